@@ -1,0 +1,27 @@
+#ifndef C_DURABLE_FILE_H
+#define C_DURABLE_FILE_H
+
+#include "CThreadIdentity.h"
+
+#include <stdint.h>
+
+/// How often this process came out of `fork` since it first asked; a descriptor or thread of an older count isn't its own.
+uint64_t durable_file_fork_count(void);
+
+/// Runs `body(context)` on a new detached thread of that name, which takes none of the program's signals; 0 or an errno.
+int durable_file_start_thread(const char *name, void (*body)(void *), void *context);
+
+/// Makes a `pthread_cond_t` that waits by the clock that nobody sets.
+///
+/// Untyped, as this module would else be where Swift finds the types of pthread.
+void durable_file_condition_init(void *condition);
+
+/// Waits for a condition at most that long.
+void durable_file_condition_wait(void *condition, void *mutex, int64_t nanoseconds);
+
+#if defined(__linux__)
+/// The magic number of the file system that holds `path` (statfs(2), which Swift's Glibc module lacks); -1 and errno.
+int64_t durable_file_system_type(const char *path);
+#endif
+
+#endif

@@ -1,0 +1,12 @@
+#ifndef C_THREAD_IDENTITY_H
+#define C_THREAD_IDENTITY_H
+
+#include <stdbool.h>
+
+/// Whether the caller runs on the thread that the process began with; asks the kernel once a thread.
+bool c_thread_is_main(void);
+
+/// An address that differs between any two threads that run at the same time.
+const void *_Nonnull c_thread_identity(void);
+
+#endif

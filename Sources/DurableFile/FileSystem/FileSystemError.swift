@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A system call that failed.
+package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The `errno` of a failed call.
+    package struct Code: RawRepresentable, Hashable, Sendable {
+        package let rawValue: Int32
+        package init(rawValue: Int32) { self.rawValue = rawValue }
+
+        package static let noEntry = Code(rawValue: ENOENT)
+        package static let exists = Code(rawValue: EEXIST)
+        package static let accessDenied = Code(rawValue: EACCES)
+        package static let notPermitted = Code(rawValue: EPERM)
+        package static let readOnlyFileSystem = Code(rawValue: EROFS)
+        package static let isFolder = Code(rawValue: EISDIR)
+        package static let notAFolder = Code(rawValue: ENOTDIR)
+        package static let tooManyLinks = Code(rawValue: ELOOP)
+        package static let noDevice = Code(rawValue: ENXIO)
+        package static let noSpace = Code(rawValue: ENOSPC)
+        package static let quota = Code(rawValue: EDQUOT)
+        package static let inputOutput = Code(rawValue: EIO)
+        package static let interrupted = Code(rawValue: EINTR)
+        package static let tooManyFiles = Code(rawValue: EMFILE)
+        package static let wouldBlock = Code(rawValue: EWOULDBLOCK)
+        package static let notSupported = Code(rawValue: ENOTSUP)
+        package static let invalid = Code(rawValue: EINVAL)
+    }
+
+    /// The name of the call, as its manual page has it.
+    package let call: String
+    /// The path that the call was about.
+    package let path: String
+    /// Why it failed.
+    package let code: Code
+
+    package init(_ call: String, _ path: String, _ code: Code) {
+        self.call = call
+        self.path = path
+        self.code = code
+    }
+
+    /// Whether the user may not write here, as opposed to something being broken.
+    package var deniesWriting: Bool {
+        code == .accessDenied || code == .notPermitted || code == .readOnlyFileSystem
+    }
+
+    package var description: String {
+        "\(call) \(path): \(String(cString: strerror(code.rawValue)))"
+    }
+}

@@ -1,0 +1,92 @@
+#if os(Linux)
+internal import CDurableFile
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Musl
+#endif
+
+extension SystemFileSystem {
+    package func syncData(_ file: OpenFile) throws(FileSystemError) {
+        _ = try Self.retrying("fdatasync", file.path) { fdatasync(file.descriptor) }
+    }
+
+    package func isRemote(_ path: String) throws(FileSystemError) -> Bool {
+        let type = try Self.retrying("statfs", path) { durable_file_system_type(path) }
+        // statfs(2), linux/magic.h: NFS, SMB, SMB2, CIFS, CODA, NCP, AFS (two), Ceph, 9P, FUSE (sshfs and the like).
+        let remote: Set<Int64> = [
+            0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x7375_7245, 0x564c, 0x5346_414f, 0x6b41_4653, 0x00c3_6400,
+            0x0102_1997, 0x6573_5546,
+        ]
+        return remote.contains(type)
+    }
+
+    package func makeEventQueue() throws(FileSystemError) -> OpenFile? {
+        let descriptor = try Self.retrying("inotify_init1", "") { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) }
+        return OpenFile(descriptor: descriptor, path: "inotify", fileSystem: self)
+    }
+
+    package func addWatch(_ queue: OpenFile, folder: String) throws(FileSystemError) -> Int32 {
+        let mask =
+            IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF
+            | IN_MOVE_SELF
+        return try Self.retrying("inotify_add_watch", folder) {
+            inotify_add_watch(queue.descriptor, folder, UInt32(mask) | UInt32(IN_ONLYDIR))
+        }
+    }
+
+    package func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {
+        _ = try Self.retrying("inotify_rm_watch", queue.path) { inotify_rm_watch(queue.descriptor, watch) }
+    }
+
+    package func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent] {
+        var events: [FolderEvent] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 8)
+        defer { buffer.deallocate() }
+        while true {
+            do {
+                let count = try Self.retrying("read", queue.path) { readBytes(queue.descriptor, buffer) }
+                events += FolderEvent.all(in: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            } catch {
+                if error.code == .wouldBlock { return events }
+                throw error
+            }
+        }
+    }
+}
+
+extension FolderEvent {
+    /// Reads what inotify(7) calls `struct inotify_event`.
+    static func all(in bytes: UnsafeRawBufferPointer) -> [FolderEvent] {
+        var events: [FolderEvent] = []
+        var start = 0
+        while start + 16 <= bytes.count {
+            let mask = Int(bytes.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self))
+            let length = Int(bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
+            let name = bytes[(start + 16)...].prefix(length).prefix { $0 != 0 }
+            let kind: Kind =
+                if mask & Int(IN_Q_OVERFLOW) != 0 {
+                    .overflow
+                } else if mask & (Int(IN_DELETE_SELF) | Int(IN_MOVE_SELF) | Int(IN_IGNORED) | Int(IN_UNMOUNT)) != 0 {
+                    .folderGone
+                } else if mask & Int(IN_MODIFY) != 0 {
+                    .content
+                } else if mask & Int(IN_CLOSE_WRITE) != 0 {
+                    .closed
+                } else if mask & Int(IN_MOVED_TO) != 0 {
+                    .arrived
+                } else {
+                    .name
+                }
+            let watch = bytes.loadUnaligned(fromByteOffset: start, as: Int32.self)
+            events.append(FolderEvent(watch: watch, name: String(decoding: name, as: UTF8.self), kind: kind))
+            start += 16 + length
+        }
+        return events
+    }
+}
+
+extension stat {
+    var modificationTime: timespec { st_mtim }
+}
+#endif

@@ -1,0 +1,231 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// The operating system's own files.
+package struct SystemFileSystem: FileSystem {
+    package init() {}
+
+    /// Makes a call again as long as a signal interrupts it; the only place that knows `EINTR`.
+    static func retrying<Result: SignedInteger>(
+        _ call: String,
+        _ path: @autoclosure () -> String,
+        _ body: () -> Result
+    ) throws(FileSystemError) -> Result {
+        while true {
+            let result = body()
+            if result >= 0 { return result }
+            let code = FileSystemError.Code(rawValue: errno)
+            if code != .interrupted { throw FileSystemError(call, path(), code) }
+        }
+    }
+
+    package func open(_ path: String, for purpose: OpenPurpose) throws(FileSystemError) -> OpenFile {
+        // O_NONBLOCK: the open of a pipe nobody writes would wait for ever. On a regular file it does nothing.
+        let common = O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+        let flags =
+            switch purpose {
+            case .appending: common | O_RDWR | O_APPEND
+            case .creating: common | O_RDWR | O_APPEND | O_CREAT
+            case .reading: common | O_RDONLY
+            case .replacing: common | O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
+            case .folder: common | O_RDONLY | O_DIRECTORY
+            }
+        let descriptor = try Self.retrying("open", path) { openPath(path, flags) }
+        return OpenFile(descriptor: descriptor, path: path, fileSystem: self)
+    }
+
+    package func close(_ descriptor: Int32) {
+        // Not again after EINTR: Linux has closed it, and the number may be another thread's by now (close(2)).
+        closeDescriptor(descriptor)
+    }
+
+    package func read(
+        _ file: OpenFile,
+        into buffer: UnsafeMutableRawBufferPointer,
+        at offset: Int64
+    ) throws(FileSystemError) -> Int {
+        try Self.retrying("read", file.path) { pread(file.descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
+    }
+
+    package func write(_ file: OpenFile, _ bytes: UnsafeRawBufferPointer) throws(FileSystemError) -> Int {
+        try Self.retrying("write", file.path) { writeBytes(file.descriptor, bytes) }
+    }
+
+    package func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {
+        Int64(try Self.retrying("lseek", file.path) { lseek(file.descriptor, 0, SEEK_CUR) })
+    }
+
+    package func truncate(_ file: OpenFile, to size: Int64) throws(FileSystemError) {
+        _ = try Self.retrying("ftruncate", file.path) { ftruncate(file.descriptor, off_t(size)) }
+    }
+
+    package func sync(_ file: OpenFile) throws(FileSystemError) {
+        _ = try Self.retrying("fsync", file.path) { fsync(file.descriptor) }
+    }
+
+    package func lock(_ file: OpenFile) throws(FileSystemError) -> Bool {
+        do {
+            _ = try Self.retrying("flock", file.path) { flock(file.descriptor, LOCK_EX | LOCK_NB) }
+            return true
+        } catch {
+            if error.code == .wouldBlock { return false }
+            throw error
+        }
+    }
+
+    package func unlock(_ file: OpenFile) throws(FileSystemError) {
+        _ = try Self.retrying("flock", file.path) { flock(file.descriptor, LOCK_UN) }
+    }
+
+    package func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus {
+        var status = stat()
+        _ = try Self.retrying("fstat", file.path) { fstat(file.descriptor, &status) }
+        return FileStatus(status)
+    }
+
+    package func status(at path: String) throws(FileSystemError) -> FileStatus {
+        var status = stat()
+        _ = try Self.retrying("stat", path) { stat(path, &status) }
+        return FileStatus(status)
+    }
+
+    package func linkStatus(at path: String) throws(FileSystemError) -> FileStatus {
+        var status = stat()
+        _ = try Self.retrying("lstat", path) { lstat(path, &status) }
+        return FileStatus(status)
+    }
+
+    package func target(ofLinkAt path: String) throws(FileSystemError) -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = try Self.retrying("readlink", path) {
+            buffer.withUnsafeMutableBytes { buffer in
+                buffer.withMemoryRebound(to: CChar.self) { text in
+                    text.baseAddress.map { readlink(path, $0, text.count) } ?? 0
+                }
+            }
+        }
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+        _ = try Self.retrying("rename", newPath) { renamePath(path, newPath) }
+    }
+
+    package func remove(_ path: String) throws(FileSystemError) {
+        _ = try Self.retrying("unlink", path) { unlink(path) }
+    }
+
+    package func makeFolder(_ path: String) throws(FileSystemError) {
+        _ = try Self.retrying("mkdir", path) { mkdir(path, 0o700) }
+    }
+
+    package func names(inFolder path: String) throws(FileSystemError) -> [String] {
+        guard let folder = opendir(path) else {
+            throw FileSystemError("opendir", path, FileSystemError.Code(rawValue: errno))
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else {
+                if errno != 0 { throw FileSystemError("readdir", path, FileSystemError.Code(rawValue: errno)) }
+                return names
+            }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+    }
+
+    package func setMode(_ file: OpenFile, _ mode: UInt32) throws(FileSystemError) {
+        _ = try Self.retrying("fchmod", file.path) { fchmod(file.descriptor, mode_t(mode)) }
+    }
+
+    package func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError) {
+        _ = try Self.retrying("fchown", file.path) { fchown(file.descriptor, owner, group) }
+    }
+
+    package func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {
+        var ends: [Int32] = [-1, -1]
+        _ = try Self.retrying("pipe", "") { pipe(&ends) }
+        let files = ends.map { OpenFile(descriptor: $0, path: "", fileSystem: self) }
+        for end in ends {
+            _ = try Self.retrying("fcntl", "") { fcntl(end, F_SETFD, FD_CLOEXEC) }
+            _ = try Self.retrying("fcntl", "") { fcntl(end, F_SETFL, O_NONBLOCK) }
+        }
+        return (files[0], files[1])
+    }
+
+    package func wake(_ pipe: OpenFile) {
+        var byte: UInt8 = 0
+        // It can only fail because the pipe is full, and then it is readable.
+        _ = withUnsafeBytes(of: &byte) { writeBytes(pipe.descriptor, $0) }
+    }
+
+    package func drain(_ pipe: OpenFile) {
+        withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { buffer in
+            while readBytes(pipe.descriptor, buffer) == buffer.count {}
+        }
+    }
+
+    package func wait(for files: [OpenFile], atMost timeout: Duration?) throws(FileSystemError) {
+        var entries = files.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        // Rounded up, so that a deadline is over when the call returns.
+        let milliseconds = timeout.map { max(0, $0 / .milliseconds(1)).rounded(.up) }.map { Int32(min($0, 1e9)) } ?? -1
+        _ = try Self.retrying("poll", "") { poll(&entries, nfds_t(entries.count), milliseconds) }
+    }
+
+    package func now() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    package func sleep(_ duration: Duration) {
+        let parts = duration.components
+        var rest = timespec(tv_sec: Int(parts.seconds), tv_nsec: Int(parts.attoseconds / 1_000_000_000))
+        nanosleep(&rest, nil)
+    }
+}
+
+// The C functions that a method of the same name hides.
+private func openPath(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}
+func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
+}
+private func renamePath(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
+
+extension FileStatus {
+    init(_ status: stat) {
+        let kind: Kind =
+            switch mode_t(status.st_mode) & mode_t(S_IFMT) {
+            case mode_t(S_IFREG): .file
+            case mode_t(S_IFDIR): .folder
+            case mode_t(S_IFLNK): .link
+            case mode_t(S_IFIFO): .pipe
+            case mode_t(S_IFCHR), mode_t(S_IFBLK): .device
+            case mode_t(S_IFSOCK): .socket
+            default: .other
+            }
+        let time = status.modificationTime
+        self.init(
+            identity: FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino)),
+            kind: kind,
+            size: Int64(status.st_size),
+            modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec),
+            mode: UInt32(status.st_mode) & 0o7777,
+            owner: status.st_uid,
+            group: status.st_gid
+        )
+    }
+}

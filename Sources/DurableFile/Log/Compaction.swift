@@ -1,0 +1,97 @@
+/// A copy of a log's contents that is to become its new file, with one entry a line.
+///
+/// It is made and synced without any lock; `LogCore.install` puts it in the old one's place.
+struct Compaction<Contents: LogContents>: Sendable {
+    let contents: Contents
+    /// What of the old file the contents stand for.
+    let source: LogPosition
+    let old: OpenFile
+    /// The file at the end of all links, whose name the new one takes.
+    let target: LogPath
+    let fileSystem: any FileSystem
+
+    /// The new file under a name of its own, and the end of what it holds.
+    struct Draft: Sendable {
+        let file: OpenFile
+        var position: LogPosition
+    }
+
+    /// Writes and syncs the new file.
+    func draft(_ lines: [UInt8]? = nil) throws(LogError) -> Draft {
+        let lines = if let lines { lines } else { try self.lines() }
+        return try make(at: target.sibling(target.draftName())) { file throws(FileSystemError) in
+            try write(lines, to: file)
+            try fileSystem.sync(file)
+            var position = LogPosition()
+            position.identity = try fileSystem.status(file).identity
+            lines.withUnsafeBytes { position.advance(over: $0, lines: $0.count { $0 == 10 }) }
+            return Draft(file: file, position: position)
+        }
+    }
+
+    /// What the new file begins with.
+    func lines() throws(LogError) -> [UInt8] {
+        do { return try contents.lines() } catch { throw .refused(path: target.path, line: 0, reason: "\(error)") }
+    }
+
+    /// Copies the whole old file, before lines of it that can't be read are left out.
+    func keepDamaged(_ reader: LogReader<Contents>) throws(LogError) {
+        var number = 1
+        while true {
+            do {
+                return try make(at: target.sibling(target.damagedName(number))) { file throws(FileSystemError) in
+                    try reader.copy(from: 0) { bytes, _ throws(FileSystemError) in
+                        try fileSystem.writeAll(bytes, to: file)
+                    }
+                    try fileSystem.sync(file)
+                    try fileSystem.syncFolder(target.folder)
+                }
+            } catch {
+                guard case .failed(let cause) = error, cause.code == .exists else { throw error }
+                number += 1
+            }
+        }
+    }
+
+    /// Makes a file like the old one, and removes it again where that fails.
+    private func make<Result>(
+        at path: String,
+        _ body: (OpenFile) throws(FileSystemError) -> Result
+    ) throws(LogError) -> Result {
+        var isMade = false
+        do throws(FileSystemError) {
+            let file = try fileSystem.open(path, for: .replacing)
+            isMade = true
+            let (before, status) = (try fileSystem.status(old), try fileSystem.status(file))
+            // What root compacts must stay its user's, and what a group may read stays so.
+            if (status.owner, status.group) != (before.owner, before.group) {
+                try fileSystem.setOwner(file, before.owner, before.group)
+            }
+            if status.mode != before.mode { try fileSystem.setMode(file, before.mode) }
+            return try body(file)
+        } catch {
+            if isMade { fileSystem.discard(path) }
+            throw .failed(error)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to file: OpenFile) throws(FileSystemError) {
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(FileSystemError) in try fileSystem.writeAll(bytes, to: file) }
+        }.get()
+    }
+}
+
+extension LogPath {
+    /// A name for a new file that is nobody else's.
+    func draftName() -> String { ".\(name)." + String(UInt64.random(in: 0 ... .max), radix: 36) + ".new" }
+
+    /// Whether a name is one that `draftName` gave.
+    func isDraftName(_ other: String) -> Bool { other.hasPrefix(".\(name).") && other.hasSuffix(".new") }
+
+    /// `preferences.damaged-1.jsonl`
+    func damagedName(_ number: Int) -> String {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name).damaged-\(number)" }
+        return "\(name[..<dot]).damaged-\(number)\(name[dot...])"
+    }
+}

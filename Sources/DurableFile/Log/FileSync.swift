@@ -1,0 +1,90 @@
+/// Brings one file to stable storage, for all who wait at once, and remembers how far that has got.
+///
+/// The descriptor is the one that was written to, as an error of writing back is told to that one. A sync that failed is
+/// never tried again: the system has dropped the pages and would report success (fsync(2)).
+final class FileSync: Sendable {
+    let file: OpenFile
+    private let fileSystem: any FileSystem
+    private let state: Condition<State>
+
+    private struct State {
+        var synced: Int64 = 0
+        var requested: Int64 = 0
+        var isRunning = false
+        var folders: [String]
+        var failure: FileSystemError?
+    }
+
+    /// `folders`, from the file's own upwards, are synced with the first sync, so that the file can be found again.
+    init(
+        _ file: OpenFile,
+        synced: Int64 = 0,
+        folders: [String],
+        failure: FileSystemError? = nil,
+        fileSystem: any FileSystem
+    ) {
+        self.file = file
+        self.fileSystem = fileSystem
+        state = Condition(State(synced: synced, folders: folders, failure: failure))
+    }
+
+    /// For a file that somebody wrote anew from its beginning, so that what was synced tells nothing any more.
+    func restarted() -> FileSync {
+        state.withLock { FileSync(file, folders: $0.folders, failure: $0.failure, fileSystem: fileSystem) }
+    }
+
+    /// How far somebody wants the file synced.
+    var requested: Int64 { state.withLock { $0.requested } }
+
+    /// The folders that are still to be synced.
+    var folders: [String] { state.withLock { $0.folders } }
+
+    var failure: FileSystemError? { state.withLock { $0.failure } }
+
+    /// Returns when all bytes up to `end`, which are written already, survive a loss of power.
+    ///
+    /// One of the waiting threads syncs for all.
+    func sync(upTo end: Int64) throws(FileSystemError) {
+        while true {
+            let step = state.wait { state -> Condition<State>.Wait<Step> in
+                state.requested = max(state.requested, end)
+                if let failure = state.failure { return .done(.fail(failure)) }
+                if state.synced >= end && state.folders.isEmpty { return .done(.finish) }
+                if state.isRunning { return .until(nil) }
+                state.isRunning = true
+                return .done(.sync(upTo: state.requested, state.folders))
+            }
+            switch step {
+            case .finish: return
+            case .fail(let failure): throw failure
+            case .sync(let end, let folders): run(upTo: end, folders)
+            }
+        }
+    }
+
+    private enum Step {
+        case finish, fail(FileSystemError), sync(upTo: Int64, [String])
+    }
+
+    private func run(upTo end: Int64, _ folders: [String]) {
+        do throws(FileSystemError) {
+            try fileSystem.syncData(file)
+            for folder in folders {
+                do { try fileSystem.syncFolder(folder) } catch {
+                    // One above may be a folder that this user may only pass through, and so has made nothing in.
+                    if folder == LogPath(path: file.path).folder || !error.deniesWriting { throw error }
+                }
+            }
+            state.signal { state in
+                state.isRunning = false
+                state.synced = max(state.synced, end)
+                state.folders.removeAll(where: folders.contains)
+            }
+        } catch {
+            state.signal { state in
+                state.isRunning = false
+                state.failure = error
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// What the lines of a log mean; the log itself knows only bytes.
+package protocol LogContents: Sendable {
+    /// What nothing read amounts to.
+    init()
+    /// Takes in one line, all of it or nothing; `isFirst` for the first of a file, which may begin with a byte order mark.
+    mutating func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
+    /// Takes in a last line without a newline, for the time being; anything but `.complete` changes nothing.
+    mutating func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
+    /// Undoes `readUnfinished`.
+    mutating func dropUnfinished()
+    /// Becomes `contents`, which was read from a file afresh.
+    mutating func replace(with contents: Self)
+    /// Takes in the line that was prepared last and that is stored now.
+    mutating func commit()
+    /// Whether something changed that whoever uses the log hasn't asked for yet.
+    var hasNews: Bool { get }
+    /// All there is without an unfinished line, one entry a line, each line with its newline.
+    func lines() throws -> [UInt8]
+}
+
+/// What came of reading a line.
+package enum LineReading: Equatable, Sendable {
+    case complete
+    /// It can't be read, now or ever; with the reason.
+    case damaged(String)
+    /// Of a last line: it may still become readable.
+    case incomplete
+    /// The file must not be used at all; with the reason.
+    case refused(String)
+}
+
+/// A line that could not be read; it is skipped and kept.
+package struct LogDamage: Equatable, Sendable {
+    package var path: String
+    /// From 1.
+    package var line: Int
+    package var reason: String
+}

@@ -1,0 +1,128 @@
+extension LogCore {
+    /// A copy of what is known, to make a new file of; nil where there is no file, or it may only be read.
+    func compaction() throws(LogError) -> Compaction<Contents>? {
+        guard let current, current.isWritable, current.identity == position.identity else { return nil }
+        do {
+            let target = try LogPath(path: path).resolved(fileSystem)
+            return Compaction(
+                contents: contents,
+                source: position,
+                old: current.file,
+                target: target,
+                fileSystem: fileSystem
+            )
+        } catch { throw .failed(error) }
+    }
+
+    /// Puts a new file in the place of the old one, with all that came to the old one since.
+    ///
+    /// Returns nil where another file is at the path by now.
+    mutating func install(
+        _ compaction: Compaction<Contents>,
+        _ draft: Compaction<Contents>.Draft
+    ) throws(LogError) -> StrayLines? {
+        var (compaction, draft) = (compaction, draft)
+        var isInstalled = false
+        defer { if !isInstalled { fileSystem.discard(draft.file.path) } }
+        guard let old = try currentHandle(), old.file === compaction.old else { return nil }
+        try lock(old.file, until: fileSystem.now() + min(lockTimeout, .milliseconds(500)))
+        defer { unlock(old.file) }
+        guard try isAtPath(old), current?.file === old.file else { return nil }
+
+        let reader = reader(of: old.file)
+        if try !reader.isUnchanged(compaction.source, whole: true) {
+            // Somebody wrote over what was copied, so the copy is worth nothing.
+            fileSystem.discard(draft.file.path)
+            try readAfresh()
+            guard let fresh = try self.compaction() else { return nil }
+            compaction = fresh
+            draft = try compaction.draft()
+        }
+        if compaction.source.damaged > 0 { try compaction.keepDamaged(reader) }
+
+        let source = compaction.source
+        var stray = StrayLines(old: old.file, lineStart: source.offset, copied: source.offset)
+        do throws(FileSystemError) {
+            // Nobody knows the new file yet, and whoever finds it at the path has to wait until it is complete.
+            _ = try fileSystem.lock(draft.file)
+            try stray.carryOver(reader, to: draft.file, upTo: position.offset, &draft.position)
+            try fileSystem.syncData(draft.file)
+            try fileSystem.rename(draft.file.path, to: compaction.target.path)
+        } catch {
+            // Another process's compaction has taken the new file for a leftover.
+            if error.call == "rename", error.code == .noEntry { return nil }
+            throw LogError(writing: error)
+        }
+        isInstalled = true
+        // What appenders without the lock wrote to the old file before it lost its name. If it fails, it is tried again
+        // with what they still write.
+        do { try stray.carryOver(reader, to: draft.file) } catch {}
+
+        draft.position.lines += position.lines - source.lines
+        draft.position.damaged = position.damaged - source.damaged
+        draft.position.end = draft.position.offset + position.end - position.offset
+        position = draft.position
+        stray.failure = adopt(draft.file, of: compaction, insteadOf: old)
+        return stray
+    }
+
+    /// Makes the new file, which is at the path now, the current one, and syncs its name.
+    private mutating func adopt(
+        _ file: OpenFile,
+        of compaction: Compaction<Contents>,
+        insteadOf old: Handle
+    ) -> FileSystemError? {
+        defer { unlock(file) }
+        var folders = old.sync.folders.filter { $0 != compaction.target.folder }
+        var failure: FileSystemError?
+        do {
+            try fileSystem.syncFolder(compaction.target.folder)
+        } catch {
+            folders.insert(compaction.target.folder, at: 0)
+            failure = error
+        }
+        current = position.identity.map { identity in
+            Handle(
+                file: file,
+                identity: identity,
+                isWritable: true,
+                forks: old.forks,
+                sync: FileSync(file, synced: position.end, folders: folders, failure: failure, fileSystem: fileSystem)
+            )
+        }
+        removeLeftovers(beside: compaction.target)
+        return failure
+    }
+
+    /// Removes new files whose makers died, or lose to this compaction; under the lock.
+    private func removeLeftovers(beside target: LogPath) {
+        do {
+            for name in try fileSystem.names(inFolder: target.folder) where target.isDraftName(name) {
+                fileSystem.discard(target.sibling(name))
+            }
+        } catch {
+            // They stay for the next compaction.
+        }
+    }
+
+    /// Adds to the log what came to its old file after it was replaced; the last time also a line without its newline.
+    mutating func collect(_ stray: inout StrayLines, isLast: Bool) throws(LogError) {
+        let reader = reader(of: stray.old)
+        var bytes: [UInt8] = []
+        do throws(FileSystemError) {
+            guard try fileSystem.status(stray.old).size > stray.copied else { return }
+            try reader.copy(from: stray.lineStart) { piece, _ throws(FileSystemError) in bytes.append(contentsOf: piece)
+            }
+        } catch { throw .failed(error) }
+        let complete = (bytes.lastIndex(of: 10) ?? -1) + 1
+        if isLast {
+            if complete < bytes.count { bytes.append(10) }
+        } else {
+            bytes.removeLast(bytes.count - complete)
+        }
+        guard !bytes.isEmpty else { return }
+        try append(foreign: bytes)
+        stray.lineStart += Int64(bytes.count)
+        stray.copied = stray.lineStart
+    }
+}

@@ -1,0 +1,182 @@
+internal import CDurableFile
+
+/// A log file as one thread at a time uses it: what was read of it, and the descriptor to write to it.
+struct LogCore<Contents: LogContents>: Sendable {
+    let path: String
+    let fileSystem: any FileSystem
+    let lockTimeout: Duration
+    /// The longest line that is read; what writes refuses longer ones.
+    var longestLine = 64 << 20
+    var contents = Contents()
+    var position = LogPosition()
+    var damage = DamageList()
+    /// Whether the file at the path is missing or empty, as last seen.
+    private(set) var isBlank = true
+    /// Whether the file at the path is another one than was read, perhaps in the middle of a save.
+    private(set) var isUnsettled = false
+    /// The file that was at the path when it was last opened.
+    var current: Handle?
+
+    /// An open file, and which it is.
+    struct Handle: Sendable {
+        let file: OpenFile
+        let identity: FileIdentity
+        let isWritable: Bool
+        /// In which process it was opened: a lock is shared with the children of `fork` (flock(2)).
+        let forks: UInt64
+        var sync: FileSync
+    }
+
+    init(path: String, fileSystem: any FileSystem, lockTimeout: Duration) {
+        self.path = path
+        self.fileSystem = fileSystem
+        self.lockTimeout = lockTimeout
+    }
+
+    /// How much of what others did is taken in.
+    enum Scope {
+        /// Lines added at the end; a file that was replaced may be half written yet.
+        case appended
+        /// All that `stat` shows.
+        case all
+        /// Also what was changed in place; all bytes of a large file too where `whole`.
+        case compared(whole: Bool)
+
+        fileprivate var isAppendedOnly: Bool {
+            if case .appended = self { true } else { false }
+        }
+    }
+
+    /// Takes in what others did to the file.
+    mutating func catchUp(_ scope: Scope) throws(LogError) {
+        try catchUp(scope, with: try statusAtPath())
+    }
+
+    /// As above, by what `stat` of the path just told.
+    mutating func catchUp(_ scope: Scope, with status: FileStatus?) throws(LogError) {
+        isBlank = (status?.size ?? 0) == 0
+        isUnsettled = false
+        switch position.change(to: status.map { ($0.identity, $0.size) }) {
+        case .unchanged:
+            guard case .compared(let whole) = scope, let status else { return }
+            guard let handle = try handle(for: status), handle.identity == position.identity else {
+                return try readAfresh()
+            }
+            let reader = reader(of: handle.file)
+            let isWhole = whole || position.offset <= LogPosition.largeSize
+            if try !reader.isUnchanged(position, whole: isWhole) { try readAfresh() }
+        case .appended:
+            guard let status, let handle = try handle(for: status), handle.identity == position.identity else {
+                return try readAfresh()
+            }
+            try readAppended(handle, size: status.size, scope)
+        case .replaced, .removed:
+            // Where there was nothing, half a file takes nothing away.
+            isUnsettled = scope.isAppendedOnly && position.identity != nil
+            if !isUnsettled { try readAfresh() }
+        }
+    }
+
+    /// As `catchUp`, for the watcher.
+    mutating func noticed(_ scope: Scope) throws(LogError) -> WatchFinding {
+        try catchUp(scope)
+        return WatchFinding(isBlank: isBlank, isNews: contents.hasNews)
+    }
+
+    private mutating func readAppended(_ handle: Handle, size: Int64, _ scope: Scope) throws(LogError) {
+        let reader = reader(of: handle.file)
+        var isWhole = false
+        if case .compared(let whole) = scope { isWhole = whole || position.offset <= LogPosition.largeSize }
+        guard try reader.isUnchanged(position, whole: isWhole) else {
+            isUnsettled = scope.isAppendedOnly
+            return isUnsettled ? () : try readAfresh()
+        }
+        try reader.readOn(from: &position, expecting: size, into: &contents, noting: &damage)
+    }
+
+    /// Reads the whole file, and becomes what it says only when all of it was read.
+    mutating func readAfresh() throws(LogError) {
+        guard let status = try statusAtPath(), let handle = try handle(for: status) else {
+            contents.replace(with: Contents())
+            position = LogPosition()
+            current = nil
+            return
+        }
+        var fresh = Contents()
+        var start = LogPosition()
+        start.identity = handle.identity
+        let reader = reader(of: handle.file)
+        try reader.readOn(from: &start, expecting: status.size, into: &fresh, noting: &damage)
+        if position.identity == handle.identity { current?.sync = handle.sync.restarted() }
+        contents.replace(with: fresh)
+        position = start
+    }
+
+    func reader(of file: OpenFile) -> LogReader<Contents> {
+        LogReader(file: file, fileSystem: fileSystem, longestLine: longestLine)
+    }
+
+    func statusAtPath() throws(LogError) -> FileStatus? {
+        let status: FileStatus
+        do {
+            status = try fileSystem.status(at: path)
+        } catch {
+            if error.code == .noEntry { return nil }
+            throw .failed(error)
+        }
+        guard status.kind == .file else { throw .notAFile(path: path, kind: status.kind) }
+        return status
+    }
+
+    /// The open file that `status` is of; nil where the path has none any more.
+    mutating func handle(for status: FileStatus) throws(LogError) -> Handle? {
+        if let current, current.identity == status.identity, current.forks == durable_file_fork_count() {
+            return current
+        }
+        current = try open(creating: false)
+        return current
+    }
+
+    /// Opens what is at the path, also where it may only be read; nil where nothing is.
+    func open(creating: Bool) throws(LogError) -> Handle? {
+        let (file, isWritable, folders): (OpenFile, Bool, [String])
+        let status: FileStatus
+        do throws(FileSystemError) {
+            guard let opened = try openFile(creating: creating) else { return nil }
+            (file, isWritable, folders) = opened
+            status = try fileSystem.status(file)
+        } catch {
+            switch error.code {
+            case .isFolder: throw .notAFile(path: path, kind: .folder)
+            case .noDevice: throw .notAFile(path: path, kind: .other)
+            default: throw creating ? LogError(writing: error) : .failed(error)
+            }
+        }
+        guard status.kind == .file else { throw .notAFile(path: path, kind: status.kind) }
+        return Handle(
+            file: file,
+            identity: status.identity,
+            isWritable: isWritable,
+            forks: durable_file_fork_count(),
+            sync: FileSync(file, folders: folders, fileSystem: fileSystem)
+        )
+    }
+
+    private func openFile(creating: Bool) throws(FileSystemError) -> (OpenFile, isWritable: Bool, folders: [String])? {
+        let target = try LogPath(path: path).resolved(fileSystem)
+        // Whoever finds a file or folder can't know that its entry is on the medium: who made it may have died before it
+        // could sync that.
+        let folders = target.folders
+        do {
+            return (try fileSystem.open(path, for: creating ? .creating : .appending), true, folders)
+        } catch {
+            if error.code == .noEntry {
+                guard creating else { return nil }
+                try target.makeFolders(fileSystem)
+                return (try fileSystem.open(path, for: .creating), true, folders)
+            }
+            guard error.deniesWriting, !creating else { throw error }
+            return (try fileSystem.open(path, for: .reading), false, folders)
+        }
+    }
+}

@@ -1,0 +1,188 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Reads the lines of a file from where a position stands, a piece at a time, and moves the position along.
+struct LogReader<Contents: LogContents> {
+    let file: OpenFile
+    let fileSystem: any FileSystem
+    let longestLine: Int
+    static var pieceSize: Int { 256 << 10 }
+
+    /// Reads on to the end, or to `limit`.
+    ///
+    /// Where a read fails, the lines before it are taken in and the position says so.
+    func readOn(
+        from position: inout LogPosition,
+        to limit: Int64 = .max,
+        expecting size: Int64,
+        into contents: inout Contents,
+        noting damage: inout DamageList
+    ) throws(LogError) {
+        if position.end > position.offset { contents.dropUnfinished() }
+        position.end = position.offset
+        // One byte more than expected, so that the end shows without a larger buffer.
+        let expected = Int(clamping: max(0, min(limit, size) - position.offset)) + 1
+        var buffer = ReadBuffer(count: min(max(expected, 512), Self.pieceSize))
+        var held = 0
+        while true {
+            let start = position.offset + Int64(held)
+            let count = try read(into: buffer.rest(from: held), at: start, to: limit)
+            if count == 0 { break }
+            held += count
+            let bytes = buffer.bytes(held)
+            let used = try takeLines(bytes, searched: held - count, &position, &contents, &damage)
+            buffer.removeFirst(used, of: held)
+            held -= used
+            if held > longestLine {
+                guard try skipLine(buffer.bytes(held), &position, to: limit, &damage) else { return }
+                held = 0
+            } else if held == buffer.count {
+                buffer.grow()
+            }
+        }
+        guard held > 0, limit == .max else {
+            position.end = position.offset + Int64(held)
+            return
+        }
+        if case .refused(let reason) = contents.readUnfinished(buffer.bytes(held), isFirst: position.offset == 0) {
+            throw .refused(path: file.path, line: position.lines + 1, reason: reason)
+        }
+        position.end = position.offset + Int64(held)
+    }
+
+    /// Whether the bytes before a position are still those that were read; only the last of them unless `whole`.
+    func isUnchanged(_ position: LogPosition, whole: Bool) throws(LogError) -> Bool {
+        let recent = position.recent.suffix(LogPosition.recentCount)
+        var offset = whole ? 0 : position.offset - Int64(recent.count)
+        var hash = RunningHash()
+        let buffer = ReadBuffer(count: Int(min(position.offset - offset, Int64(Self.pieceSize))))
+        while offset < position.offset {
+            let count = try read(into: buffer.rest(from: 0), at: offset, to: position.offset)
+            if count == 0 { return false }
+            let bytes = buffer.bytes(count)
+            if whole {
+                hash.add(bytes)
+            } else {
+                let start = recent.count - Int(position.offset - offset)
+                guard bytes.elementsEqual(recent.dropFirst(start).prefix(count)) else { return false }
+            }
+            offset += Int64(count)
+        }
+        return !whole || hash == position.hash
+    }
+
+    /// Hands all bytes from an offset to the end on, in order and a piece at a time.
+    func copy(
+        from start: Int64,
+        _ body: (_ bytes: UnsafeRawBufferPointer, _ offset: Int64) throws(FileSystemError) -> Void
+    ) throws(FileSystemError) {
+        let buffer = ReadBuffer(count: Self.pieceSize)
+        var offset = start
+        while true {
+            let count = try fileSystem.read(file, into: buffer.rest(from: 0), at: offset)
+            if count == 0 { return }
+            try body(buffer.bytes(count), offset)
+            offset += Int64(count)
+        }
+    }
+
+    private func read(
+        into space: UnsafeMutableRawBufferPointer,
+        at offset: Int64,
+        to limit: Int64
+    ) throws(LogError) -> Int {
+        let wanted = min(space.count, Int(clamping: limit - offset))
+        if wanted <= 0 { return 0 }
+        do {
+            return try fileSystem.read(
+                file,
+                into: UnsafeMutableRawBufferPointer(rebasing: space[..<wanted]),
+                at: offset
+            )
+        } catch { throw .failed(error) }
+    }
+
+    /// Takes in the complete lines of some bytes, and returns how many bytes they are.
+    private func takeLines(
+        _ bytes: UnsafeRawBufferPointer,
+        searched: Int,
+        _ position: inout LogPosition,
+        _ contents: inout Contents,
+        _ damage: inout DamageList
+    ) throws(LogError) -> Int {
+        var (start, search, count, damaged) = (0, searched, 0, 0)
+        var refusal: String?
+        while let end = bytes.firstNewline(from: search) {
+            let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            let isFirst = position.offset == 0 && start == 0
+            var reason: String?
+            switch line.isEmptyLine ? .complete : contents.read(line, isFirst: isFirst) {
+            case .complete: break
+            case .damaged(let text): reason = text
+            case .incomplete: reason = "it ends in the middle"
+            case .refused(let text): refusal = text
+            }
+            if refusal != nil { break }
+            count += 1
+            if let reason {
+                damaged += 1
+                damage.note(line, LogDamage(path: file.path, line: position.lines + count, reason: reason))
+            }
+            start = end + 1
+            search = start
+        }
+        position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<start]), lines: count)
+        position.damaged += damaged
+        // The position stays before the refused line, so that every later call meets it again.
+        if let refusal { throw .refused(path: file.path, line: position.lines + 1, reason: refusal) }
+        return start
+    }
+
+    /// Passes a line that is longer than any may be; false where it has no end yet, and the offset stays before it.
+    private func skipLine(
+        _ beginning: UnsafeRawBufferPointer,
+        _ position: inout LogPosition,
+        to limit: Int64,
+        _ damage: inout DamageList
+    ) throws(LogError) -> Bool {
+        var passed = position
+        passed.advance(over: beginning, lines: 0)
+        let buffer = ReadBuffer(count: Self.pieceSize)
+        while true {
+            let count = try read(into: buffer.rest(from: 0), at: passed.offset, to: limit)
+            if count == 0 {
+                position.end = passed.offset
+                return false
+            }
+            let bytes = buffer.bytes(count)
+            let end = bytes.firstNewline(from: 0)
+            passed.advance(
+                over: UnsafeRawBufferPointer(rebasing: bytes[..<(end.map { $0 + 1 } ?? count)]),
+                lines: end == nil ? 0 : 1
+            )
+            guard end != nil else { continue }
+            passed.damaged += 1
+            let reason = "it is longer than \(longestLine >> 20) MiB"
+            damage.note(beginning, LogDamage(path: file.path, line: passed.lines, reason: reason))
+            position = passed
+            return true
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func firstNewline(from start: Int) -> Int? {
+        guard let baseAddress, let found = memchr(baseAddress + start, 10, count - start) else { return nil }
+        return UnsafeRawPointer(found) - baseAddress
+    }
+
+    /// Whether nothing stands on the line, or only the carriage return of a line end.
+    fileprivate var isEmptyLine: Bool {
+        isEmpty || (count == 1 && self[0] == 13)
+    }
+}

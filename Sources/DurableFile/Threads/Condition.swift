@@ -1,0 +1,84 @@
+internal import CDurableFile
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A lock that a thread can wait on until another says that the state changed.
+final class Condition<State>: @unchecked Sendable {  // every use of `state` is between lock and unlock
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var state: State
+    private var forks = durable_file_fork_count()
+
+    init(_ initial: State) {
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+        condition = .allocate(capacity: 1)
+        condition.initialize(to: pthread_cond_t())
+        durable_file_condition_init(condition)
+        state = initial
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        condition.deallocate()
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+        lock()
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+
+    /// Changes the state and wakes all who wait.
+    func signal<Result>(_ body: (inout State) -> Result) -> Result {
+        withLock { state in
+            defer { pthread_cond_broadcast(condition) }
+            return body(&state)
+        }
+    }
+
+    /// Waits until `body` gives a result; it is asked now, after each `signal` and when the time it named is over.
+    func wait<Result>(_ body: (inout State) -> Wait<Result>) -> Result {
+        lock()
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            switch body(&state) {
+            case .done(let result): return result
+            case .until(let duration?): wait(atMost: duration)
+            case .until(nil): pthread_cond_wait(condition, mutex)
+            }
+        }
+    }
+
+    private func lock() {
+        let current = durable_file_fork_count()
+        if forks != current {
+            // In a child of `fork` the threads that hold or wait for it are gone, and would be waited for. The child's first
+            // call is on its only thread.
+            forks = current
+            pthread_mutex_init(mutex, nil)
+            durable_file_condition_init(condition)
+        }
+        pthread_mutex_lock(mutex)
+    }
+
+    enum Wait<Result> {
+        case done(Result)
+        /// At most this long, or for ever.
+        case until(Duration?)
+    }
+
+    private func wait(atMost duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        durable_file_condition_wait(condition, mutex, max(0, seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
+    }
+}

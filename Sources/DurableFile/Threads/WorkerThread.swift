@@ -1,0 +1,102 @@
+internal import CDurableFile
+
+/// A thread that runs jobs one after another, started with the first job and ended with the last reference.
+///
+/// It keeps neither the process nor its owner alive. Jobs that wait for their time when the last reference goes are
+/// dropped, those that are due are run first.
+package final class WorkerThread: Sendable {
+    package typealias Job = @Sendable () -> Void
+    private let name: String
+    private let queue = Condition(JobQueue())
+    private let fileSystem: any FileSystem
+
+    package init(name: String, fileSystem: any FileSystem = SystemFileSystem()) {
+        self.name = name
+        self.fileSystem = fileSystem
+    }
+
+    deinit { queue.signal { $0.isFinishing = true } }
+
+    /// Runs a job on the thread, now or after some time; never while the caller holds a lock that the job takes.
+    package func run(after delay: Duration = .zero, _ job: @escaping Job) {
+        let due = fileSystem.now() + delay
+        let forks = durable_file_fork_count()
+        let mustStart = queue.signal { queue in
+            queue.add(job, due: due)
+            defer { queue.startedIn = forks }
+            return queue.startedIn != forks
+        }
+        if mustStart, !Self.start(name, Thread(queue: queue, fileSystem: fileSystem).run) {
+            // Without a thread the job is late for nobody if it runs here.
+            queue.withLock { queue in
+                queue.startedIn = nil
+                queue.removeAll()
+            }
+            job()
+        }
+    }
+
+    /// Starts a thread of its own for `body`; false where the system has none left.
+    package static func start(_ name: String, _ body: @escaping Job) -> Bool {
+        let box = Unmanaged.passRetained(JobBox(body))
+        let error = durable_file_start_thread(
+            name,
+            { context in
+                guard let context else { return }
+                Unmanaged<JobBox>.fromOpaque(context).takeRetainedValue().job()
+            },
+            box.toOpaque()
+        )
+        if error != 0 { box.release() }
+        return error == 0
+    }
+
+    private struct Thread: Sendable {
+        let queue: Condition<JobQueue>
+        let fileSystem: any FileSystem
+
+        @Sendable func run() {
+            while let job = next() { job() }
+        }
+
+        private func next() -> Job? {
+            queue.wait { queue in
+                switch queue.next(at: fileSystem.now()) {
+                case .run(let job): .done(job)
+                case .wait(let duration): .until(duration)
+                case .end: .done(nil)
+                }
+            }
+        }
+    }
+}
+
+private final class JobBox: Sendable {
+    let job: WorkerThread.Job
+    init(_ job: @escaping WorkerThread.Job) { self.job = job }
+}
+
+/// The jobs of a worker thread in the order of their time, equal times in the order they came.
+struct JobQueue {
+    private var jobs: [(due: Duration, job: WorkerThread.Job)] = []
+    /// In which process the thread runs, as a child of `fork` has none.
+    var startedIn: UInt64?
+    var isFinishing = false
+
+    enum Next {
+        case run(WorkerThread.Job), wait(Duration?), end
+    }
+
+    mutating func add(_ job: @escaping WorkerThread.Job, due: Duration) {
+        let index = jobs.firstIndex { $0.due > due } ?? jobs.endIndex
+        jobs.insert((due, job), at: index)
+    }
+
+    mutating func next(at now: Duration) -> Next {
+        if let first = jobs.first, first.due <= now { return .run(jobs.removeFirst().job) }
+        if isFinishing { return .end }
+        return .wait(jobs.first.map { $0.due - now })
+    }
+
+    mutating func removeAll() { jobs = [] }
+}

@@ -1,0 +1,105 @@
+/// Tells when others may have changed a file, on one thread for all files of the process.
+///
+/// The thread runs while a file is watched. Where the kernel tells nothing, because it has no watch left or another machine
+/// may write, the file is looked at twice a second.
+package final class Watcher: Sendable {
+    /// Called on the watcher's thread without a lock; not again once the `Watch` is gone, except one call that had begun.
+    package typealias Body = @Sendable (WatchEvent) -> WatchFinding
+
+    /// The watcher of all stores.
+    package static let shared = Watcher()
+
+    private let fileSystem: any FileSystem
+    private let state = Lock(WatcherState())
+    private let pipe: (reading: OpenFile, writing: OpenFile)?
+
+    package init(fileSystem: any FileSystem = SystemFileSystem()) {
+        self.fileSystem = fileSystem
+        do { pipe = try fileSystem.makePipe() } catch { pipe = nil }
+    }
+
+    /// Watches what is or will be at a path; what happens after this returns is told.
+    package func watch(_ path: String, _ body: @escaping Body) -> Watch {
+        let (number, thread) = state.withLock { $0.add(path, body, fileSystem) }
+        if let thread {
+            let isStarted = WorkerThread.start("preferences") { [self] in run(thread) }
+            // Without a thread nothing is told; what others changed is still seen by the next write.
+            if !isStarted { state.withLock { $0.end() } }
+        } else {
+            wake()
+        }
+        return Watch(self, number)
+    }
+
+    func cancel(_ number: Int) {
+        state.withLock { $0.remove(number, fileSystem) }
+        wake()
+    }
+
+    /// Whether a thread serves any file.
+    var isRunning: Bool { state.withLock { $0.thread != nil || $0.queue != nil } }
+
+    private func wake() {
+        if let pipe { fileSystem.wake(pipe.writing) }
+    }
+
+    private func run(_ thread: Int) {
+        while true {
+            let plan = state.withLock { state -> (queue: OpenFile?, deadline: Duration?)? in
+                state.thread == thread ? (state.queue, state.deadline) : nil
+            }
+            guard let plan else { return }
+            waitForEvents(plan.queue, until: plan.deadline)
+            serve(events(plan.queue), thread)
+        }
+    }
+
+    private func events(_ queue: OpenFile?) -> [FolderEvent] {
+        guard let queue else { return [] }
+        do {
+            return try fileSystem.events(queue)
+        } catch {
+            state.withLock { $0.loseQueue(at: fileSystem.now()) }
+            return []
+        }
+    }
+
+    private func waitForEvents(_ queue: OpenFile?, until deadline: Duration?) {
+        let files = [queue, pipe?.reading].compactMap(\.self)
+        // Without a pipe nobody can wake the thread to end it.
+        let longest = pipe == nil ? WatcherState.pollInterval : nil
+        let rest = deadline.map { max(.zero, $0 - fileSystem.now()) }
+        do {
+            try fileSystem.wait(for: files, atMost: [rest, longest].compactMap(\.self).min())
+        } catch {
+            // Without poll(2) the thread must not spin.
+            fileSystem.sleep(WatcherState.pollInterval)
+        }
+        if let pipe { fileSystem.drain(pipe.reading) }
+    }
+
+    private func serve(_ events: [FolderEvent], _ thread: Int) {
+        let now = fileSystem.now()
+        let (touched, settled) = state.withLock { state -> (WatcherState.Hits, WatcherState.Hits) in
+            guard state.thread == thread else { return ([:], [:]) }
+            let touched = state.touched(by: events, fileSystem).merging(state.polled(at: now, fileSystem)) { hit, _ in
+                hit
+            }
+            return (touched, state.settled(at: now, except: touched))
+        }
+        var isNews = events.isEmpty
+        for (number, hit) in touched {
+            guard let body = state.withLock({ $0.body(number) }) else { continue }
+            var finding = body(.touched)
+            // A file that was renamed to its place is complete, so there is nothing to wait for.
+            if hit.isArrival, !finding.isBlank { finding = body(.settled(isWhole: true)) }
+            isNews = isNews || finding.isNews
+            state.withLock { $0.note(number, hit, finding, at: fileSystem.now()) }
+        }
+        for (number, hit) in settled {
+            _ = state.withLock { $0.body(number) }?(.settled(isWhole: hit.isWhole))
+        }
+        // It was this process that wrote, or it was another file. Being woken by each such write costs; now they collect.
+        if !isNews { fileSystem.sleep(.milliseconds(1)) }
+    }
+}

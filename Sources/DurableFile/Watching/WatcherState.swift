@@ -1,0 +1,191 @@
+internal import CDurableFile
+
+/// Which files a watcher watches and by which means; the ordering without the waiting.
+struct WatcherState: Sendable {
+    private var files: [Int: File] = [:]
+    private var lastNumber = 0
+    private(set) var queue: OpenFile?
+    /// Which thread serves the files; another one's number makes it end.
+    private(set) var thread: Int?
+    private var forks: UInt64 = 0
+    private var nextPoll: Duration?
+
+    /// How often a file is looked at that no event comes from.
+    static let pollInterval = Duration.milliseconds(500)
+
+    private struct File: Sendable {
+        let path: String
+        let body: Watcher.Body
+        var timer = QuietTimer()
+        /// The number of each watched folder, and the name in it; nil where the file has to be polled.
+        var entries: [(watch: Int32, name: String)]?
+        var lastStatus: FileStatus?
+    }
+
+    var isEmpty: Bool { files.isEmpty }
+
+    /// Begins to watch a file; the second result is the number of a thread to start.
+    mutating func add(_ path: String, _ body: @escaping Watcher.Body, _ fileSystem: any FileSystem) -> (
+        Int, thread: Int?
+    ) {
+        let current = durable_file_fork_count()
+        if forks != current {
+            // The queue is the parent's, and its thread is not in this process.
+            forks = current
+            thread = nil
+            queue = nil
+            for number in files.keys { arm(number, fileSystem) }
+        }
+        lastNumber += 1
+        let number = lastNumber
+        files[number] = File(path: path, body: body)
+        arm(number, fileSystem)
+        if thread != nil { return (number, nil) }
+        thread = number
+        return (number, number)
+    }
+
+    mutating func remove(_ number: Int, _ fileSystem: any FileSystem) {
+        let watches = Set(files.removeValue(forKey: number)?.entries?.map(\.watch) ?? [])
+        removeUnused(watches, fileSystem)
+        if files.isEmpty { end() }
+    }
+
+    /// The thread ends, or can't be had.
+    mutating func end() {
+        thread = nil
+        queue = nil
+        nextPoll = nil
+    }
+
+    /// Watches the folders that count for a file now; polls where one can't be watched.
+    private mutating func arm(_ number: Int, _ fileSystem: any FileSystem) {
+        guard var file = files[number] else { return }
+        let before = Set(file.entries?.map(\.watch) ?? [])
+        file.entries = entries(of: file.path, fileSystem)
+        if file.entries == nil, nextPoll == nil { nextPoll = fileSystem.now() + Self.pollInterval }
+        files[number] = file
+        removeUnused(before, fileSystem)
+    }
+
+    private mutating func entries(of path: String, _ fileSystem: any FileSystem) -> [(watch: Int32, name: String)]? {
+        do throws(FileSystemError) {
+            if queue == nil { queue = try fileSystem.makeEventQueue() }
+            guard let queue else { return nil }
+            var known = try WatchedEntry.all(of: path, fileSystem)
+            // A folder that is made or replaced after one looked and before one watches would be missed.
+            for _ in 0..<5 {
+                var entries: [(watch: Int32, name: String)] = []
+                for entry in known {
+                    if try fileSystem.isRemote(entry.folder) { return nil }
+                    entries.append((try fileSystem.addWatch(queue, folder: entry.folder), entry.name))
+                }
+                let now = try WatchedEntry.all(of: path, fileSystem)
+                if now == known { return entries }
+                known = now
+            }
+            return nil
+        } catch {
+            return nil
+        }
+    }
+
+    private func removeUnused(_ watches: Set<Int32>, _ fileSystem: any FileSystem) {
+        guard let queue, !watches.isEmpty else { return }
+        let used = Set(files.values.flatMap { $0.entries?.map(\.watch) ?? [] })
+        for watch in watches.subtracting(used) {
+            // A folder that is gone has taken its watch along.
+            do { try fileSystem.removeWatch(queue, watch) } catch {}
+        }
+    }
+
+    // MARK: What the thread does
+
+    /// What happened to a file.
+    struct Hit: Equatable, Sendable {
+        /// Whether all of a large file is to be compared.
+        var isWhole: Bool
+        /// Whether a complete file came to its name.
+        var isArrival = false
+
+        mutating func add(_ kind: FolderEvent.Kind) {
+            if kind != .content { isWhole = true }
+            switch kind {
+            case .arrived: isArrival = true
+            // What was made or removed since needs its time again.
+            case .name, .folderGone, .overflow: isArrival = false
+            case .content, .closed: break
+            }
+        }
+    }
+
+    /// What happened to which files.
+    typealias Hits = [Int: Hit]
+
+    /// Which files' owners are to be told of events.
+    mutating func touched(by events: [FolderEvent], _ fileSystem: any FileSystem) -> Hits {
+        var touched: Hits = [:]
+        var moved: Set<Int> = []
+        for event in events {
+            for (number, file) in files {
+                guard let entries = file.entries else { continue }
+                let isHit =
+                    switch event.kind {
+                    case .overflow: true
+                    case .folderGone: entries.contains { $0.watch == event.watch }
+                    default: entries.contains { $0.watch == event.watch && $0.name == event.name }
+                    }
+                guard isHit else { continue }
+                touched[number, default: Hit(isWhole: false)].add(event.kind)
+                if event.kind != .content, event.kind != .closed { moved.insert(number) }
+            }
+        }
+        for number in moved { arm(number, fileSystem) }
+        return touched
+    }
+
+    /// Which of the files that are polled have changed.
+    mutating func polled(at now: Duration, _ fileSystem: any FileSystem) -> Hits {
+        guard let nextPoll, nextPoll <= now else { return [:] }
+        var changed: Hits = [:]
+        var isPolling = false
+        for (number, file) in files where file.entries == nil {
+            isPolling = true
+            let status: FileStatus?
+            do { status = try fileSystem.status(at: file.path) } catch { status = nil }
+            if status != file.lastStatus { changed[number] = Hit(isWhole: true) }
+            files[number]?.lastStatus = status
+        }
+        self.nextPoll = isPolling ? now + Self.pollInterval : nil
+        return changed
+    }
+
+    mutating func note(_ number: Int, _ hit: Hit, _ finding: WatchFinding, at now: Duration) {
+        files[number]?.timer.note(at: now, isBlank: finding.isBlank, isWhole: hit.isWhole)
+    }
+
+    /// Which files have come to rest.
+    mutating func settled(at now: Duration, except touched: Hits) -> Hits {
+        var settled: Hits = [:]
+        for number in files.keys where touched[number] == nil {
+            settled[number] = files[number]?.timer.take(at: now).map { Hit(isWhole: $0) }
+        }
+        return settled
+    }
+
+    /// Falls back to looking at the files.
+    mutating func loseQueue(at now: Duration) {
+        queue = nil
+        nextPoll = now
+        for number in files.keys { files[number]?.entries = nil }
+    }
+
+    /// When something is to be done without an event.
+    var deadline: Duration? {
+        files.values.reduce(nextPoll) { earliest, file in
+            [earliest, file.timer.due].compactMap(\.self).min()
+        }
+    }
+
+    func body(_ number: Int) -> Watcher.Body? { files[number]?.body }
+}

@@ -1,0 +1,19 @@
+#if canImport(ObjectiveC)
+public import Foundation
+
+extension PreferenceStore {
+    /// Makes a store over user defaults: those of a suite, or the standard ones.
+    ///
+    /// Each call makes a store with a cache of its own. Only names that were declared, or set by this store, are listed
+    /// and observed, not what the system or others keep there. Changes by other processes are seen, except for names
+    /// with a dot or a leading `@`, whose changes are seen when this process makes them. Values that `register(defaults:)`
+    /// gave count as stored. A set is in the defaults when it returns, unless another thread is setting just then.
+    public static func userDefaults(_ defaults: UserDefaults) -> PreferenceStore {
+        PreferenceStore(SharedUserDefaults(object: defaults), observer: KeyValueObserver.make)
+    }
+}
+
+extension KeyValueObserver {
+    static let make: UserDefaultsBackend.MakeObserver = { KeyValueObserver(of: $0, $1) }
+}
+#endif

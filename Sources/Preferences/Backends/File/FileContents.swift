@@ -1,0 +1,122 @@
+internal import DurableFile
+
+/// The values of a preferences file, and which of them the store hasn't been told of.
+struct FileContents: LogContents {
+    private(set) var values: [String: PropertyListValue] = [:]
+    /// What the store was told last, of each name that changed since; nil for absent.
+    private var told: [String: PropertyListValue?] = [:]
+    /// What the names of an unfinished last line held before it.
+    private var beforeUnfinished: [String: PropertyListValue?] = [:]
+    /// What the store wants stored, and what of it is being written.
+    private var requested: [String: PropertyListValue?] = [:]
+    private var staged: [String: PropertyListValue?] = [:]
+    /// What others had changed when `staged` was taken in.
+    private var outside: [String: PropertyListValue?] = [:]
+    /// Whether a store has been told of the values.
+    private var isLoaded = false
+
+    // MARK: What the lines say
+
+    mutating func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
+        Self.reading(line, isFirst: isFirst) { name, value in set(value, for: name) }
+    }
+
+    mutating func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
+        Self.reading(line, isFirst: isFirst) { name, value in
+            if beforeUnfinished[name] == nil { beforeUnfinished[name] = .some(values[name]) }
+            set(value, for: name)
+        }
+    }
+
+    mutating func dropUnfinished() {
+        for (name, value) in beforeUnfinished { set(value, for: name) }
+        beforeUnfinished = [:]
+    }
+
+    mutating func replace(with contents: FileContents) {
+        if isLoaded {
+            for (name, value) in values where contents.values[name] != value { remember(name) }
+            for name in contents.values.keys where values[name] == nil { remember(name) }
+        }
+        values = contents.values
+        beforeUnfinished = contents.beforeUnfinished
+    }
+
+    func lines() throws -> [UInt8] {
+        var values = values
+        for (name, value) in beforeUnfinished { values[name] = value }
+        var bytes: [UInt8] = []
+        for (name, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            try JSONLine.write(name: name, value: value, to: &bytes)
+        }
+        return bytes
+    }
+
+    // MARK: What the store does
+
+    /// Begins to remember what the store isn't told of.
+    mutating func load() -> [String: PropertyListValue] {
+        isLoaded = true
+        return values
+    }
+
+    /// What changed since the store was told last.
+    mutating func takeOutside() -> [String: PropertyListValue?] {
+        if told.isEmpty { return [:] }
+        defer { told = [:] }
+        return told.filter { name, value in values[name] != value }.reduce(into: [:]) { changes, entry in
+            changes[entry.key] = .some(values[entry.key])
+        }
+    }
+
+    var hasNews: Bool { told.contains { name, value in values[name] != value } }
+
+    /// Chooses what of some changes has to be written; nil where nothing has.
+    mutating func stage(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?]? {
+        requested = changes
+        staged = changes.filter { name, value in values[name] != value }
+        return staged.isEmpty ? nil : staged
+    }
+
+    /// Takes in what was staged, behind everything that others have changed.
+    mutating func commit() {
+        outside = takeOutside()
+        for (name, value) in staged { values[name] = value }
+        // The store takes what it asked for to be stored now; where another's line came in between, it learns so next.
+        for (name, value) in requested where values[name] != value { told[name] = .some(value) }
+        staged = [:]
+        requested = [:]
+    }
+
+    /// What others changed before the last commit.
+    mutating func takeOutsideOfCommit() -> [String: PropertyListValue?] {
+        defer { outside = [:] }
+        return outside
+    }
+
+    private mutating func set(_ value: PropertyListValue?, for name: String) {
+        remember(name)
+        values[name] = value
+    }
+
+    private mutating func remember(_ name: String) {
+        if isLoaded && told[name] == nil { told[name] = .some(values[name]) }
+    }
+
+    private static func reading(
+        _ line: UnsafeRawBufferPointer,
+        isFirst: Bool,
+        _ body: (String, PropertyListValue?) -> Void
+    ) -> LineReading {
+        do throws(JSONLineError) {
+            try JSONLine.read(line, isFirst: isFirst, body)
+            return .complete
+        } catch {
+            switch error.kind {
+            case .incomplete: return .incomplete
+            case .unknownFormat: return .refused(error.description)
+            case .damaged: return .damaged(error.description)
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+/// A date as ISO 8601 text, `2026-11-20T22:00:00.123Z`, to the last bit, in the proleptic Gregorian calendar.
+///
+/// A `Date` is a double of seconds since 2001. Its shortest decimal is split as text into whole seconds, which become
+/// the calendar's fields, and the fraction, whose digits are taken as they are; reading puts the same decimal together
+/// again and reads it as one double. A sum of two doubles, whole and fraction, would round.
+enum DateText {
+    /// The text; nil for a year outside 0001–9999, and for negative zero, which no text gives.
+    static func text(forSeconds seconds: Double) -> String? {
+        // 1e12 seconds are 31,000 years; below it the digits before the point fit an Int.
+        guard abs(seconds) < 1e12, seconds != 0 || seconds.sign == .plus else { return nil }
+        var (whole, fraction) = decimal(of: abs(seconds))
+        if seconds < 0 { (whole, fraction) = negated(whole, fraction) }
+        let day = whole.floorDivided(by: 86_400)
+        let (year, month, dayOfMonth) = civil(day)
+        guard (1...9999).contains(year) else { return nil }
+        let second = whole - day * 86_400
+        var text: [UInt8] = []
+        text.appendPadded(year, to: 4, then: "-")
+        text.appendPadded(month, to: 2, then: "-")
+        text.appendPadded(dayOfMonth, to: 2, then: "T")
+        text.appendPadded(second / 3600, to: 2, then: ":")
+        text.appendPadded(second / 60 % 60, to: 2, then: ":")
+        text.appendPadded(second % 60, to: 2, then: fraction.isEmpty ? "Z" : ".")
+        if !fraction.isEmpty {
+            for digit in fraction { text.append(UInt8(ascii: "0") + digit) }
+            text.append(UInt8(ascii: "Z"))
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The seconds since 2001 of a text; nil if it is none.
+    static func seconds(of text: String) -> Double? {
+        var rest = text.utf8[...]
+        guard let year = rest.takeNumber(digits: 4, then: "-"), year >= 1,
+            let month = rest.takeNumber(digits: 2, then: "-"), (1...12).contains(month),
+            let dayOfMonth = rest.takeNumber(digits: 2, then: "T"),
+            let hour = rest.takeNumber(digits: 2, then: ":"), hour < 24,
+            let minute = rest.takeNumber(digits: 2, then: ":"), minute < 60,
+            let second = rest.takeNumber(digits: 2, then: nil), second < 60
+        else { return nil }
+        let day = dayNumber(year: year, month: month, day: dayOfMonth)
+        guard civil(day) == (year, month, dayOfMonth) else { return nil }
+
+        guard rest.popLast() == UInt8(ascii: "Z") else { return nil }
+        var fraction: [UInt8] = []
+        if let point = rest.popFirst() {
+            guard point == UInt8(ascii: "."), !rest.isEmpty else { return nil }
+            for byte in rest {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                fraction.append(byte - UInt8(ascii: "0"))
+            }
+            while fraction.last == 0 { fraction.removeLast() }
+        }
+
+        var whole = ((day * 24 + hour) * 60 + minute) * 60 + second
+        let isNegative = whole < 0
+        if isNegative { (whole, fraction) = negated(whole, fraction) }
+        var decimal = Array("\(isNegative ? "-" : "")\(whole).".utf8)
+        for digit in fraction.isEmpty ? [0] : fraction { decimal.append(UInt8(ascii: "0") + digit) }
+        return Double(String(decoding: decimal, as: UTF8.self))
+    }
+
+    /// The shortest decimal of a number from 0 to below 1e12: what is before the point, and the digits after it.
+    private static func decimal(of value: Double) -> (whole: Int, fraction: [UInt8]) {
+        // "12.5", "12.0" or, below 0.0001, "1.25e-07".
+        let parts = value.description.utf8.split(separator: UInt8(ascii: "e"))
+        let mantissa = parts[0].split(separator: UInt8(ascii: "."))
+        var digits = mantissa.joined().map { $0 - UInt8(ascii: "0") }
+        var point = mantissa[0].count
+        if parts.count == 2, let exponent = Int(Substring(parts[1])) {
+            digits.insert(contentsOf: repeatElement(0, count: -exponent), at: 0)
+            point = 1
+        }
+        let whole = digits[..<point].reduce(0) { $0 * 10 + Int($1) }
+        var fraction = Array(digits[point...])
+        while fraction.last == 0 { fraction.removeLast() }
+        return (whole, fraction)
+    }
+
+    /// The decimal `whole` + 0.`fraction` times -1, again as a whole number plus a fraction that is not negative.
+    private static func negated(_ whole: Int, _ fraction: [UInt8]) -> (whole: Int, fraction: [UInt8]) {
+        guard let last = fraction.last else { return (-whole, []) }
+        return (-whole - 1, fraction.dropLast().map { 9 - $0 } + [10 - last])
+    }
+
+    /// The date of a day counted from 2001-01-01, in the proleptic Gregorian calendar.
+    private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
+        // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so a leap day is the last.
+        let day = day + 730_791  // days from 0000-03-01 to 2001-01-01
+        let era = day.floorDivided(by: 146_097)
+        let dayOfEra = day - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (
+            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        )
+    }
+
+    private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
+        let year = month <= 2 ? year - 1 : year
+        let era = year.floorDivided(by: 400)
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 730_791
+    }
+}
+
+extension Int {
+    fileprivate func floorDivided(by divisor: Int) -> Int {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendPadded(_ number: Int, to digits: Int, then separator: Unicode.Scalar) {
+        let text = number.description.utf8
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits - text.count))
+        append(contentsOf: text)
+        append(UInt8(ascii: separator))
+    }
+}
+
+extension Substring.UTF8View {
+    /// Takes exactly so many digits off, and the separator after them.
+    fileprivate mutating func takeNumber(digits: Int, then separator: Unicode.Scalar?) -> Int? {
+        var number = 0
+        for _ in 0..<digits {
+            guard let byte = popFirst(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        if let separator { guard popFirst() == UInt8(ascii: separator) else { return nil } }
+        return number
+    }
+}

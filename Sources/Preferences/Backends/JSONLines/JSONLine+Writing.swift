@@ -1,0 +1,212 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension JSONLine {
+    /// Appends the line of a transaction, newline included; a nil value removes.
+    ///
+    /// The names are sorted by their UTF-8 bytes, so equal changes give equal lines. An error leaves `bytes` as they were.
+    static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferencesError) {
+        try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
+            bytes.append(UInt8(ascii: "{"))
+            var isFirst = true
+            for (name, value) in changes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+                if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                isFirst = false
+                try appendEntry(name, value, to: &bytes, limit: limit)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    /// Appends the line that sets or removes one name, newline included; an error leaves `bytes` as they were.
+    static func write(name: String, value: PropertyListValue?, to bytes: inout [UInt8]) throws(PreferencesError) {
+        try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
+            bytes.append(UInt8(ascii: "{"))
+            try appendEntry(name, value, to: &bytes, limit: limit)
+            bytes.append(UInt8(ascii: "}"))
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    /// Appends a value alone, tags included; an error leaves `bytes` as they were.
+    static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferencesError) {
+        try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
+            try appendValue(value, nesting: 0, to: &bytes, limit: limit)
+        }
+    }
+
+    /// Takes back what `body` appended if it throws, or if it appended more than a line may have.
+    @inline(__always)
+    private static func append(
+        to bytes: inout [UInt8],
+        _ body: (_ bytes: inout [UInt8], _ limit: Int) throws(PreferencesError) -> Void
+    ) throws(PreferencesError) {
+        let start = bytes.count
+        do {
+            try body(&bytes, start + maximumLength)
+            try check(0, fits: bytes, limit: start + maximumLength)
+        } catch {
+            bytes.removeLast(bytes.count - start)
+            throw error
+        }
+    }
+
+    private static func appendEntry(
+        _ name: String,
+        _ value: PropertyListValue?,
+        to bytes: inout [UInt8],
+        limit: Int
+    ) throws(PreferencesError) {
+        guard !name.isEmpty else { throw PreferencesError(.invalidName, "A name can't be empty.") }
+        do {
+            try appendKey(name, to: &bytes, limit: limit)
+            if let value {
+                try appendValue(value, nesting: 0, to: &bytes, limit: limit)
+            } else {
+                bytes.append(contentsOf: "null".utf8)
+            }
+        } catch {
+            var named = error
+            named.name = name
+            throw named
+        }
+    }
+
+    private static func appendValue(
+        _ value: PropertyListValue,
+        nesting: Int,
+        to bytes: inout [UInt8],
+        limit: Int
+    ) throws(PreferencesError) {
+        switch value {
+        case .boolean(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .integer(let value): bytes.append(contentsOf: value.description.utf8)
+        case .unsigned(let value): bytes.append(contentsOf: value.description.utf8)
+        case .real(let value): appendReal(value, to: &bytes)
+        case .string(let value): try appendString(value, to: &bytes, limit: limit)
+        case .data(let value): try appendData(value, to: &bytes, limit: limit)
+        case .date(let value): appendDate(value, to: &bytes)
+        case .array(let values): try appendArray(values, nesting: nesting + 1, to: &bytes, limit: limit)
+        case .dictionary(let values): try appendDictionary(values, nesting: nesting + 1, to: &bytes, limit: limit)
+        }
+    }
+
+    @inline(never)
+    private static func appendArray(
+        _ values: [PropertyListValue],
+        nesting: Int,
+        to bytes: inout [UInt8],
+        limit: Int
+    ) throws(PreferencesError) {
+        try check(nesting: nesting)
+        bytes.append(UInt8(ascii: "["))
+        for index in values.indices {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            try check(0, fits: bytes, limit: limit)
+            try appendValue(values[index], nesting: nesting, to: &bytes, limit: limit)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    @inline(never)
+    private static func appendDictionary(
+        _ values: [String: PropertyListValue],
+        nesting: Int,
+        to bytes: inout [UInt8],
+        limit: Int
+    ) throws(PreferencesError) {
+        try check(nesting: nesting)
+        bytes.append(UInt8(ascii: "{"))
+        var isFirst = true
+        for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            if !isFirst { bytes.append(UInt8(ascii: ",")) }
+            isFirst = false
+            try appendKey(key, to: &bytes, limit: limit)
+            try appendValue(value, nesting: nesting, to: &bytes, limit: limit)
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    private static func appendReal(_ value: Double, to bytes: inout [UInt8]) {
+        if let word = NonfiniteWord(value) {
+            bytes.append(contentsOf: "{\"$real\":\"\(word.rawValue)\"}".utf8)
+        } else {
+            // The shortest decimal that reads back the same; always with a point or an exponent.
+            bytes.append(contentsOf: value.description.utf8)
+        }
+    }
+
+    private static func appendDate(_ value: Date, to bytes: inout [UInt8]) {
+        let seconds = value.timeIntervalSinceReferenceDate
+        if let text = NonfiniteWord(seconds)?.rawValue ?? DateText.text(forSeconds: seconds) {
+            bytes.append(contentsOf: "{\"$date\":\"\(text)\"}".utf8)
+        } else {
+            bytes.append(contentsOf: "{\"$date\":\(seconds)}".utf8)
+        }
+    }
+
+    private static func appendData(_ value: Data, to bytes: inout [UInt8], limit: Int) throws(PreferencesError) {
+        try check((value.count + 2) / 3 * 4, fits: bytes, limit: limit)
+        bytes.append(contentsOf: "{\"$data\":\"".utf8)
+        bytes.append(contentsOf: value.base64EncodedData())
+        bytes.append(contentsOf: "\"}".utf8)
+    }
+
+    private static func appendKey(_ key: String, to bytes: inout [UInt8], limit: Int) throws(PreferencesError) {
+        try appendString(key, isKey: true, to: &bytes, limit: limit)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    private static func appendString(
+        _ string: String,
+        isKey: Bool = false,
+        to bytes: inout [UInt8],
+        limit: Int
+    ) throws(PreferencesError) {
+        var string = string
+        try check(string.utf8.count, fits: bytes, limit: limit)
+        bytes.append(UInt8(ascii: "\""))
+        string.withUTF8 { text in
+            if isKey, text.first == UInt8(ascii: "$") { bytes.append(UInt8(ascii: "$")) }
+            let text = UnsafeRawBufferPointer(text)
+            var start = 0
+            while true {
+                let end = text.firstIndexToEscape(from: start)
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<end]))
+                guard end < text.count else { break }
+                appendEscape(of: text[end], to: &bytes)
+                start = end + 1
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case UInt8(ascii: "\n"): bytes.append(UInt8(ascii: "n"))
+        case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
+        case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
+        default:
+            bytes.append(contentsOf: (byte < 16 ? "u000" : "u00").utf8)
+            bytes.append(contentsOf: String(byte, radix: 16).utf8)
+        }
+    }
+
+    private static func check(_ count: Int, fits bytes: [UInt8], limit: Int) throws(PreferencesError) {
+        guard bytes.count + count > limit else { return }
+        throw PreferencesError(.tooLarge, "What is set takes more than \(maximumLength >> 20) MiB. Keep it in a file.")
+    }
+
+    private static func check(nesting: Int) throws(PreferencesError) {
+        guard nesting > maximumNesting else { return }
+        throw PreferencesError(.tooLarge, "The value is nested deeper than \(maximumNesting) levels.")
+    }
+}

@@ -1,0 +1,44 @@
+/// One line of the file: a transaction as a JSON object (RFC 8259, strictly).
+///
+/// `{"name":value,…}` sets each name, `null` removes it. What JSON lacks is a tagged object, of that one key alone:
+///
+/// - `{"$data":"AAH+/w=="}`: bytes in base64, padded, and only as one would write them.
+/// - `{"$real":"nan"}`, `"inf"`, `"-inf"`: the reals that JSON can't write.
+/// - `{"$date":"2026-11-20T22:00:00.123Z"}`: a date by the proleptic Gregorian calendar, with as many fractional digits
+///   as bring it back to the last bit; `{"$date":1e+300}`: seconds since 2001, where the year is outside 0001–9999 and
+///   for negative zero; `{"$date":"nan"}`, `"inf"`, `"-inf"`: the dates of these seconds.
+///
+/// A name or key that itself begins with `$` is written with one more: `$cost` as `$$cost`, `$$` as `$$$`. That holds for
+/// names as for nested keys. Of names with a single `$` only `{"$format":1}` is known; it says how to read the file, sets
+/// nothing, and may stand anywhere.
+///
+/// A number without fraction and exponent is an integer where 64 bits hold it; every other is a real, so `1e3` is one,
+/// and so is `-0.0`, while `-0` is the integer 0. Of a key that occurs twice the last value counts.
+enum JSONLine {
+    /// How many arrays and dictionaries may be nested in a value, tags and the line's own object not counted.
+    static let maximumNesting = 128
+    /// How long a line may be, without its newline.
+    static let maximumLength = 64 << 20
+
+    /// Reads one line without its newline.
+    ///
+    /// Calls `body` for each entry in order, and only after the whole line proved valid. A line of nothing but space has
+    /// no entries. A byte order mark is accepted where `isFirst` says that the line is the file's first.
+    static func read(
+        _ line: UnsafeRawBufferPointer,
+        isFirst: Bool = false,
+        _ body: (_ name: String, _ value: PropertyListValue?) -> Void
+    ) throws(JSONLineError) {
+        var reader = JSONReader(line)
+        if isFirst { try reader.skipByteOrderMark() }
+        let entries = try reader.line()
+        if let first = entries.first { body(first.name, first.value) }
+        for entry in entries.others { body(entry.name, entry.value) }
+    }
+
+    /// Reads a value alone, tags included, with nothing but space around it.
+    static func readValue(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
+        var reader = JSONReader(bytes)
+        return try reader.wholeValue()
+    }
+}

@@ -1,0 +1,64 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension JSONReader {
+    /// The value of a tagged object, from behind the tag's colon to behind the object.
+    @inline(never)
+    mutating func taggedValue(_ tag: String, isFirst: Bool, start: Int) throws(JSONLineError) -> PropertyListValue {
+        guard isFirst else { throw damaged("a tag stands beside other keys", at: start) }
+        let value =
+            switch tag {
+            case "$data": try taggedData()
+            case "$real": try taggedReal()
+            case "$date": try taggedDate()
+            default: throw damaged("a key with a single $ is not a known tag", at: start)
+            }
+        try expectEndOfTag()
+        return value
+    }
+
+    private mutating func taggedData() throws(JSONLineError) -> PropertyListValue {
+        let (content, start) = try taggedContent()
+        // Foundation also takes "AA=A", and bits beyond the last byte; there is one way to write data, so compare.
+        guard case .string(let text) = content, let data = Data(base64Encoded: text), data.base64EncodedString() == text
+        else {
+            throw damaged("the data is not base64", at: start)
+        }
+        return .data(data)
+    }
+
+    private mutating func taggedReal() throws(JSONLineError) -> PropertyListValue {
+        let (content, start) = try taggedContent()
+        guard case .string(let text) = content, let word = NonfiniteWord(rawValue: text) else {
+            throw damaged("the real is none of nan, inf and -inf", at: start)
+        }
+        return .real(word.value)
+    }
+
+    private mutating func taggedDate() throws(JSONLineError) -> PropertyListValue {
+        let (content, start) = try taggedContent()
+        let seconds: Double? =
+            switch content {
+            case .string(let text): NonfiniteWord(rawValue: text)?.value ?? DateText.seconds(of: text)
+            case .integer(let seconds): Double(seconds)
+            case .unsigned(let seconds): Double(seconds)
+            case .real(let seconds): seconds
+            default: nil
+            }
+        guard let seconds else { throw damaged("the date is not one of the calendar", at: start) }
+        return .date(Date(timeIntervalSinceReferenceDate: seconds))
+    }
+
+    private mutating func taggedContent() throws(JSONLineError) -> (value: PropertyListValue, start: Int) {
+        skipSpace()
+        let start = offset
+        // Tags don't count as levels, so a tag in a tag would nest without end.
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: "{") || bytes[offset] == UInt8(ascii: "[") {
+            throw damaged("a tag holds an array or an object", at: start)
+        }
+        return (try value(nesting: 0), start)
+    }
+}

@@ -1,0 +1,238 @@
+/// Reads a line, or a value alone, from bytes that stay in place meanwhile.
+struct JSONReader {
+    /// A name and what the line says of it; nil removes.
+    typealias Entry = (name: String, value: PropertyListValue?)
+
+    let bytes: UnsafeRawBufferPointer
+    var offset = 0
+    /// Where a string with escapes is put together.
+    var scratch: [UInt8] = []
+    /// The format that the line asks for, where that is a newer one.
+    private var newerFormat: JSONLineError?
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    mutating func skipByteOrderMark() throws(JSONLineError) {
+        let mark: StaticString = "\u{FEFF}"
+        let length = min(bytes.count, mark.utf8CodeUnitCount)
+        guard length > 0, (0..<length).allSatisfy({ bytes[$0] == mark.utf8Start[$0] }) else { return }
+        guard length == mark.utf8CodeUnitCount else { throw incomplete() }
+        offset = length
+    }
+
+    /// The entries of the line; the first stands apart because most lines have only one, which then costs no array.
+    mutating func line() throws(JSONLineError) -> (first: Entry?, others: [Entry]) {
+        guard bytes.count <= JSONLine.maximumLength else {
+            throw damaged("the line is longer than \(JSONLine.maximumLength >> 20) MiB", at: JSONLine.maximumLength)
+        }
+        skipSpace()
+        guard offset < bytes.count else { return (nil, []) }
+        let entries: (first: Entry?, others: [Entry])
+        do {
+            entries = try self.entries()
+            try expectEnd()
+        } catch {
+            // What a newer format made of the rest of the line is not damage.
+            if let newerFormat, error.kind == .damaged { throw newerFormat }
+            throw error
+        }
+        if let newerFormat { throw newerFormat }
+        return entries
+    }
+
+    mutating func wholeValue() throws(JSONLineError) -> PropertyListValue {
+        let value = try value(nesting: 0)
+        try expectEnd()
+        return value
+    }
+
+    private mutating func entries() throws(JSONLineError) -> (first: Entry?, others: [Entry]) {
+        try expect("{", "the line is not a JSON object")
+        var first: Entry?
+        var others: [Entry] = []
+        guard try !isClosed(by: "}") else { return (nil, []) }
+        repeat {
+            let start = offset
+            guard let name = try name() else {
+                try format(start: start)
+                continue
+            }
+            skipSpace()
+            let entry: Entry
+            if offset < bytes.count, bytes[offset] == UInt8(ascii: "n") {
+                try word("null")
+                entry = (name, nil)
+            } else {
+                entry = (name, try value(nesting: 0))
+            }
+            if first == nil { first = entry } else { others.append(entry) }
+        } while try !isLast(before: "}")
+        return (first, others)
+    }
+
+    /// A name and the colon after it; nil for `$format`.
+    private mutating func name() throws(JSONLineError) -> String? {
+        let start = offset
+        let (name, isReserved) = try key()
+        guard !name.isEmpty else { throw damaged("a name is empty", at: start) }
+        guard isReserved else { return name }
+        guard name == "$format" else { throw damaged("a name with a single $ is not known", at: start) }
+        return nil
+    }
+
+    private mutating func format(start: Int) throws(JSONLineError) {
+        let format: UInt64? =
+            switch try value(nesting: 0) {
+            case .integer(let format): UInt64(exactly: format)
+            case .unsigned(let format): format
+            default: nil
+            }
+        guard let format, format > 0 else { throw damaged("the format is not a whole number from 1", at: start) }
+        guard format > 1 else { return }
+        newerFormat = JSONLineError(
+            kind: .unknownFormat,
+            reason: "the file is of format \(format), which needs a newer version of the program",
+            offset: start
+        )
+    }
+
+    /// The value that begins here, after space.
+    mutating func value(nesting: Int) throws(JSONLineError) -> PropertyListValue {
+        skipSpace()
+        guard offset < bytes.count else { throw incomplete() }
+        switch bytes[offset] {
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "{"): return try object(nesting: nesting + 1)
+        case UInt8(ascii: "["): return try array(nesting: nesting + 1)
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): return try constant()
+        default: return try number()
+        }
+    }
+
+    @inline(never)
+    private mutating func array(nesting: Int) throws(JSONLineError) -> PropertyListValue {
+        try check(nesting: nesting, at: offset)
+        offset += 1
+        var values: [PropertyListValue] = []
+        guard try !isClosed(by: "]") else { return .array(values) }
+        repeat {
+            values.append(try value(nesting: nesting))
+        } while try !isLast(before: "]")
+        return .array(values)
+    }
+
+    @inline(never)
+    private mutating func object(nesting: Int) throws(JSONLineError) -> PropertyListValue {
+        let start = offset
+        offset += 1
+        var values: [String: PropertyListValue] = [:]
+        var isFirst = true
+        if try !isClosed(by: "}") {
+            repeat {
+                let keyStart = offset
+                let (key, isReserved) = try key()
+                if isReserved { return try taggedValue(key, isFirst: isFirst, start: keyStart) }
+                // Only now, because a tag is not a level.
+                if isFirst { try check(nesting: nesting, at: start) }
+                isFirst = false
+                values[key] = try value(nesting: nesting)
+            } while try !isLast(before: "}")
+        }
+        try check(nesting: nesting, at: start)
+        return .dictionary(values)
+    }
+
+    /// A key without its escape, from the quote to behind the colon; reserved where it begins with a single `$`.
+    private mutating func key() throws(JSONLineError) -> (text: String, isReserved: Bool) {
+        guard offset < bytes.count else { throw incomplete() }
+        guard bytes[offset] == UInt8(ascii: "\"") else { throw damaged("a name in quotes is missing", at: offset) }
+        let text = try string()
+        skipSpace()
+        try expect(":", "the colon after a name is missing")
+        guard text.utf8.first == UInt8(ascii: "$") else { return (text, false) }
+        let rest = text.utf8.dropFirst()
+        guard rest.first == UInt8(ascii: "$") else { return (text, true) }
+        return (String(decoding: rest, as: UTF8.self), false)
+    }
+
+    /// True or false.
+    private mutating func constant() throws(JSONLineError) -> PropertyListValue {
+        let start = offset
+        switch bytes[offset] {
+        case UInt8(ascii: "t"): try word("true")
+        case UInt8(ascii: "f"): try word("false")
+        default:
+            try word("null")
+            throw damaged("null stands inside a value", at: start)
+        }
+        return .boolean(bytes[start] == UInt8(ascii: "t"))
+    }
+}
+
+// MARK: Punctuation
+
+extension JSONReader {
+    mutating func skipSpace() {
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case 0x20, 0x09, 0x0A, 0x0D: offset &+= 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func expect(_ character: Unicode.Scalar, _ reason: String) throws(JSONLineError) {
+        guard offset < bytes.count else { throw incomplete() }
+        guard bytes[offset] == UInt8(ascii: character) else { throw damaged(reason, at: offset) }
+        offset += 1
+    }
+
+    private mutating func expectEnd() throws(JSONLineError) {
+        skipSpace()
+        guard offset == bytes.count else { throw damaged("something follows the end", at: offset) }
+    }
+
+    /// Whether an array or object that has just begun has nothing in it.
+    private mutating func isClosed(by bracket: Unicode.Scalar) throws(JSONLineError) -> Bool {
+        skipSpace()
+        guard offset < bytes.count else { throw incomplete() }
+        guard bytes[offset] == UInt8(ascii: bracket) else { return false }
+        offset += 1
+        return true
+    }
+
+    /// Whether the bracket follows an element; else a comma must, and space is skipped up to the next element.
+    private mutating func isLast(before bracket: Unicode.Scalar) throws(JSONLineError) -> Bool {
+        if try isClosed(by: bracket) { return true }
+        try expect(",", "a comma or the end of the list is missing")
+        skipSpace()
+        return false
+    }
+
+    /// The end of a tagged object.
+    mutating func expectEndOfTag() throws(JSONLineError) {
+        skipSpace()
+        try expect("}", "something stands beside a tag")
+    }
+
+    private mutating func word(_ word: StaticString) throws(JSONLineError) {
+        for index in 0..<word.utf8CodeUnitCount {
+            guard offset + index < bytes.count else { throw incomplete() }
+            guard bytes[offset + index] == word.utf8Start[index] else { throw damaged("this is no value", at: offset) }
+        }
+        offset += word.utf8CodeUnitCount
+    }
+
+    private func check(nesting: Int, at start: Int) throws(JSONLineError) {
+        guard nesting > JSONLine.maximumNesting else { return }
+        throw damaged("the value is nested deeper than \(JSONLine.maximumNesting) levels", at: start)
+    }
+
+    func damaged(_ reason: String, at offset: Int) -> JSONLineError {
+        JSONLineError(kind: .damaged, reason: reason, offset: offset)
+    }
+
+    func incomplete() -> JSONLineError {
+        JSONLineError(kind: .incomplete, reason: "it ends too early", offset: bytes.count)
+    }
+}

@@ -1,0 +1,28 @@
+internal import DurableFile
+
+/// Keeps values in memory, for tests and previews; they end with the store.
+package final class MemoryBackend: PreferenceBackend {
+    private let contents: Lock<[String: PropertyListValue]>
+
+    package init(_ contents: [String: PropertyListValue] = [:]) {
+        self.contents = Lock(contents)
+    }
+
+    package func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+        contents.withLock { $0 }
+    }
+
+    package func refresh() -> [String: PropertyListValue?] { [:] }
+
+    package func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition)
+        -> PreferenceBackendCommit
+    {
+        contents.withLock { contents in
+            guard condition.holds(for: contents) else { return PreferenceBackendCommit(isStored: false) }
+            for (name, value) in changes { contents[name] = value }
+            return PreferenceBackendCommit(isStored: true)
+        }
+    }
+
+    package func flush() async {}
+}

@@ -1,0 +1,111 @@
+/// What a store keeps its values in.
+///
+/// A backend is small: the store above it owns the cache, the decoded values and the delivery of changes. The store
+/// calls `load`, `refresh` and `apply` one at a time, never two at once, so a backend needs no lock for what only these
+/// touch. They block the calling thread. The store is what calls; a backend is used by one store.
+public protocol PreferenceBackend: Sendable {
+    /// Everything stored now; called once, before `refresh` and `apply`.
+    ///
+    /// From then on the backend calls `host.changed()` whenever somebody else may have changed something. What can't be
+    /// read is reported with `host.report` and left where it is.
+    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue]
+
+    /// What others changed since the last `load`, `refresh` or `apply` told; a nil value means removed.
+    func refresh() throws(PreferencesError) -> [String: PropertyListValue?]
+
+    /// Stores all of `changes` or nothing; a nil value removes.
+    ///
+    /// First takes in what others changed meanwhile and returns it as `outside`. Then, unless `condition` is no longer
+    /// true, stores those changes that differ from what is stored. When it returns, the changes survive the death of
+    /// the process. An error means that nothing was stored (but see `PreferencesError.Code.outcomeUnknown`); outside
+    /// changes learned before it are returned by the next call of `refresh` or `apply`.
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit
+
+    /// Returns when everything applied so far survives a loss of power.
+    func flush() async throws(PreferencesError)
+
+    /// Blocks until everything applied so far survives a loss of power.
+    func sync() throws(PreferencesError)
+
+    /// Called after an `apply` that stored something, outside of every lock, on the setting thread.
+    ///
+    /// A backend that promises durability at once blocks here until it holds, and throws `notDurable` where it can't.
+    func settle() throws(PreferencesError)
+
+    /// Whether the name's value is imposed by an administrator, so that `apply` would refuse it.
+    func isManaged(_ name: String) -> Bool
+}
+
+extension PreferenceBackend {
+    /// Does nothing, for a backend that has nothing to lose or to wait for.
+    public func sync() throws(PreferencesError) {}
+
+    /// Does nothing.
+    public func settle() throws(PreferencesError) {}
+
+    /// False.
+    public func isManaged(_ name: String) -> Bool { false }
+}
+
+/// What must still hold for a set of changes to be stored.
+public struct PreferenceCondition: Sendable {
+    /// What each of these names must still hold; nil means absent.
+    public var values: [String: PropertyListValue?]
+    /// Whether names that are not listed must be absent.
+    public var isComplete: Bool
+
+    /// Makes a condition.
+    public init(values: [String: PropertyListValue?], isComplete: Bool = false) {
+        self.values = values
+        self.isComplete = isComplete
+    }
+
+    /// The condition that is always true.
+    public static let none = PreferenceCondition(values: [:])
+
+    /// Whether the condition is true of `contents`.
+    public func holds(for contents: [String: PropertyListValue]) -> Bool {
+        holds(for: contents) { contents[$0] }
+    }
+
+    /// As above, for contents that answer for more names than they list.
+    func holds(for contents: [String: PropertyListValue], _ value: (String) -> PropertyListValue?) -> Bool {
+        for (name, expected) in values where value(name) != expected { return false }
+        guard isComplete else { return true }
+        return contents.keys.allSatisfy { values[$0] != nil }
+    }
+}
+
+/// What came of a call of `apply`.
+public struct PreferenceBackendCommit: Sendable {
+    /// What others had changed before; a nil value means removed.
+    public var outside: [String: PropertyListValue?]
+    /// Whether the condition was true, so that the changes are stored now.
+    public var isStored: Bool
+
+    /// Makes a result.
+    public init(outside: [String: PropertyListValue?] = [:], isStored: Bool) {
+        self.outside = outside
+        self.isStored = isStored
+    }
+}
+
+/// How a backend reaches the store that uses it; both calls are allowed on any thread.
+public struct PreferenceBackendHost: Sendable {
+    /// Says that `refresh` may find something; returns at once or after the store took the changes in.
+    public let changed: @Sendable () -> Void
+    /// Reports what can't be thrown, such as a damaged line; it reaches the store's issue handler.
+    public let report: @Sendable (PreferencesError) -> Void
+
+    /// Makes a host, as tests of a backend need.
+    public init(
+        changed: @escaping @Sendable () -> Void,
+        report: @escaping @Sendable (PreferencesError) -> Void
+    ) {
+        self.changed = changed
+        self.report = report
+    }
+}

@@ -1,0 +1,65 @@
+extension Preference {
+    /// The current value, then each change, in order.
+    ///
+    /// Begins when an iterator is made. A slow consumer loses nothing.
+    public var updates: PreferenceUpdates<Value> { updates() }
+
+    /// Each change in order, after the current value unless that is not wanted.
+    public func updates(
+        includingCurrent: Bool = true,
+        buffering: PreferenceBuffering = .unbounded
+    ) -> PreferenceUpdates<Value> {
+        PreferenceUpdates(buffering: buffering) { yield in
+            let preference = inUse
+            return [
+                preference.subscribe(
+                    begin: { candidates in
+                        // Nobody waits for the first element yet, so there is nobody to resume.
+                        if includingCurrent { _ = yield { preference.value(of: candidates) } }
+                    }
+                ) { entry, _ in
+                    yield { preference.value(of: entry.newCandidates) }?()
+                }
+            ]
+        }
+    }
+
+    /// Calls `body` after each change, until the returned observation is cancelled or released.
+    ///
+    /// Called on the thread that made the change, before its set returns, in the store's order, without a lock held:
+    /// the body may read, write, observe and cancel. A set made inside an observer of the store, or while another
+    /// thread delivers, is delivered next by the thread that delivers. Outside changes come on a thread of the library.
+    public func observe(_ body: @escaping @Sendable (PreferenceChange<Value>) -> Void) -> PreferenceObservation {
+        let preference = inUse
+        return preference.subscribe { entry, origin in
+            let old = preference.value(of: entry.oldCandidates, isReporting: false)
+            let new = preference.value(of: entry.newCandidates)
+            body(PreferenceChange(name: preference.name, old: old, new: new, origin: origin))
+        }
+    }
+
+    /// This preference in the store that is in use just now: what a subscription goes on with, in whatever scope it is
+    /// called.
+    var inUse: Preference<Value> {
+        Preference(slot: resolvedSlot, default: makeDefault)
+    }
+
+    /// Tells `body` of the changes after what `begin` is given; see `PreferenceStore.subscribe`.
+    func subscribe(
+        timing: PreferenceTiming = .didSet,
+        begin: ([StoredCandidate]) -> Void = { _ in },
+        _ body: @escaping @Sendable (ChangeEntry, PreferenceChangeOrigin) -> Void
+    ) -> PreferenceObservation {
+        let name = name
+        return store.subscribe(to: [name], timing: timing, begin: { begin($0.candidates(for: name)) }) { batch in
+            if let entry = batch.entry(for: name) { body(entry, batch.origin) }
+        }
+    }
+
+    /// The value that stored values give, or the default.
+    func value(of candidates: [StoredCandidate], isReporting: Bool = true) -> Value {
+        let (value, problems) = slot.rules.read(candidates, name: name)
+        if isReporting { store.report(unreadable: problems, name: name, key: slot.rules.key) }
+        return value ?? makeDefault()
+    }
+}

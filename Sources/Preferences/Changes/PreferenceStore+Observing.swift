@@ -1,0 +1,56 @@
+internal import DurableFile
+
+extension PreferenceStore {
+    /// Tells `body` of the changes of these names, or of all, from now on.
+    ///
+    /// `begin` is given what the names read as now, in one step with the subscription and under the store's lock: it
+    /// must call nobody. The store keeps `body` until the observation ends, so `body` may keep the store.
+    func subscribe(
+        to names: Set<String>? = nil,
+        timing: PreferenceTiming = .didSet,
+        begin: (StoreContents) -> Void = { _ in },
+        _ body: @escaping @Sendable (ChangeBatch) -> Void
+    ) -> PreferenceObservation {
+        load(names ?? [])
+        let subscription = state.withLock { state in
+            let subscription = ChangeSubscription(names: names, timing: timing, after: state.sequence, body)
+            state.subscribe(subscription)
+            begin(state.contents)
+            return subscription
+        }
+        return PreferenceObservation { [self] in
+            subscription.cancel()
+            state.withLock { $0.unsubscribe(subscription) }
+        }
+    }
+
+    /// Every change of the store, from the moment an iterator is made.
+    ///
+    /// One element for each set, transaction or outside change, in the store's order; nothing for a set that changed
+    /// nothing. A slow consumer loses nothing.
+    public var changes: PreferenceUpdates<PreferenceStoreChange> {
+        PreferenceUpdates(buffering: .unbounded) { [self] yield in
+            [resolved.subscribe { batch in yield { PreferenceStoreChange(batch) }?() }]
+        }
+    }
+}
+
+/// A running observation: it ends when cancelled, or when this is released.
+public final class PreferenceObservation: Sendable {
+    private let end: Lock<(@Sendable () -> Void)?>
+
+    init(_ end: @escaping @Sendable () -> Void) {
+        self.end = Lock(end)
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Ends the observation; may be called from inside it, on any thread, and again.
+    ///
+    /// No call begins after this returns, except one that another thread had already chosen.
+    public func cancel() {
+        end.withLock { exchange(&$0, with: nil) }?()
+    }
+}

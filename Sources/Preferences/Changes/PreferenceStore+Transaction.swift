@@ -1,0 +1,84 @@
+internal import DurableFile
+
+extension PreferenceStore {
+    /// Stores what `body` sets as one: all or nothing, and one change for observers.
+    ///
+    ///     try store.transaction { t in
+    ///         t[preferences.$theme] = .dark
+    ///         t[preferences.$launches] += 1
+    ///     }
+    ///
+    /// The body runs on the caller's thread over a snapshot, without a lock. What it read must still be stored when its
+    /// changes are; where others changed that meanwhile, the body runs again, so it should touch nothing but the
+    /// transaction. After 64 runs the call throws `conflict`. This holds between threads, and between processes where
+    /// the backend can compare. Names that were only written are not compared.
+    ///
+    /// Throws what `body` throws, and what keeps the changes from being stored; nothing is changed then. Setting a
+    /// preference directly inside the body is not part of the transaction.
+    @discardableResult
+    public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+        let store = resolved
+        var retry = Retry()
+        while true {
+            let (result, changes, condition) = try store.attempt(body)
+            if changes.isEmpty { return result }
+            if try store.commit(changes, if: condition) { return result }
+            try retry.next(name: nil)
+        }
+    }
+
+    /// Runs the body once; the snapshot ends with it, so that the commit need not copy what the snapshot shares.
+    private func attempt<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> (Result, changes: [String: PropertyListValue?], condition: PreferenceCondition) {
+        var transaction = PreferenceTransaction(on: self)
+        let result = try body(&transaction)
+        if let failure = transaction.failure { throw failure }
+        return (result, transaction.changes, transaction.condition)
+    }
+}
+
+extension Preference {
+    /// Changes the value in one step: no change by another thread or process comes between reading and storing.
+    ///
+    ///     try Defaults.counter.$launches.update { $0 += 1 }
+    ///
+    /// The body runs on the caller's thread without a lock, and again where others changed the value meanwhile, so it
+    /// should touch nothing else. After 64 runs the call throws `conflict`. An unreadable stored value throws without
+    /// running the body. What the body throws passes through; nothing is changed then.
+    @discardableResult
+    public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
+        let slot = resolvedSlot
+        let name = slot.name
+        var retry = Retry()
+        while true {
+            let candidates = slot.store.snapshot(with: name).candidates(for: name)
+            var value = try slot.rules.readStrictly(candidates, name: name) ?? makeDefault()
+            let result = try body(&value)
+            let changes = [name: try slot.rules.encode(value, name: name)]
+            if try slot.store.commit(changes, if: PreferenceCondition(values: [name: candidates.first?.value])) {
+                return result
+            }
+            try retry.next(name: name)
+        }
+    }
+}
+
+/// Counts the runs of an update or transaction, with a pause between them that grows and differs from thread to thread.
+private struct Retry {
+    private static let limit = 64
+    private var count = 1
+
+    mutating func next(name: String?) throws(PreferencesError) {
+        guard count < Self.limit else {
+            throw PreferencesError(
+                .conflict,
+                name: name,
+                "others changed what was read each of \(Self.limit) times; nothing was changed. "
+                    + "Try again, or do less in the body"
+            )
+        }
+        count += 1
+        Pause.sleep(microseconds: .random(in: 0...UInt32(count * count)))
+    }
+}

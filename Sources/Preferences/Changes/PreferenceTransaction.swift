@@ -1,0 +1,103 @@
+/// What the body of a transaction reads and writes: a snapshot of the store, and what is to be stored together.
+///
+/// Reads see the snapshot and the transaction's own writes. What can't be thrown from a subscript (an unreadable value
+/// that was read, a refused validation or encoding, a preference of another store) is thrown at the end; then nothing
+/// is stored.
+public struct PreferenceTransaction {
+    private let store: PreferenceStore
+    private var snapshot: StoreContents
+    private(set) var changes: [String: PropertyListValue?] = [:]
+    /// What was read, and must still be so when the changes are stored.
+    private(set) var condition = PreferenceCondition.none
+    /// The first thing that went wrong.
+    private(set) var failure: PreferencesError?
+
+    init(on store: PreferenceStore) {
+        self.store = store
+        snapshot = store.snapshot
+    }
+
+    /// A preference's value; its default where nothing is stored.
+    public subscript<Value>(preference: Preference<Value>) -> Value {
+        mutating get {
+            guard isOwn(preference) else { return preference.defaultValue }
+            do throws(PreferencesError) {
+                let candidates = candidates(for: preference.name)
+                return try preference.slot.rules.readStrictly(candidates, name: preference.name)
+                    ?? preference.defaultValue
+            } catch {
+                fail(error)
+                return preference.defaultValue
+            }
+        }
+        set {
+            guard isOwn(preference) else { return }
+            do throws(PreferencesError) {
+                changes.updateValue(
+                    try preference.slot.rules.encode(newValue, name: preference.name),
+                    forKey: preference.name
+                )
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    /// What is stored under a name; nil where nothing is. Setting nil removes.
+    public subscript(name: String) -> PropertyListValue? {
+        mutating get { candidates(for: name).first?.value }
+        set {
+            guard !name.isEmpty else {
+                fail(PreferencesError(.invalidName, "a preference needs a name that is not empty"))
+                return
+            }
+            changes.updateValue(newValue, forKey: name)
+        }
+    }
+
+    /// Removes what is stored for a preference, so that its default answers.
+    public mutating func reset<Value>(_ preference: Preference<Value>) {
+        guard isOwn(preference) else { return }
+        changes.updateValue(nil, forKey: preference.name)
+    }
+
+    /// All names that have a value, sorted.
+    public var names: [String] {
+        mutating get { contents.keys.sorted() }
+    }
+
+    /// Everything stored, by name.
+    public var contents: [String: PropertyListValue] {
+        mutating get {
+            condition.values = snapshot.merged.mapValues { $0 }
+            condition.isComplete = true
+            var contents = snapshot.merged
+            for (name, value) in changes { contents[name] = value }
+            return contents
+        }
+    }
+
+    private mutating func candidates(for name: String) -> [StoredCandidate] {
+        if let own = changes[name] { return own.map { [StoredCandidate(value: $0)] } ?? [] }
+        if store.isUndiscovered(name) { snapshot.take(name, from: store.snapshot(with: name)) }
+        if !condition.isComplete { condition.values.updateValue(snapshot.value(of: name), forKey: name) }
+        return snapshot.candidates(for: name)
+    }
+
+    private mutating func isOwn<Value>(_ preference: Preference<Value>) -> Bool {
+        guard preference.store.resolved !== store else { return true }
+        fail(
+            PreferencesError(
+                .wrongStore,
+                name: preference.name,
+                "the preference belongs to another store than the transaction; "
+                    + "use bound(to:) or a transaction of its store"
+            )
+        )
+        return false
+    }
+
+    private mutating func fail(_ error: PreferencesError) {
+        if failure == nil { failure = error }
+    }
+}

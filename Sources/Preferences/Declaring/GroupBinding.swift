@@ -1,0 +1,73 @@
+internal import DurableFile
+
+/// The store that `PreferenceGroup.init(in:)` gives to the preferences initialised while it runs.
+final class GroupBinding: Sendable {
+    @TaskLocal static var current: GroupBinding?
+
+    private let store: PreferenceStore
+    private let bound = Lock<[Bound]>([])
+
+    private struct Bound {
+        weak var slot: (any AnyObject & Sendable)?
+        let name: String
+    }
+
+    init(to store: PreferenceStore) {
+        self.store = store
+    }
+
+    /// The store for a declaration that names none.
+    static var store: PreferenceStore { current?.store ?? .standard }
+
+    /// Remembers a declaration that took the bound store, for `reportStrays`.
+    static func note(_ slot: any AnyObject & Sendable, name: String) {
+        guard let current else { return }
+        // The argument of `assert` is not evaluated in release builds.
+        assert(current.remember(slot, name: name))
+    }
+
+    private func remember(_ slot: any AnyObject & Sendable, name: String) -> Bool {
+        bound.withLock { $0.append(Bound(slot: slot, name: name)) }
+        return true
+    }
+
+    /// Reports the bound preferences that live on but are no part of `group`; always true, for use in `assert`.
+    func reportStrays(outside group: Any) -> Bool {
+        var own: Set<ObjectIdentifier> = []
+        Self.collect(from: group, into: &own)
+        let strays = bound.withLock { $0 }.filter { $0.slot.map { !own.contains(ObjectIdentifier($0)) } ?? false }
+        for name in strays.map(\.name) {
+            store.report(
+                PreferencesError(
+                    .misuse,
+                    name: name,
+                    "a static or global preference was first touched inside \(type(of: group)).init(in:) "
+                        + "and is bound to that group's store for good; "
+                        + "give it an explicit in:, or don't use it in init()"
+                )
+            )
+        }
+        return true
+    }
+
+    /// Collects the slots of all preferences that `value` holds, and the objects that were looked at on the way.
+    private static func collect(from value: Any, into found: inout Set<ObjectIdentifier>, depth: Int = 0) {
+        if let preference = value as? any SlotHolder {
+            found.insert(ObjectIdentifier(preference.anySlot))
+            return
+        }
+        // Objects may know each other in circles.
+        if type(of: value) is AnyClass, !found.insert(ObjectIdentifier(value as AnyObject)).inserted { return }
+        guard depth < 16 else { return }
+        for child in Mirror(reflecting: value).children { collect(from: child.value, into: &found, depth: depth + 1) }
+    }
+}
+
+/// What a group's properties have in common, whatever their type.
+private protocol SlotHolder {
+    var anySlot: AnyObject { get }
+}
+
+extension Preference: SlotHolder {
+    fileprivate var anySlot: AnyObject { slot }
+}

@@ -1,0 +1,118 @@
+/// How one declaration turns a value into a stored value and back: its coding and its validation.
+struct PreferenceRules<Value: Sendable>: Sendable {
+    let coding: PreferenceCoding<Value>
+    let validation: PreferenceValidation<Value>?
+
+    /// What a slot is shared by, besides the name.
+    var key: SlotKey {
+        SlotKey(
+            type: ObjectIdentifier(Value.self),
+            coding: coding.identifier,
+            validation: validation.map(ObjectIdentifier.init)
+        )
+    }
+
+    /// What to store for `value`; nil removes.
+    func encode(_ value: Value, name: String) throws(PreferencesError) -> PropertyListValue? {
+        if let reason = validation?.reasonToRefuse(value) {
+            throw PreferencesError(.invalid, name: name, "\(reason); nothing was changed")
+        }
+        do {
+            return try coding.encode(value)
+        } catch var error as PreferencesError {
+            error.name = name
+            throw error
+        } catch {
+            throw PreferencesError(
+                .unencodable,
+                name: name,
+                "the \(Value.self) can't be stored; nothing was changed",
+                cause: error
+            )
+        }
+    }
+
+    /// The value of what is stored; nil where it counts as absent.
+    func decode(_ stored: PropertyListValue, name: String) throws(PreferencesError) -> Value? {
+        let value: Value?
+        do {
+            value = try coding.decode(stored)
+        } catch var error as PreferencesError {
+            error.name = name
+            throw error
+        } catch {
+            throw PreferencesError(
+                .unreadable,
+                name: name,
+                "what is stored is not a \(Value.self); it stays as it is",
+                cause: error
+            )
+        }
+        if let value, let reason = validation?.reasonToRefuse(value) {
+            throw PreferencesError(
+                .invalid,
+                name: name,
+                "the stored value is not allowed: \(reason); it stays as it is"
+            )
+        }
+        return value
+    }
+
+    /// The first candidate that can be read, and what was wrong with those before it.
+    func read(_ candidates: [StoredCandidate], name: String) -> (value: Value?, problems: [PreferencesError]) {
+        var problems: [PreferencesError] = []
+        for candidate in candidates {
+            do {
+                if let value = try decode(candidate, name: name) { return (value, problems) }
+            } catch {
+                problems.append(error)
+            }
+        }
+        return (nil, problems)
+    }
+
+    /// As `read`, for those who must not take a default for a value: throws where a stored value can't be read.
+    func readStrictly(_ candidates: [StoredCandidate], name: String) throws(PreferencesError) -> Value? {
+        let (value, problems) = read(candidates, name: name)
+        if value == nil, let problem = problems.first { throw problem }
+        return value
+    }
+
+    /// Whether a candidate answers for a name.
+    func canRead(_ candidate: StoredCandidate, name: String) -> Bool {
+        read([candidate], name: name).value != nil
+    }
+
+    private func decode(_ candidate: StoredCandidate, name: String) throws(PreferencesError) -> Value? {
+        guard candidate.isText, case .string(let text) = candidate.value else {
+            return try decode(candidate.value, name: name)
+        }
+        let error: PreferencesError
+        do throws(PreferencesError) {
+            return try decode(candidate.value, name: name)
+        } catch let first {
+            error = first
+        }
+        for value in PropertyListValue.readings(of: text) {
+            do throws(PreferencesError) {
+                return try decode(value, name: name)
+            } catch {
+                continue
+            }
+        }
+        throw PreferencesError(
+            error.code,
+            name: name,
+            "\"\(text)\", from the layer \"\(candidate.layer ?? "")\", can't be taken: \(error.message)",
+            codingPath: error.codingPath,
+            cause: error.cause
+        )
+    }
+}
+
+/// What slots of one name are told apart by.
+struct SlotKey: Hashable, Sendable {
+    let type: ObjectIdentifier
+    let coding: String
+    let validation: ObjectIdentifier?
+}

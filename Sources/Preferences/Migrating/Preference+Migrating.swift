@@ -1,0 +1,75 @@
+extension Preference {
+    /// Moves what another preference holds here, once.
+    ///
+    /// Does nothing where the source is unset, so it is safe at every launch. The value is stored here first and
+    /// removed there only then: in one transaction where both are of one store, else after this store has synchronised,
+    /// so that neither a crash nor a loss of power loses it. A value that is set here already is kept; the source then
+    /// stays too, unless both say the same.
+    ///
+    /// What goes wrong (an unreadable source, a refused value, a disk that is full) is reported to this store's issue
+    /// handler, and both stay as they were.
+    public func migrate(from source: Preference<Value>) {
+        migrate(from: source) { $0 }
+    }
+
+    /// Moves what another preference holds here, once, as `transform` maps it; see `migrate(from:)`.
+    ///
+    /// Where `transform` throws, the error is reported and both stay as they were.
+    public func migrate<Old>(from source: Preference<Old>, _ transform: (Old) throws -> Value) {
+        let target = inUse
+        do {
+            try source.inUse.move(to: target, transform)
+        } catch {
+            target.store.report(
+                error as? PreferencesError
+                    ?? PreferencesError(
+                        .unencodable,
+                        name: source.name,
+                        "the value was not moved to \"\(target.name)\", and nothing was changed: its mapping failed",
+                        cause: error
+                    )
+            )
+        }
+    }
+
+    /// Moves what this preference holds to another, once; see `migrate(from:)`.
+    public func migrate(to target: Preference<Value>) {
+        target.migrate(from: self)
+    }
+
+    /// Moves what this preference holds to another, once, as `transform` maps it; see `migrate(from:)`.
+    public func migrate<New>(to target: Preference<New>, _ transform: (Value) throws -> New) {
+        target.migrate(from: self, transform)
+    }
+
+    private func move<New>(to target: Preference<New>, _ transform: (Value) throws -> New) throws {
+        guard let old = store.ownValue(of: name) else { return }
+        let isInPlace = store === target.store && name == target.name
+        // In place, what the new declaration can read is moved already.
+        if isInPlace, target.canRead(old) { return }
+        guard let value = try slot.rules.decode(old, name: name) else { return }
+        let new = try target.slot.rules.encode(try transform(value), name: target.name)
+        if store === target.store {
+            try store.transaction { transaction in
+                guard transaction[name] == old else { return }
+                guard isInPlace || transaction[target.name] == nil || transaction[target.name] == new else { return }
+                transaction[name] = nil
+                transaction[target.name] = new
+            }
+        } else {
+            try target.store.transaction { transaction in
+                if transaction[target.name] == nil { transaction[target.name] = new }
+            }
+            guard target.store.ownValue(of: target.name) == new else { return }
+            try target.store.source.sync()
+            // Only what was moved is removed: a value that somebody set meanwhile stays for the next launch.
+            try store.transaction { transaction in
+                if transaction[name] == old { transaction[name] = nil }
+            }
+        }
+    }
+
+    private func canRead(_ stored: PropertyListValue) -> Bool {
+        slot.rules.canRead(StoredCandidate(value: stored), name: name)
+    }
+}

@@ -1,0 +1,87 @@
+/// Why a preference could not be read or written, and what to do about it.
+public struct PreferencesError: Error, Sendable {
+    /// The kind of an error, to compare with; new kinds may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code as it stands in the source.
+        public let description: String
+        private init(_ description: String) { self.description = description }
+
+        /// The stored value is not one of the declared type.
+        public static let unreadable = Code("unreadable")
+        /// The value is refused by the preference's validation.
+        public static let invalid = Code("invalid")
+        /// The value could not be turned into a stored value.
+        public static let unencodable = Code("unencodable")
+        /// The name of a preference or suite can't be used.
+        public static let invalidName = Code("invalidName")
+        /// A layer that the user can't override holds the value.
+        public static let managed = Code("managed")
+        /// The store takes no writes.
+        public static let readOnly = Code("readOnly")
+        /// A transaction touched a preference of another store.
+        public static let wrongStore = Code("wrongStore")
+        /// Others kept changing what an update or transaction had read; nothing changed.
+        public static let conflict = Code("conflict")
+        /// Another process held the file's lock too long; nothing changed.
+        public static let busy = Code("busy")
+        /// The store could not be read or written; nothing changed.
+        public static let unavailable = Code("unavailable")
+        /// The value is set and readable, but may not survive a loss of power.
+        public static let notDurable = Code("notDurable")
+        /// It can't be told whether the value was stored; read it again.
+        public static let outcomeUnknown = Code("outcomeUnknown")
+        /// A part of the file can't be read; it is skipped and kept.
+        public static let damaged = Code("damaged")
+        /// The file is of a format that this version doesn't know.
+        public static let unknownFormat = Code("unknownFormat")
+        /// The store shows another account's values from now on.
+        public static let accountChanged = Code("accountChanged")
+        /// The value, its nesting or its name is larger than the store takes.
+        public static let tooLarge = Code("tooLarge")
+        /// Observers kept setting what they observe.
+        public static let feedbackLoop = Code("feedbackLoop")
+        /// The store's data is newer than this program's migrations.
+        public static let newerVersion = Code("newerVersion")
+        /// A declaration is used in a way that can't be meant.
+        public static let misuse = Code("misuse")
+    }
+
+    /// What kind of error it is.
+    public let code: Code
+    /// The preference's name, where one is concerned.
+    public var name: String?
+    /// One or two sentences: what happened, and what to do.
+    public let message: String
+    /// Where inside the value it happened, outermost key or index first; empty for the value itself.
+    public var codingPath: [String]
+    /// The error that caused this one, if any.
+    public let cause: (any Error)?
+
+    /// Makes an error, as a backend or a coding of one's own needs.
+    public init(
+        _ code: Code,
+        name: String? = nil,
+        _ message: String,
+        codingPath: [String] = [],
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.name = name
+        self.message = message
+        self.codingPath = codingPath
+        self.cause = cause
+    }
+}
+
+extension PreferencesError: CustomStringConvertible {
+    /// The whole error in one line: name, path, message and cause.
+    public var description: String {
+        var text = ""
+        if let name { text += "preference \"\(name)\"" }
+        if !codingPath.isEmpty { text += (text.isEmpty ? "" : " ") + "at \(codingPath.joined(separator: "."))" }
+        if !text.isEmpty { text += ": " }
+        text += message
+        if let cause { text += " (\(cause))" }
+        return text
+    }
+}

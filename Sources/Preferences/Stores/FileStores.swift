@@ -1,0 +1,69 @@
+internal import DurableFile
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The stores that lie in files: one for each file, however often it is asked for, while somebody uses it.
+enum FileStores {
+    private struct Entry {
+        weak var store: PreferenceStore?
+        weak var backend: FileBackend?
+    }
+
+    private static let entries = Lock<[String: Entry]>([:])
+
+    /// The store of a file; one that falls back works in memory where the file can't be opened.
+    static func store(at path: String, durability: PreferenceDurability = .background, isFallingBack: Bool = false)
+        -> PreferenceStore
+    {
+        // Whichever way a file is named, it is one store.
+        let key = URL(filePath: path).resolvingSymlinksInPath().path
+        let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
+            if let store = entries[key]?.store {
+                entries[key]?.backend?.promise(durability)
+                return (store, [])
+            }
+            // Those that are looked at leave the lock alive: one of these may be the last reference.
+            let others = entries.compactMapValues(\.store)
+            entries = entries.filter { others[$0.key] != nil }
+            let backend = FileBackend(path: path, durability: durability)
+            let used: any PreferenceBackend = isFallingBack ? FallbackBackend(insteadOf: backend) : backend
+            let store = PreferenceStore(source: BackendSource { _ in used })
+            entries[key] = Entry(store: store, backend: backend)
+            return (store, Array(others.values))
+        }
+        return store
+    }
+}
+
+extension PreferenceStore {
+    /// Opens the store that lies in a file.
+    ///
+    /// A file that doesn't exist is made, with its folders, by the first set. One file gives one store, however often
+    /// it is asked for, with the strongest durability that was asked for. The form of the file is described in *On-disk
+    /// format*.
+    ///
+    /// - Parameters:
+    ///   - url: The file's URL; by habit its name ends in `.jsonl`.
+    ///   - durability: When a set survives the loss of power; the death of the process it survives in any case.
+    /// - Throws: Where the file can't be opened or read, or is of a newer format.
+    public static func file(
+        at url: URL,
+        durability: PreferenceDurability = .background
+    ) throws(PreferencesError) -> PreferenceStore {
+        guard url.isFileURL else {
+            throw PreferencesError(.invalidName, "\(url) is no file URL; use URL(filePath:)")
+        }
+        let store = FileStores.store(at: url.path, durability: durability)
+        try store.source.open(for: store)
+        return store
+    }
+
+    /// A store over a file of its own: also a second one over the same file, as another process would have.
+    convenience init(file path: String, role: StoreRole = StoreRole()) {
+        self.init(source: BackendSource { _ in FileBackend(path: path) }, role: role)
+    }
+}

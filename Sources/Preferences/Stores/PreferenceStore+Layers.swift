@@ -1,0 +1,47 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension PreferenceStore {
+    /// What the program's command line says: `-name value`, as a layer.
+    ///
+    /// The value is text, read by each preference's declared type; JSON, `yes` and `no` are understood. One that can't
+    /// be read is an issue, and the next layer answers. Can only be read.
+    public static let arguments = arguments(CommandLine.arguments.dropFirst().map { $0 })
+
+    /// What a command line of one's own says; see `arguments`.
+    public static func arguments(_ arguments: [String]) -> PreferenceStore {
+        PreferenceStore.arguments(arguments, role: .arguments)
+    }
+
+    static func arguments(_ arguments: [String], role: StoreRole) -> PreferenceStore {
+        var values: [String: PropertyListValue] = [:]
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.count > 1, argument.hasPrefix("-"), !argument.hasPrefix("--") else { continue }
+            guard let value = rest.first, !value.hasPrefix("-") || Double(value) != nil else { continue }
+            rest.removeFirst()
+            values[String(argument.dropFirst())] = .string(value)
+        }
+        return PreferenceStore(source: BackendSource { [values] _ in MemoryBackend(values) }, role: role)
+    }
+
+    /// What the environment says: `PREFIX_NAME=value`, as a layer.
+    ///
+    /// A preference's name is written in capitals, with `_` for whatever is no letter or digit: with the prefix `APP`
+    /// the variable `APP_EDITOR_FONT` is for the preference "editor.font". Values are read as those of `arguments`. Can
+    /// only be read; its names are not listed by `names` and `contents`.
+    public static func environment(prefix: String) -> PreferenceStore {
+        environment(prefix: prefix, ProcessInfo.processInfo.environment)
+    }
+
+    static func environment(prefix: String, _ environment: [String: String]) -> PreferenceStore {
+        let values = environment.filter { $0.key.hasPrefix(prefix + "_") }.mapValues { PropertyListValue.string($0) }
+        let role = StoreRole(name: "environment", isReadOnly: true, isText: true) { name in
+            prefix + "_" + String(name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+        }
+        return PreferenceStore(source: BackendSource { _ in MemoryBackend(values) }, role: role)
+    }
+}

@@ -1,0 +1,102 @@
+internal import DurableFile
+
+/// Where the files of a suite lie, by the XDG base directory specification.
+struct SuiteLocation: Hashable, Sendable {
+    /// What decides about the folders, as a value so that a test needs no variables of its process.
+    struct Environment: Hashable, Sendable {
+        /// `XDG_CONFIG_HOME`.
+        var configurationHome: String?
+        /// `XDG_CONFIG_DIRS`.
+        var configurationFolders: String?
+        /// `HOME`.
+        var home: String?
+        /// The user's home folder in the user database.
+        var userFolder: String?
+
+        static var current: Environment {
+            Environment(
+                configurationHome: CurrentProcess.variable("XDG_CONFIG_HOME"),
+                configurationFolders: CurrentProcess.variable("XDG_CONFIG_DIRS"),
+                home: CurrentProcess.variable("HOME"),
+                userFolder: CurrentProcess.homeFolder()
+            )
+        }
+    }
+
+    /// The suite's name.
+    let name: String
+    /// The user's own file.
+    let userPath: String
+    /// The file by which an administrator imposes values.
+    let managedPath: String
+    /// The files with the system's defaults, the most important first.
+    let systemPaths: [String]
+
+    /// Checks the name and finds the paths; nothing is opened or made.
+    init(_ name: String, environment: Environment = .current) throws(PreferencesError) {
+        try Self.check(name)
+        self.name = name
+        let file = "/\(name)/preferences.jsonl"
+        managedPath = "/etc/\(name)/managed.jsonl"
+        // "All paths set in these environment variables must be absolute. If an implementation encounters a relative
+        // path […] it should consider the path invalid and ignore it."
+        let folders = (environment.configurationFolders ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
+        systemPaths = folders.isEmpty ? ["/etc/xdg" + file] : folders.map { Self.folder(String($0)) + file }
+        if let folder = environment.configurationHome, folder.hasPrefix("/") {
+            userPath = Self.folder(folder) + file
+        } else if let home = [environment.home, environment.userFolder].lazy.compactMap(\.self).first(
+            where: Self.isAbsolute
+        ) {
+            userPath = Self.folder(home) + "/.config" + file
+        } else {
+            throw PreferencesError(
+                .unavailable,
+                "no home folder is known to keep the suite \"\(name)\" in; set HOME or XDG_CONFIG_HOME"
+            )
+        }
+    }
+
+    /// The suite of the standard store unless the program names another: the name of its file.
+    static func defaultName() throws(PreferencesError) -> String {
+        guard let name = CurrentProcess.executableName() else {
+            throw PreferencesError(
+                .invalidName,
+                "the program's file has no name; set PreferenceStore.applicationIdentifier first thing in the program"
+            )
+        }
+        try check(name)
+        return name
+    }
+
+    /// Throws where a suite can't have the name, saying by which rule.
+    static func check(_ name: String) throws(PreferencesError) {
+        let problem: String? =
+            if name.isEmpty {
+                "it is empty"
+            } else if name.utf8.contains(UInt8(ascii: "/")) {
+                "it contains \"/\""
+            } else if name.utf8.contains(0) {
+                "it contains a NUL character"
+            } else if name.utf8.first == UInt8(ascii: ".") {
+                "it begins with a dot"
+            } else if name.utf8.count > 200 {
+                "it is longer than 200 bytes"
+            } else {
+                nil
+            }
+        guard let problem else { return }
+        throw PreferencesError(
+            .invalidName,
+            "\"\(name)\" can't name a suite: \(problem); use a name such as \"com.example.app\""
+        )
+    }
+
+    private static func isAbsolute(_ path: String) -> Bool { path.hasPrefix("/") }
+
+    /// Without slashes at the end.
+    private static func folder(_ path: String) -> String {
+        var path = path[...]
+        while path.last == "/" { path.removeLast() }
+        return String(path)
+    }
+}

@@ -1,0 +1,48 @@
+/// Values in the form of the preferences file, as the tool `prefs` reads and shows them; SPI, and no part of the public
+/// contract.
+///
+/// The tool lies in a package of its own, which package access doesn't reach.
+@_spi(Tool)
+public enum PreferenceText {
+    /// Reads a line, which here may also have line breaks between its tokens; a nil value removes.
+    public static func changes(in bytes: [UInt8]) throws(PreferencesError) -> [String: PropertyListValue?] {
+        var changes: [String: PropertyListValue?] = [:]
+        try reading(bytes) { bytes throws(JSONLineError) in
+            try JSONLine.read(bytes, isFirst: true) { name, value in changes.updateValue(value, forKey: name) }
+        }
+        return changes
+    }
+
+    /// The line that sets or removes names, with its newline.
+    public static func line(_ changes: [String: PropertyListValue?]) throws(PreferencesError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try JSONLine.write(changes, to: &bytes)
+        return bytes
+    }
+
+    /// Reads a value alone.
+    public static func value(in text: String) throws(PreferencesError) -> PropertyListValue {
+        try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readValue(bytes) }
+    }
+
+    /// The text of a value alone.
+    public static func text(of value: PropertyListValue) throws(PreferencesError) -> String {
+        var bytes: [UInt8] = []
+        try JSONLine.writeValue(value, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func reading<Result>(
+        _ bytes: [UInt8],
+        _ body: (UnsafeRawBufferPointer) throws(JSONLineError) -> Result
+    ) throws(PreferencesError) -> Result {
+        let result = bytes.withUnsafeBytes { bytes in
+            Swift.Result { () throws(JSONLineError) in try body(bytes) }
+        }
+        do throws(JSONLineError) {
+            return try result.get()
+        } catch {
+            throw PreferencesError(error.kind == .unknownFormat ? .unknownFormat : .unreadable, error.description)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+internal import DurableFile
+
+/// What the tool `prefs` does to a file besides reading and setting; SPI, and no part of the public contract.
+@_spi(Tool)
+public enum PreferencesFile {
+    /// Everything that a file holds, read once; `report` is told of what is skipped.
+    ///
+    /// Nothing is watched: to begin and end a watch takes longer than to read a small file.
+    public static func contents(
+        of path: String,
+        _ report: @escaping @Sendable (PreferencesError) -> Void
+    ) throws(PreferencesError) -> [String: PropertyListValue] {
+        let backend = FileBackend(path: path, watcher: nil)
+        return try backend.load(host: PreferenceBackendHost(changed: {}, report: report))
+    }
+
+    /// Writes the file anew with one name a line; what can't be read is kept in a copy of the whole file beside it.
+    ///
+    /// Blocks, and stays for a second more to take over what others still append to the old file.
+    public static func compact(_ path: String) throws(PreferencesError) {
+        let log = LogFile<FileContents>(path: path, watcher: nil)
+        do throws(LogError) {
+            try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
+            try log.compact()
+        } catch {
+            throw PreferencesError(error)
+        }
+        withExtendedLifetime(log) { Pause.sleep(microseconds: 1_200_000) }
+    }
+}

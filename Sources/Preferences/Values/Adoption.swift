@@ -1,0 +1,141 @@
+/// What is read of a value that other codings or older wrappers stored for its type.
+///
+/// It looks up what the type can do, which is slow, so it is asked only where the declared coding failed. The errors of
+/// what it tries are dropped: that coding's error is the one that says what was expected.
+enum Adoption<Value> {
+    case value(Value)
+    /// JSON's null, for a type that takes it.
+    case null
+    case nothing
+
+    /// Tries in turn what the type says itself, its raw value, JSON, nested stored values, and each element by itself.
+    init(of stored: PropertyListValue) {
+        let attempts = [Self.native, Self.rawValue, Self.json, Self.propertyList, Self.elements]
+        for attempt in attempts {
+            do {
+                self = try attempt(stored)
+            } catch {
+                self = .nothing
+            }
+            if case .nothing = self { continue }
+            return
+        }
+        self = .nothing
+    }
+
+    /// Reads a member or an element.
+    init(ofNested stored: PropertyListValue) {
+        if stored.isNestedNil, nilValue(of: Value.self) != nil {
+            self = .null
+        } else {
+            self.init(of: stored.unnested)
+        }
+    }
+
+    /// The value itself, which is nil for a null that has a place to stand.
+    var element: Value? {
+        switch self {
+        case .value(let value): value
+        case .null: nilValue(of: Value.self)
+        case .nothing: nil
+        }
+    }
+
+    private init(_ value: some Any) {
+        self = reinterpreted(value, as: Value.self).map { .value($0) } ?? .nothing
+    }
+
+    private static func native(_ stored: PropertyListValue) throws -> Self {
+        func open<Native: PreferenceValue>(_: Native.Type) throws -> Self { Self(try Native(storedValue: stored)) }
+        guard let type = Value.self as? any PreferenceValue.Type else { return .nothing }
+        return try open(type)
+    }
+
+    private static func rawValue(_ stored: PropertyListValue) -> Self {
+        func open<Raw: RawRepresentable>(_: Raw.Type) -> Self {
+            guard let rawValue = Adoption<Raw.RawValue>(of: stored).element else { return .nothing }
+            return Raw(rawValue: rawValue).map { Self($0) } ?? .nothing
+        }
+        guard let type = Value.self as? any RawRepresentable.Type else { return .nothing }
+        return open(type)
+    }
+
+    private static func json(_ stored: PropertyListValue) throws -> Self {
+        guard let text = JSONText(stored) else { return .nothing }
+        if text.isNull { return nilValue(of: Value.self) == nil ? .nothing : .null }
+        func open<Coded: Decodable>(_: Coded.Type) throws -> Self {
+            try text.decode(Coded.self).map { Self($0) } ?? .nothing
+        }
+        if let type = Value.self as? any Decodable.Type { return try open(type) }
+        return try text.decode(PropertyListValue.self).map { Self(of: $0) } ?? .nothing
+    }
+
+    private static func propertyList(_ stored: PropertyListValue) throws -> Self {
+        func open<Coded: Decodable>(_: Coded.Type) throws -> Self {
+            Self(try PropertyListCoder.decode(Coded.self, from: stored, takingNumbersAsDates: true))
+        }
+        guard let type = Value.self as? any Decodable.Type else { return .nothing }
+        return try open(type)
+    }
+
+    private static func elements(_ stored: PropertyListValue) -> Self {
+        func open<Collection: AdoptingCollection>(_: Collection.Type) -> Self {
+            switch Collection.adoption(of: stored) {
+            case .value(let value): Self(value)
+            case .null: .null
+            case .nothing: .nothing
+            }
+        }
+        guard let type = Value.self as? any AdoptingCollection.Type else { return .nothing }
+        return open(type)
+    }
+}
+
+/// A type that holds others, each of which may be stored in another way.
+private protocol AdoptingCollection {
+    static func adoption(of stored: PropertyListValue) -> Adoption<Self>
+}
+
+extension Optional: AdoptingCollection {
+    fileprivate static func adoption(of stored: PropertyListValue) -> Adoption<Self> {
+        switch Adoption<Wrapped>(of: stored) {
+        case .value(let value): .value(value)
+        case .null: .null
+        case .nothing: .nothing
+        }
+    }
+}
+
+extension Array: AdoptingCollection {
+    fileprivate static func adoption(of stored: PropertyListValue) -> Adoption<Self> {
+        guard case .array(let elements) = stored else { return .nothing }
+        var values: [Element] = []
+        for element in elements {
+            guard let value = Adoption<Element>(ofNested: element).element else { return .nothing }
+            values.append(value)
+        }
+        return .value(values)
+    }
+}
+
+extension Set: AdoptingCollection {
+    fileprivate static func adoption(of stored: PropertyListValue) -> Adoption<Self> {
+        guard let elements = Adoption<[Element]>(of: stored).element else { return .nothing }
+        return .value(Self(elements))
+    }
+}
+
+extension Dictionary: AdoptingCollection {
+    fileprivate static func adoption(of stored: PropertyListValue) -> Adoption<Self> {
+        guard case .dictionary(let members) = stored else { return .nothing }
+        var values: Self = [:]
+        for (name, member) in members {
+            guard
+                let key = Adoption<Key>(of: .string(name)).element,
+                let value = Adoption<Value>(ofNested: member).element
+            else { return .nothing }
+            values[key] = value
+        }
+        return .value(values)
+    }
+}

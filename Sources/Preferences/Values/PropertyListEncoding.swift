@@ -1,0 +1,160 @@
+/// The encoder of one value; its containers write into it.
+final class PropertyListEncoding: Encoder {
+    let location: CodingLocation
+    private var content = Content.nothing
+    private var elements: [PropertyListValue] = []
+    private var members: [String: PropertyListValue] = [:]
+    /// Containers and encoders handed out for a place inside, which are filled by whoever has them until this one ends.
+    private var pending: [(place: Place, encoding: PropertyListEncoding)] = []
+
+    private enum Content {
+        case nothing, null, single(PropertyListValue), elements, members
+    }
+
+    private enum Place {
+        case index(Int), name(String)
+    }
+
+    private init(at location: CodingLocation) {
+        self.location = location
+    }
+
+    var codingPath: [any CodingKey] { location.path }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// The stored value; nil where the value is nil itself.
+    static func encode<Value: Encodable>(
+        _ value: Value,
+        at location: @autoclosure () -> CodingLocation
+    ) throws -> PropertyListValue? {
+        if let stored = PropertyListCoder.nativeValue(of: value) { return stored }
+        let encoding = PropertyListEncoding(at: location())
+        guard !encoding.location.isTooDeep else { throw encoding.tooDeep(value) }
+        try value.encode(to: encoding)
+        let stored = try encoding.finish(value)
+        // Looked up here only, because a type that isn't an array is none of these.
+        if case .array(let elements) = stored, let type = Value.self as? any UnorderedCollection.Type {
+            return type.ordered(elements)
+        }
+        return stored
+    }
+
+    private func finish(_ value: Any) throws -> PropertyListValue? {
+        for (place, encoding) in pending {
+            let stored = PropertyListValue(nested: try encoding.finish(value))
+            switch place {
+            case .index(let index): elements[index] = stored
+            case .name(let name): members[name] = stored
+            }
+        }
+        switch content {
+        case .null: return nil
+        case .single(let stored): return stored
+        case .elements:
+            guard location.takesContainer else { throw tooDeep(value) }
+            return .array(elements)
+        case .nothing, .members:
+            guard location.takesContainer else { throw tooDeep(value) }
+            return .dictionary(members)
+        }
+    }
+
+    private func tooDeep(_ value: Any) -> EncodingError {
+        .invalidValue(value, .init(codingPath: codingPath, debugDescription: CodingLocation.tooDeep))
+    }
+}
+
+// What containers write.
+extension PropertyListEncoding {
+    var count: Int { elements.count }
+
+    func set(_ stored: PropertyListValue?, for key: some CodingKey) {
+        members[key.stringValue] = PropertyListValue(nested: stored)
+    }
+
+    func append(_ stored: PropertyListValue?) {
+        elements.append(PropertyListValue(nested: stored))
+    }
+
+    func setSingle(_ stored: PropertyListValue?) {
+        content = stored.map { .single($0) } ?? .null
+    }
+
+    func encoding(for key: some CodingKey) -> PropertyListEncoding {
+        let encoding = PropertyListEncoding(at: location.inside(key))
+        pending.append((.name(key.stringValue), encoding))
+        return encoding
+    }
+
+    func encodingOfNextElement() -> PropertyListEncoding {
+        let encoding = PropertyListEncoding(at: location.inside(IndexKey(count)))
+        pending.append((.index(count), encoding))
+        elements.append(false)
+        return encoding
+    }
+
+    func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        content = .members
+        return KeyedEncodingContainer(KeyedEncoding(encoding: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        content = .elements
+        return UnkeyedEncoding(encoding: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+// One generic method meets the requirements for all scalars.
+extension PropertyListEncoding: SingleValueEncodingContainer {
+    func encodeNil() { setSingle(nil) }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        setSingle(try Self.encode(value, at: location.alike))
+    }
+}
+
+private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoding: PropertyListEncoding
+    var codingPath: [any CodingKey] { encoding.codingPath }
+
+    func encodeNil(forKey key: Key) { encoding.set(nil, for: key) }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        encoding.set(try PropertyListEncoding.encode(value, at: encoding.location.inside(key)), for: key)
+    }
+
+    func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
+        encoding.encoding(for: key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        encoding.encoding(for: key).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { encoding.encoding(for: SuperKey()) }
+    func superEncoder(forKey key: Key) -> any Encoder { encoding.encoding(for: key) }
+}
+
+private struct UnkeyedEncoding: UnkeyedEncodingContainer {
+    let encoding: PropertyListEncoding
+    var codingPath: [any CodingKey] { encoding.codingPath }
+    var count: Int { encoding.count }
+
+    func encodeNil() { encoding.append(nil) }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        encoding.append(try PropertyListEncoding.encode(value, at: encoding.location.inside(IndexKey(count))))
+    }
+
+    func nestedContainer<Nested>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        encoding.encodingOfNextElement().container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        encoding.encodingOfNextElement().unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { encoding.encodingOfNextElement() }
+}

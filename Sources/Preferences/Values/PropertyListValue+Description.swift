@@ -1,0 +1,70 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension PropertyListValue: CustomStringConvertible {
+    /// The value as a person reads it, close to JSON, with sorted keys; not meant to be parsed.
+    public var description: String {
+        switch self {
+        case .boolean(let value): return value.description
+        case .integer(let value): return value.description
+        case .unsigned(let value): return value.description
+        case .real(let value): return value.description
+        case .string(let value): return value.quoted
+        case .data(let value): return "{\"$data\":\"\(value.base64EncodedString())\"}"
+        case .date(let value): return "{\"$date\":\(value.readable.quoted)}"
+        case .array(let elements): return "[\(elements.map(\.description).joined(separator: ", "))]"
+        case .dictionary(let members):
+            let lines = members.sorted { $0.key < $1.key }.map { "\($0.key.quoted): \($0.value)" }
+            return "{\(lines.joined(separator: ", "))}"
+        }
+    }
+
+    /// The kind, and as much of the value as an error message has room for.
+    var summary: String {
+        switch self {
+        case .boolean(let value): return "boolean \(value)"
+        case .integer(let value): return "integer \(value)"
+        case .unsigned(let value): return "integer \(value)"
+        case .real(let value): return "real \(value)"
+        case .string(let value):
+            let start = value.prefix(40)
+            let rest = start.endIndex < value.endIndex ? "…" : ""
+            return "string \(String(start).quoted)\(rest)"
+        case .data(let value): return "data of \(value.count) bytes"
+        case .date(let value): return "date \(value.readable)"
+        case .array(let elements): return "array of \(elements.count)"
+        case .dictionary(let members): return "dictionary of \(members.count)"
+        }
+    }
+}
+
+extension Date {
+    /// Foundation's text, which traps for dates far away; the seconds since 2001 stand for those beyond 3,000 years.
+    fileprivate var readable: String {
+        let seconds = timeIntervalSinceReferenceDate
+        return seconds.magnitude < 1e11 ? description : seconds.description
+    }
+}
+
+extension String {
+    fileprivate var quoted: String {
+        var text = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{FEFF}":
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+}

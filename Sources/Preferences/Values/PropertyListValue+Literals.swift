@@ -1,0 +1,31 @@
+extension PropertyListValue: ExpressibleByBooleanLiteral {
+    /// Makes a boolean.
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension PropertyListValue: ExpressibleByIntegerLiteral {
+    /// Makes an integer.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension PropertyListValue: ExpressibleByFloatLiteral {
+    /// Makes a real.
+    public init(floatLiteral value: Double) { self = .real(value) }
+}
+
+extension PropertyListValue: ExpressibleByStringLiteral {
+    /// Makes a string.
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension PropertyListValue: ExpressibleByArrayLiteral {
+    /// Makes an array.
+    public init(arrayLiteral elements: PropertyListValue...) { self = .array(elements) }
+}
+
+extension PropertyListValue: ExpressibleByDictionaryLiteral {
+    /// Makes a dictionary; of keys that are equal the last one wins.
+    public init(dictionaryLiteral elements: (String, PropertyListValue)...) {
+        self = .dictionary(Dictionary(elements) { _, last in last })
+    }
+}

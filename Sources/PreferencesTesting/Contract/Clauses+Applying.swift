@@ -1,0 +1,74 @@
+internal import Preferences
+
+extension PreferenceBackendContract {
+    /// What `apply`, `refresh` and `flush` do where nobody else is.
+    static let applyingClauses = [
+        Clause("A new place holds nothing") { trial in
+            let replica = try trial.open()
+            trial.expect(replica.contents.isEmpty, "it loads \(describe(replica.contents))")
+            try trial.expect(replica, holds: [:], "at first")
+        },
+        Clause("All of a set of changes is stored") { trial in
+            let replica = try trial.open()
+            let contents: [String: PropertyListValue] = ["first": 1, "second": "two", "third": [3]]
+            let isStored = try replica.apply(contents.mapValues { $0 }).isStored
+            trial.expect(isStored, "apply says that nothing was stored, though there was no condition")
+            try trial.expect(replica, holds: contents, "after an apply of all")
+        },
+        Clause("A later value replaces an earlier one, and names that aren't mentioned keep theirs") { trial in
+            let replica = try trial.open()
+            try replica.apply(["changed": 1, "kept": 1])
+            try replica.apply(["changed": "two"])
+            try trial.expect(replica, holds: ["changed": "two", "kept": 1], "after a second apply")
+        },
+        Clause("nil removes a name") { trial in
+            let replica = try trial.open()
+            try replica.apply(["removed": 1, "kept": 1, "changed": 1])
+            try replica.apply(["removed": nil, "changed": 2])
+            try trial.expect(replica, holds: ["kept": 1, "changed": 2], "after the removal of one")
+            try replica.apply(["kept": nil, "changed": nil])
+            try trial.expect(replica, holds: [:], "after the removal of all")
+            try replica.apply(["removed": 3])
+            try trial.expect(replica, holds: ["removed": 3], "after a removed name was set again")
+        },
+        Clause("To remove an absent name, or to set an equal value, is stored and changes nothing") { trial in
+            let replica = try trial.open()
+            try replica.apply(["same": 1])
+            let removal = try replica.apply(["absent": nil])
+            trial.expect(removal.isStored, "the removal of an absent name counts as not stored")
+            let repetition = try replica.apply(["same": 1])
+            trial.expect(repetition.isStored, "an equal value counts as not stored")
+            try trial.expect(replica, holds: ["same": 1], "after both")
+        },
+        Clause("An instance's own changes are not outside changes") { trial in
+            let replica = try trial.open()
+            for changes: [String: PropertyListValue?] in [
+                ["a": 1, "b": 1], ["a": 2], ["a": 2], ["b": nil], ["c": nil],
+            ] {
+                let outside = try replica.apply(changes).outside
+                trial.expect(outside.isEmpty, "apply returns \(describe(outside)) as outside")
+                let refreshed = try replica.refresh()
+                trial.expect(refreshed.isEmpty, "refresh returns \(describe(refreshed))")
+            }
+        },
+        Clause("A name that apply takes is not managed") { trial in
+            let replica = try trial.open()
+            trial.expect(!replica.backend.isManaged("free"), "an absent name counts as managed")
+            try replica.apply(["free": 1])
+            trial.expect(!replica.backend.isManaged("free"), "a name that was just set counts as managed")
+        },
+        Clause("flush and sync work at any time and keep what is stored") { trial in
+            let replica = try trial.open()
+            try await replica.backend.flush()
+            try replica.backend.sync()
+            try replica.apply(["a": 1])
+            try await replica.backend.flush()
+            try await replica.backend.flush()
+            try replica.backend.sync()
+            try trial.expect(replica, holds: ["a": 1], "after a flush")
+            try replica.apply(["a": nil])
+            try await replica.backend.flush()
+            try trial.expect(replica, holds: [:], "after the flush of a removal")
+        },
+    ]
+}

@@ -1,0 +1,78 @@
+internal import Preferences
+
+extension PreferenceBackendContract {
+    /// When a condition lets changes through, and what is left where it doesn't.
+    static let conditionClauses = [
+        Clause("Changes are stored where the condition holds") { trial in
+            for condition in conditionsThatHold {
+                let replica = try trial.open()
+                try replica.apply(conditioned.mapValues { $0 })
+                let isStored = try replica.apply(["new": 1], if: condition).isStored
+                trial.expect(isStored, "\(describe(condition)) counts as broken")
+                try trial.expect(replica, holds: conditioned.merging(["new": 1]) { $1 }, "after \(describe(condition))")
+                try replica.apply(["new": nil])
+            }
+        },
+        Clause("Changes are refused where a listed name has another value") { trial in
+            try expectRefusal(trial, PreferenceCondition(values: ["a": 2]))
+            try expectRefusal(trial, PreferenceCondition(values: ["a": 1, "b": "other"]))
+        },
+        Clause("Changes are refused where a listed name is absent") { trial in
+            try expectRefusal(trial, PreferenceCondition(values: ["absent": 1]))
+        },
+        Clause("Changes are refused where a name is stored that must be absent") { trial in
+            try expectRefusal(trial, PreferenceCondition(values: ["a": nil]))
+        },
+        Clause("Changes are refused where a complete condition doesn't list a stored name") { trial in
+            try expectRefusal(trial, PreferenceCondition(values: ["a": 1], isComplete: true))
+            try expectRefusal(trial, PreferenceCondition(values: [:], isComplete: true))
+        },
+        Clause("A refused set changes nothing, and a later one is stored") { trial in
+            let replica = try trial.open()
+            try replica.apply(conditioned.mapValues { $0 })
+            let refused = PreferenceCondition(values: ["a": 9])
+            try replica.apply(["a": 2, "b": nil, "new": 1], if: refused)
+            try trial.expect(replica, holds: conditioned, "after a refused set")
+            try replica.apply(["a": 2, "b": nil, "new": 1])
+            try trial.expect(replica, holds: ["a": 2, "new": 1], "after the same set without a condition")
+        },
+        Clause("Values are equal only where kind and bits are") { trial in
+            let replica = try trial.open()
+            for (stored, other) in unequalPairs {
+                try replica.apply(["a": stored])
+                let condition = PreferenceCondition(values: ["a": other])
+                let isStored = try replica.apply(["new": 1], if: condition).isStored
+                trial.expect(!isStored, "\(stored) counts as equal to \(other)")
+                try replica.apply(["a": other, "new": nil])
+                try trial.expect(replica, holds: ["a": other], "after \(other) replaced \(stored)")
+            }
+        },
+    ]
+
+    private static let conditioned: [String: PropertyListValue] = ["a": 1, "b": "text"]
+
+    private static let conditionsThatHold = [
+        PreferenceCondition(values: ["a": 1]),
+        PreferenceCondition(values: ["a": 1, "b": "text"]),
+        PreferenceCondition(values: ["absent": nil]),
+        PreferenceCondition(values: ["a": 1, "new": nil]),
+        PreferenceCondition(values: ["a": 1, "b": "text"], isComplete: true),
+        PreferenceCondition(values: ["a": 1, "b": "text", "absent": nil], isComplete: true),
+    ]
+
+    private static func expectRefusal(_ trial: Trial, _ condition: PreferenceCondition) throws {
+        let replica = try trial.open()
+        try replica.apply(conditioned.mapValues { $0 })
+        let isStored = try replica.apply(["new": 1], if: condition).isStored
+        trial.expect(!isStored, "\(describe(condition)) counts as true of \(describe(conditioned))")
+        try replica.apply(["new": nil])
+    }
+
+    private static func describe(_ condition: PreferenceCondition) -> String {
+        "the \(condition.isComplete ? "complete " : "")condition \(PreferencesTesting.describe(condition.values))"
+    }
+
+    private static func describe(_ values: [String: PropertyListValue]) -> String {
+        PreferencesTesting.describe(values)
+    }
+}

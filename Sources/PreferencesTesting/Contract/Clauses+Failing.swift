@@ -1,0 +1,47 @@
+internal import Preferences
+
+extension PreferenceBackendContract {
+    /// What is left where a write fails.
+    static let failingClauses = [
+        Clause("A failed apply stores nothing, and the next one works", needs: [.failure]) { trial in
+            let replica = try trial.open()
+            try replica.apply(["a": 1, "b": 1])
+            try expectFailure(trial, of: replica, ["a": 2, "b": nil, "new": 1])
+            try trial.expect(replica, holds: ["a": 1, "b": 1], "after a failed apply")
+            let refreshed = try replica.refresh()
+            trial.expect(refreshed.isEmpty, "refresh after a failed apply returns \(describe(refreshed))")
+            try replica.apply(["a": 2, "b": nil, "new": 1])
+            try trial.expect(replica, holds: ["a": 2, "new": 1], "after the same changes were applied again")
+        },
+        Clause("A failed apply loses no outside change", needs: [.failure, .others]) { trial in
+            for isRefreshing in [true, false] {
+                let (first, second) = (try trial.open(), try trial.open())
+                try first.apply(["a": .boolean(isRefreshing), "removed": nil])
+                try second.refresh()
+                try first.apply(["a": 2, "removed": 1])
+                try expectFailure(trial, of: second, ["a": 3, "new": 1])
+                let outside = isRefreshing ? try second.refresh() : try second.apply(["absent": nil]).outside
+                trial.expect(
+                    outside == ["a": 2, "removed": 1],
+                    "\(isRefreshing ? "refresh" : "apply") after it returns \(describe(outside))"
+                )
+                let again = try second.refresh()
+                trial.expect(again.isEmpty, "refresh returns \(describe(again)) after that")
+            }
+        },
+    ]
+
+    private static func expectFailure(
+        _ trial: Trial,
+        of replica: Replica,
+        _ changes: [String: PropertyListValue?]
+    ) throws {
+        trial.place.failNextWrite?()
+        do {
+            try replica.apply(changes)
+            trial.note("apply does not throw where the write fails")
+        } catch {
+            return
+        }
+    }
+}

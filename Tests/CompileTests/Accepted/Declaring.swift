@@ -1,0 +1,111 @@
+import Preferences
+
+// Every declaring form over every kind of value. `Level` is told by its type, `Theme` by its raw value, `Frame` by Codable;
+// `Size` is RawRepresentable and Codable, `Mode` adopts PreferenceValue as well.
+
+struct Level: PreferenceValue, Comparable {
+    var value = 0
+    init() {}
+    init(storedValue: PropertyListValue) throws { value = try Int(storedValue: storedValue) }
+    func storedValue() throws -> PropertyListValue? { .integer(Int64(value)) }
+    static func < (left: Level, right: Level) -> Bool { left.value < right.value }
+}
+
+enum Theme: String { case light, dark }
+struct Frame: Codable { var x = 0 }
+enum Size: Int, Codable { case small, large }
+enum Mode: String, Codable, PreferenceValue { case quick, careful }
+
+struct Properties: PreferenceGroup {
+    @Preference("level") var level = Level()
+    @Preference("theme") var theme = Theme.light
+    @Preference("frame") var frame = Frame()
+    @Preference("size") var size = Size.small
+    @Preference("mode") var mode = Mode.quick
+    @Preference("list") var list = [1, 2]
+    @Preference("frames") var frames = [Frame()]
+    @Preference("sizes") var sizes: Set<Size> = []
+    @Preference("byName") var byName: [String: Frame] = [:]
+    init() {}
+}
+
+struct OptionalProperties: PreferenceGroup {
+    @Preference("level") var level: Level?
+    @Preference("theme") var theme: Theme?
+    @Preference("frame") var frame: Frame?
+    @Preference("size") var size: Size?
+    @Preference("mode") var mode: Mode?
+    @Preference("nested") var nested: Int??
+    init() {}
+}
+
+struct OptionalPropertiesWithDefaults: PreferenceGroup {
+    @Preference("level") var level: Level? = Level()
+    @Preference("theme") var theme: Theme? = .light
+    @Preference("frame") var frame: Frame? = Frame()
+    @Preference("size") var size: Size? = .small
+    @Preference("mode") var mode: Mode? = .quick
+    init() {}
+}
+
+struct PlainValues: PreferenceGroup {
+    let level = Preference("level", default: Level())
+    let theme = Preference("theme", default: Theme.light)
+    let frame = Preference("frame", default: Frame())
+    let size = Preference("size", default: Size.small)
+    let mode = Preference("mode", default: Mode.quick)
+    let noLevel = Preference<Level?>("noLevel")
+    let noTheme = Preference<Theme?>("noTheme")
+    let noFrame: Preference<Frame?> = Preference("noFrame")
+    let noSize: Preference<Size?> = Preference("noSize", default: nil)
+    let noMode = Preference<Mode?>("noMode", default: .quick)
+    init() {}
+}
+
+struct Places: PreferenceGroup {
+    @Preference("level", in: .suite("shared")) var level = Level()
+    @Preference("theme", in: .inMemory()) var theme = Theme.light
+    @Preference("frame", in: .suite("shared")) var frame: Frame?
+    let size = Preference("size", default: Size.small, in: .suite("shared"))
+    let mode = Preference<Mode?>("mode", in: .standard)
+    init() {}
+}
+
+struct Codings: PreferenceGroup {
+    @Preference("level", coding: .native) var level = Level()
+    @Preference("theme", coding: .rawValue) var theme = Theme.light
+    @Preference("noTheme", coding: .rawValue) var noTheme: Theme?
+    @Preference("frame", coding: .propertyList) var frame = Frame()
+    @Preference("cache", coding: .json) var cache: Frame?
+    @Preference("text", coding: .jsonString) var text = Frame()
+    @Preference("size", in: .suite("shared"), coding: .json) var size = Size.small
+    @Preference("mode", coding: .json, validate: { $0 != .careful }) var mode = Mode.quick
+    @Preference("count", coding: .native, range: 0...10) var count = 5
+    @Preference("noCount", coding: .native, range: 0...10) var noCount: Int?
+    let own = Preference("own", default: 0, coding: .reversed)
+    init() {}
+}
+
+extension PreferenceCoding where Value == Int {
+    static let reversed = PreferenceCoding(
+        "reversed",
+        encode: { .integer(Int64(-$0)) },
+        decode: { try -Int(storedValue: $0) }
+    )
+}
+
+struct Validations: PreferenceGroup {
+    @Preference("level", validate: { $0.value >= 0 }) var level = Level()
+    @Preference("theme", validate: { $0 == .dark }) var theme = Theme.dark
+    @Preference("frame", validate: { $0.x > 0 }) var frame = Frame()
+    @Preference("size", in: .suite("shared"), validate: { $0 == .small }) var size = Size.small
+    @Preference("mode", validate: { $0 != nil }) var mode: Mode?
+    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("noVolume", range: 0...10) var noVolume: Int?
+    @Preference("someVolume", range: 0...10) var someVolume: Int? = 5
+    @Preference("opacity", in: .suite("shared"), range: 0...1) var opacity = 0.5
+    let name = Preference("name", default: "Pitt", validate: { !$0.isEmpty })
+    let size2 = Preference("size2", default: 12.0, range: 6...72)
+    let size3 = Preference<Double?>("size3", range: 6...72)
+    init() {}
+}

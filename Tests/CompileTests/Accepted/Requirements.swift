@@ -1,0 +1,21 @@
+import Preferences
+
+// A feature sees a protocol of its own; a group that declares the preference satisfies it as it stands.
+
+enum Item: String { case templates, projects }
+
+protocol DashboardPreferences: Sendable {
+    var selected: Preference<Item> { get }
+    var isHidden: Bool { get nonmutating set }
+}
+
+struct AppPreferences: PreferenceGroup, DashboardPreferences {
+    let selected = Preference("selected", default: Item.templates)
+    @Preference("isHidden") var isHidden = false
+    init() {}
+}
+
+func use(_ preferences: some DashboardPreferences) {
+    preferences.selected.value = .projects
+    preferences.isHidden = true
+}

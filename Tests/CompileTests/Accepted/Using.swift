@@ -1,0 +1,67 @@
+import Preferences
+
+struct Preferences: PreferenceGroup {
+    @Preference("theme") var theme = "light"
+    @Preference("count") var count = 0
+    @Preference("nickname") var nickname: String?
+    init() {}
+}
+
+enum Defaults { static let general = Preferences() }
+
+// Setting needs no mutable group: not through a namespace, not through a constant.
+func use(_ preferences: Preferences) async throws {
+    Defaults.general.theme = "dark"
+    preferences.count += 1
+    preferences.nickname = nil
+    preferences.$theme.value = "light"
+
+    // Reading tells absent from unreadable, and is never a doubly optional value.
+    let nickname: String? = try preferences.$nickname.read()
+    let count: Int? = try preferences.$count.read()
+    _ = (nickname, count)
+
+    // Errors are typed, so that a catch needs no cast.
+    do {
+        try preferences.$count.write(1)
+    } catch {
+        let code: PreferencesError.Code = error.code
+        _ = code
+    }
+
+    let old = try preferences.$count.update { count in
+        defer { count += 1 }
+        return count
+    }
+    _ = old as Int
+
+    try preferences.$count.store.transaction { transaction in
+        transaction[preferences.$theme] = "dark"
+        transaction[preferences.$count] += 1
+        transaction.reset(preferences.$nickname)
+        transaction["raw"] = 1
+    }
+
+    for await (theme, count) in PreferenceUpdates.of(preferences.$theme, preferences.$count) {
+        _ = (theme as String, count as Int)
+        break
+    }
+    let observation = preferences.$theme.observe { change in _ = (change.old, change.new, change.origin) }
+    observation.cancel()
+    try await preferences.$count.store.flush()
+}
+
+// Data that older versions stored moves in one step, from either side.
+func move(_ preferences: Preferences, from old: Preference<Int>) async throws {
+    preferences.$count.migrate(from: old)
+    old.migrate(to: preferences.$count)
+    preferences.$theme.migrate(from: old) { $0 == 0 ? "light" : "dark" }
+    old.migrate(to: preferences.$theme) { "\($0)" }
+    try await old.store.migrate(to: 1, steps: [.init(1) { transaction in transaction["raw"] = nil }])
+}
+
+let layered = PreferenceStore.layered([.arguments, .environment(prefix: "APP"), .managed, .suite("app"), .system])
+
+// A test's or a preview's own store, for a group and for one preference.
+let preview = Preferences(in: .inMemory(["theme": "dark", "count": 3]))
+let mock = preview.$theme.bound(to: .inMemory())

@@ -1,0 +1,25 @@
+import Preferences
+
+// A group may cross threads: a struct, an actor, or a final class without a `var`.
+
+class OpenGroup: PreferenceGroup {  // error: non-final class 'OpenGroup' cannot conform to the 'Sendable' protocol
+    required init() {}
+}
+
+final class ClassGroup: PreferenceGroup {
+    @Preference("a") var a = 0  // error: stored property '_a' of 'Sendable'-conforming class 'ClassGroup' is mutable
+    init() {}
+}
+
+final class Buffer { var count = 0 }
+
+struct GroupWithBuffer: PreferenceGroup {
+    let buffer = Buffer()  // error: stored property 'buffer' of 'Sendable'-conforming struct 'GroupWithBuffer'
+    init() {}
+}
+
+// A namespace has groups or `static let x = Preference(…)`, since a wrapped property is a variable.
+
+enum Defaults {
+    @Preference("a") static var a = 0  // error: static property 'a' is not concurrency-safe
+}

@@ -1,0 +1,15 @@
+import Preferences
+
+final class Counter: Codable { var count = 0 }
+struct Account: Codable { var counter = Counter() }
+struct Window { var x = 0 }
+enum Shape { case circle, square }
+
+// A value may cross threads, and must be one that can be stored.
+
+let counter = Preference("counter", default: Counter())  // error: 'Counter' does not conform to the 'Sendable'
+let account = Preference<Account?>("account")  // error: type 'Account' does not conform to the 'Sendable'
+let window = Preference("window", default: Window())  // error: no exact matches in call to initializer
+let shape = Preference<Shape?>("shape")  // error: no exact matches in call to initializer
+let windows = Preference("windows", default: [Window()])  // error: requires that 'Window' conform to 'PreferenceValue'
+let body = Preference("body", default: { 1 })  // error: cannot conform to 'PreferenceValue'

@@ -1,0 +1,52 @@
+import FoundationEssentials
+
+/// A piece of compiled code, between the lines `// snippet: name` and `// end`, that a document shows.
+struct Snippet: Hashable {
+    let name: String
+    /// Without the indentation of the mark.
+    let text: String
+
+    /// The repository's folder.
+    static var root: URL { URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL }
+
+    /// All snippets of this target.
+    static func all() throws -> [Snippet] {
+        let folder = root.appending(path: "Tests/DocumentationTests/Snippets")
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().flatMap { file in
+            snippets(in: try String(contentsOf: folder.appending(path: file), encoding: .utf8))
+        }
+    }
+
+    /// The Swift code blocks of a Markdown document.
+    static func blocks(of document: String) throws -> [String] {
+        let text = try String(contentsOf: root.appending(path: document), encoding: .utf8)
+        return sections(of: text, from: "```swift", to: "```").map(\.text)
+    }
+
+    private static func snippets(in text: String) -> [Snippet] {
+        sections(of: text, from: "// snippet: ", to: "// end").map { Snippet(name: $0.name, text: $0.text) }
+    }
+
+    /// The lines between two marks, each with what follows the opening mark.
+    private static func sections(of text: String, from opening: String, to closing: String) -> [(
+        name: String, text: String
+    )] {
+        var sections: [(name: String, text: String)] = []
+        var section: (name: String, text: String)?
+        var margin = 0
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let indentation = line.prefix { $0 == " " }.count
+            let content = line.dropFirst(indentation)
+            if let ended = section, content == closing {
+                sections.append(ended)
+                section = nil
+            } else if section != nil {
+                section?.text += line.dropFirst(min(indentation, margin)) + "\n"
+            } else if content.hasPrefix(opening) {
+                section = (String(content.dropFirst(opening.count)), "")
+                margin = indentation
+            }
+        }
+        return sections
+    }
+}

@@ -1,0 +1,246 @@
+import FileTestSupport
+import Testing
+
+@testable import DurableFile
+
+struct CompactionTests {
+    private let folder: TemporaryFolder
+    private let told = Told()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(
+        _ name: String = "log",
+        _ fileSystem: any FileSystem = SystemFileSystem()
+    ) throws -> LogFile<TextContents> {
+        let log = LogFile<TextContents>(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
+        try log.load(observer: told.observer)
+        return log
+    }
+
+    @Test
+    func compactedFileHoldsEachNameOnceInOrder() throws {
+        let log = try open()
+        for (name, value) in [("b", "1"), ("a", "2"), ("b", "3")] { try log.set(name, value) }
+        let before = try SystemFileSystem().status(at: folder.path("log"))
+        try log.compact()
+        #expect(try folder.read("log") == "a=2.\nb=3.\n")
+        #expect(try folder.names() == ["log"])
+        let after = try SystemFileSystem().status(at: folder.path("log"))
+        #expect(after.identity != before.identity)
+        #expect(after.mode == 0o600)
+        try log.set("c", "4")
+        #expect(try folder.read("log") == "a=2.\nb=3.\nc=4.\n")
+    }
+
+    @Test
+    func newFileIsSyncedBeforeItTakesThePlaceAndTheFolderAfter() throws {
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        try log.set("a", "1")
+        fileSystem.begin()
+        try log.compact()
+        let calls = fileSystem.calls.filter { ["write", "fsync", "fdatasync", "rename"].contains($0) }
+        #expect(calls == ["write", "fsync", "fdatasync", "rename", "fsync"])
+    }
+
+    @Test
+    func otherLogsFollowToTheNewFile() throws {
+        let (first, second) = (try open(), try open())
+        try first.set("a", "1")
+        try second.set("b", "2")
+        try first.compact()
+        try second.set("c", "3")
+        try first.catchUp()
+        #expect(first.values == ["a": "1", "b": "2", "c": "3"])
+        #expect(try folder.read("log") == "a=1.\nb=2.\nc=3.\n")
+    }
+
+    @Test(arguments: ["b=9.\n", "b=9.\nc=8.", "b=9.\nc", "!x\nb=9.\n"])
+    func whatComesWhileTheCopyIsMadeIsAdded(_ text: String) throws {
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        try log.set("a", "1")
+        try log.set("b", "1")
+        fileSystem.beforeEachCall { [folder] call, path in
+            guard call == "fsync", path.hasSuffix(".new") else { return }
+            do { try folder.append(text, to: "log") } catch { Issue.record(error) }
+        }
+        try log.compact()
+        fileSystem.beforeEachCall(nil)
+        #expect(try folder.read("log") == "a=1.\nb=1.\n" + text)
+        #expect(try log.values == open().values)
+        #expect(log.values["b"] == "9")
+        try log.set("z", "1")
+        #expect(try log.values == open().values)
+    }
+
+    @Test
+    func whatComesBeforeTheOldFileLosesItsNameIsCarriedOver() throws {
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        try log.set("a", "1")
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "rename" else { return }
+            do { try folder.append("b=2.\n", to: "log") } catch { Issue.record(error) }
+        }
+        try log.compact()
+        fileSystem.beforeEachCall(nil)
+        #expect(try folder.read("log") == "a=1.\nb=2.\n")
+        try log.catchUp()
+        #expect(log.values == ["a": "1", "b": "2"])
+    }
+
+    @Test
+    func linesThatStillGoToTheOldFileAreCollected() throws {
+        let log = try open()
+        try log.set("a", "1")
+        try folder.append("b=", to: "log")
+        try log.catchUp()
+        let compaction = try #require(try log.core.withLock { core throws(LogError) in try core.compaction() })
+        let draft = try compaction.draft()
+        let appender = try FileSystemAppender(path: folder.path("log"))
+        var stray = try #require(
+            try log.core.withLock { core throws(LogError) in try core.install(compaction, draft) }
+        )
+        try log.set("c", "3")
+        func collect(isLast: Bool) throws {
+            stray = try log.core.withLock { [stray] core throws(LogError) in
+                var stray = stray
+                try core.collect(&stray, isLast: isLast)
+                return stray
+            }
+        }
+        try collect(isLast: false)
+        try appender.append("2.\nd=4.\ne=")
+        try collect(isLast: false)
+        try appender.append("5.")
+        try collect(isLast: false)
+        try collect(isLast: true)
+        try collect(isLast: true)
+        #expect(log.values == ["a": "1", "b": "2", "c": "3", "d": "4", "e": "5"])
+        #expect(try folder.read("log") == "a=1.\nb=\nc=3.\nb=2.\nd=4.\ne=5.\n")
+    }
+
+    @Test
+    func fileChangedInPlaceIsReadAfreshAndNotWrittenFromMemory() throws {
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        try log.set("a", "1")
+        try log.set("b", "1")
+        fileSystem.beforeEachCall { [folder] call, path in
+            guard call == "fsync", path.hasSuffix(".new") else { return }
+            do { try folder.truncate("log", andWrite: "a=7.\nc=1.\n") } catch { Issue.record(error) }
+        }
+        try log.compact()
+        fileSystem.beforeEachCall(nil)
+        #expect(try folder.read("log") == "a=7.\nc=1.\n")
+        #expect(log.values == ["a": "7", "c": "1"])
+        #expect(try folder.names() == ["log"])
+    }
+
+    @Test
+    func fileReplacedMeanwhileIsNotOverwritten() throws {
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        try log.set("a", "1")
+        let calls = Counter()
+        fileSystem.beforeEachCall { [folder] call, path in
+            guard call == "fsync", path.hasSuffix(".new"), calls.next() == 1 else { return }
+            do {
+                try SystemFileSystem().rename(folder.path("log"), to: folder.path("log~"))
+                try folder.write("b=2.\nb=3.\n", to: "log")
+            } catch { Issue.record(error) }
+        }
+        try log.compact()
+        #expect(try folder.read("log") == "b=3.\n")
+        #expect(try folder.read("log~") == "a=1.\n")
+        #expect(log.values == ["b": "3"])
+    }
+
+    @Test
+    func damagedLinesAreKeptInACopyOfTheWholeFile() throws {
+        let text = "a=1.\n!x\na=2.\n"
+        try folder.write(text, to: "log.txt")
+        try folder.write("", to: "log.damaged-1.txt")
+        let log = try open("log.txt")
+        try log.compact()
+        #expect(try folder.read("log.txt") == "a=2.\n")
+        #expect(try folder.read("log.damaged-2.txt") == text)
+        #expect(try folder.names() == ["log.damaged-1.txt", "log.damaged-2.txt", "log.txt"])
+        try log.compact()
+        #expect(try folder.names().count == 3)
+    }
+
+    @Test
+    func linkedFileKeepsItsLink() throws {
+        try folder.write("", to: "other")
+        try SystemFileSystem().makeFolder(folder.path("real"))
+        try folder.write("a=1.\na=2.\n", to: "real/file")
+        try folder.link("log", to: "middle")
+        try folder.link("middle", to: "real/file")
+        let log = try open()
+        try log.compact()
+        #expect(try SystemFileSystem().linkStatus(at: folder.path("log")).kind == .link)
+        #expect(try SystemFileSystem().linkStatus(at: folder.path("middle")).kind == .link)
+        #expect(try folder.read("real/file") == "a=2.\n")
+        try log.set("b", "1")
+        #expect(try folder.read("real/file") == "a=2.\nb=1.\n")
+        #expect(try folder.names(in: "real") == ["file"])
+    }
+
+    @Test
+    func leftoversOfDeadProcessesAreRemoved() throws {
+        try folder.write("x", to: ".log.abc.new")
+        try folder.write("x", to: ".log2.abc.new")
+        let log = try open()
+        try log.set("a", "1")
+        try log.compact()
+        #expect(try folder.names() == [".log2.abc.new", "log"])
+    }
+
+    @Test
+    func permissionsStayAsTheyWere() throws {
+        try folder.write("a=1.\n", to: "log")
+        let fileSystem = SystemFileSystem()
+        try fileSystem.setMode(try fileSystem.open(folder.path("log"), for: .appending), 0o640)
+        try open().compact()
+        #expect(try fileSystem.status(at: folder.path("log")).mode == 0o640)
+    }
+
+    @Test
+    func failedSyncIsNeverRetriedOnThatFile() throws {
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        try log.set("a", "1")
+        fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["fdatasync"]))
+        #expect(throws: LogError.self) { try log.sync() }
+        #expect(throws: LogError.self) { try log.sync() }
+        let before = try SystemFileSystem().status(at: folder.path("log")).identity
+        fileSystem.begin()
+        try log.sync()
+        #expect(try SystemFileSystem().status(at: folder.path("log")).identity != before)
+        #expect(fileSystem.calls.contains("rename"))
+        #expect(try folder.read("log") == "a=1.\n")
+        try log.set("b", "2")
+        try log.sync()
+        #expect(try open().values == ["a": "1", "b": "2"])
+    }
+
+    @Test
+    func newNameThatCanNotBeSyncedIsAnUnknownOutcome() throws {
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        try log.set("a", "1")
+        try log.sync()
+        fileSystem.begin(.init(.error(.inputOutput), at: 1, calls: ["fsync"]))
+        let error = #expect(throws: LogError.self) { try log.compact() }
+        guard case .outcomeUnknown = error else {
+            Issue.record("not unknown: \(String(describing: error))")
+            return
+        }
+        try log.set("b", "2")
+        try log.sync()
+        #expect(try folder.read("log") == "a=1.\nb=2.\n")
+    }
+}

@@ -1,0 +1,238 @@
+import FileTestSupport
+import Testing
+
+@testable import DurableFile
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite(.timeLimit(.minutes(1)))
+struct DurabilityTests {
+    private let folder: TemporaryFolder
+    private let told = Told()
+    private let fileSystem = FaultyFileSystem()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(_ name: String = "log") throws -> LogFile<TextContents> {
+        let log = LogFile<TextContents>(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
+        try log.load(observer: told.observer)
+        return log
+    }
+
+    /// The calls of a name, as they come.
+    private func calls(_ name: String) -> AsyncStream<String> {
+        let (calls, called) = AsyncStream.makeStream(of: String.self)
+        fileSystem.beforeEachCall { call, path in
+            if call == name { called.yield(path) }
+        }
+        return calls
+    }
+
+    @Test
+    func lineIsSyncedInTheBackground() async throws {
+        let log = try open()
+        let syncs = calls("fdatasync")
+        try log.set("a", "1")
+        #expect(await syncs.first { _ in true } == folder.path("log"))
+        withExtendedLifetime(log) {}
+    }
+
+    @Test
+    func releasedLogIsSyncedOnceMore() async throws {
+        let syncs = calls("fdatasync")
+        try open().set("a", "1")
+        #expect(await syncs.first { _ in true } == folder.path("log"))
+    }
+
+    @Test
+    func whatIsSyncedIsNotSyncedAgain() throws {
+        let log = try open()
+        try log.set("a", "1")
+        try log.sync()
+        fileSystem.begin()
+        try log.sync()
+        #expect(fileSystem.calls == [])
+        try log.set("a", "2")
+        fileSystem.begin()
+        try log.sync()
+        #expect(fileSystem.calls == ["fdatasync"])
+    }
+
+    /// All that the path leads through, from the file's own folder up to the root.
+    private func foldersAbove(_ name: String) -> [String] {
+        let parts = folder.path(name).split(separator: "/").dropLast()
+        return (0...parts.count).reversed().map { "/" + parts.prefix($0).joined(separator: "/") }
+    }
+
+    /// Notes what `fsync` is called for.
+    private func noteSyncs() -> @Sendable () -> [String] {
+        let synced = Log()
+        fileSystem.beforeEachCall { call, path in
+            if call == "fsync" { synced.paths.withLock { $0.append(path) } }
+        }
+        return { synced.paths.withLock { $0 } }
+    }
+
+    private final class Log: Sendable {
+        let paths = Lock<[String]>([])
+    }
+
+    @Test(arguments: ["log", "a/b/log"])
+    func fileIsSyncedWithAllFoldersThatLeadToItBeforeItCountsAsDurable(_ name: String) throws {
+        // Whoever made the folders may have died before it synced them.
+        for above in ["a", "a/b"] { try SystemFileSystem().makeFolder(folder.path(above)) }
+        try folder.write("a=1.\n", to: name)
+        let log = try open(name)
+        fileSystem.begin()
+        let synced = noteSyncs()
+        try log.sync()
+        #expect(fileSystem.calls.first == "fdatasync")
+        #expect(synced() == foldersAbove(name))
+    }
+
+    @Test
+    func foldersThatAreMadeAreSyncedAlsoWhereTheFileIsCompactedFirst() throws {
+        let log = try open("a/b/log")
+        try log.set("x", "1")
+        let synced = noteSyncs()
+        try log.compact()
+        try log.sync()
+        #expect(Set(foldersAbove("a/b/log")).isSubset(of: synced()))
+    }
+
+    @Test
+    func folderAboveThatMayNotBeReadIsPassed() throws {
+        let log = try open()
+        try log.set("x", "1")
+        // The second `open` of the sync is that of the folder above.
+        fileSystem.begin(.init(.error(.accessDenied), at: 1, calls: ["open"]))
+        try log.sync()
+        #expect(fileSystem.isFaultMet)
+    }
+
+    @Test
+    func threadsThatWaitShareOneSync() async throws {
+        let file = try SystemFileSystem().open(folder.path("log"), for: .creating)
+        let sync = FileSync(file, folders: [], fileSystem: fileSystem)
+        let (entered, enter) = AsyncStream.makeStream(of: Void.self)
+        let gate = Condition(false)
+        fileSystem.beforeEachCall { call, _ in
+            enter.yield()
+            gate.wait { isOpen in isOpen ? .done(()) : .until(nil) }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            func wait(until end: Int64) {
+                group.addTask {
+                    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                        let isStarted = WorkerThread.start("waiter") {
+                            continuation.resume(with: Result { try sync.sync(upTo: end) })
+                        }
+                        #expect(isStarted)
+                    }
+                }
+            }
+            wait(until: 1)
+            _ = await entered.first { _ in true }
+            for end in 2...9 { wait(until: Int64(end)) }
+            while sync.requested < 9 { await Task.yield() }
+            gate.signal { $0 = true }
+            try await group.waitForAll()
+        }
+        // One for the first, and one for the eight that came while it ran.
+        #expect(fileSystem.calls == ["fdatasync", "fdatasync"])
+    }
+
+    @Test
+    func failedSyncIsToldToEverybodyAndNeverTriedAgain() throws {
+        let file = try SystemFileSystem().open(folder.path("log"), for: .creating)
+        let sync = FileSync(file, folders: [], fileSystem: fileSystem)
+        fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
+        for _ in 1...3 {
+            let error = #expect(throws: FileSystemError.self) { try sync.sync(upTo: 1) }
+            #expect(error?.code == .inputOutput)
+        }
+        #expect(sync.restarted().failure?.code == .inputOutput)
+        #expect(fileSystem.calls == ["fdatasync"])
+    }
+
+    @Test
+    func failedBackgroundSyncIsReportedAndTheFileReplaced() async throws {
+        let log = try open()
+        fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
+        let renames = calls("rename")
+        try log.set("a", "1")
+        await told.wait { !told.errors.isEmpty }
+        _ = await renames.first { _ in true }
+        fileSystem.beforeEachCall(nil)
+        try log.sync()
+        #expect(try folder.read("log") == "a=1.\n")
+    }
+
+    @Test
+    func flushWaitsOnTheBackgroundThread() async throws {
+        let log = try open()
+        try log.set("a", "1")
+        fileSystem.begin()
+        try await log.flush()
+        #expect(fileSystem.calls.contains("fdatasync"))
+        try await open("none").flush()
+    }
+}
+
+struct JobQueueTests {
+    @Test
+    func jobsRunInTheOrderOfTheirTime() {
+        let ran = Lock<[Int]>([])
+        var queue = JobQueue()
+        for (number, due) in [(1, 30), (2, 10), (3, 10), (4, 0)] {
+            queue.add({ ran.withLock { $0.append(number) } }, due: .milliseconds(due))
+        }
+        for now in [0, 5, 10, 10, 20] {
+            guard case .run(let job) = queue.next(at: .milliseconds(now)) else { continue }
+            job()
+        }
+        #expect(ran.withLock { $0 } == [4, 2, 3])
+        guard case .wait(.milliseconds(10)) = queue.next(at: .milliseconds(20)) else {
+            Issue.record("it doesn't wait")
+            return
+        }
+    }
+
+    @Test
+    func endingQueueRunsWhatIsDueAndDropsTheRest() {
+        var queue = JobQueue()
+        queue.add({}, due: .zero)
+        queue.add({}, due: .seconds(1))
+        queue.isFinishing = true
+        guard case .run = queue.next(at: .zero), case .end = queue.next(at: .zero) else {
+            Issue.record("it goes on")
+            return
+        }
+    }
+}
+
+struct SystemFileSystemTests {
+    @Test
+    func interruptedCallIsMadeAgain() throws {
+        var results: [Int] = [-1, -1, 7]
+        let result = try SystemFileSystem.retrying("call", "path") { () -> Int in
+            errno = EINTR
+            return results.removeFirst()
+        }
+        #expect(result == 7)
+        let error = #expect(throws: FileSystemError.self) {
+            try SystemFileSystem.retrying("call", "path") { () -> Int in
+                errno = EIO
+                return -1
+            }
+        }
+        #expect(error == FileSystemError("call", "path", .inputOutput))
+        #expect(error?.description == "call path: Input/output error")
+    }
+}

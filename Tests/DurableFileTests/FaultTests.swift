@@ -1,0 +1,142 @@
+import FileTestSupport
+import Testing
+
+@testable import DurableFile
+
+/// Every system call of every operation fails in turn: the file holds the old or the new state, memory agrees with it, and
+/// the next call works.
+struct FaultTests {
+    /// What is done to a log whose file holds `a` and `b`.
+    enum Operation: CaseIterable, Sendable {
+        case load, catchUp, replacedFile, firstSet, set, setBehindOthers, setBehindUnfinishedLine, sync, compaction
+        case compactionOfDamagedFile, compactionOfLink
+    }
+
+    static let kinds: [FaultyFileSystem.Fault.Kind] =
+        [.inputOutput, .noSpace, .quota, .interrupted, .tooManyFiles, .accessDenied, .readOnlyFileSystem].map {
+            .error($0)
+        } + [.shortWrite(1), .shortWrite(3), .shortWrite(4), .shortWrite(5)]
+
+    @Test(arguments: Operation.allCases, kinds)
+    func failureLeavesTheOldOrTheNewState(_ operation: Operation, _ kind: FaultyFileSystem.Fault.Kind) throws {
+        for isLasting in [false, true] {
+            var number = 0
+            while try Run(operation).fails(FaultyFileSystem.Fault(kind, at: number, isLasting: isLasting)) {
+                number += 1
+            }
+            #expect(number > 0 || operation == .load || kind.isShortWrite, "no call was made to fail")
+        }
+    }
+
+    private struct Run {
+        let operation: Operation
+        let folder: TemporaryFolder
+        let fileSystem = FaultyFileSystem()
+        let log: LogFile<TextContents>
+        let name: String
+
+        init(_ operation: Operation) throws {
+            self.operation = operation
+            folder = try TemporaryFolder()
+            name = operation == .firstSet ? "new/folder/log" : "log"
+            if operation == .compactionOfLink {
+                try folder.link("log", to: "real")
+                try folder.write("a=1.\nb=0.\nb=1.\n", to: "real")
+            } else if operation != .firstSet {
+                try folder.write("a=1.\nb=0.\nb=1.\n", to: "log")
+            }
+            if operation == .compactionOfDamagedFile { try folder.append("!x\n", to: "log") }
+            fileSystem.stopClock()
+            log = LogFile(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
+            if operation == .load { return }
+            try log.load(observer: Told().observer)
+            switch operation {
+            case .catchUp, .setBehindOthers: try folder.append("c=1.\nd=1.\n", to: "log")
+            case .setBehindUnfinishedLine: try folder.append("c=", to: "log")
+            case .replacedFile:
+                try folder.write("a=7.\nc=1.\n", to: "other")
+                try SystemFileSystem().rename(folder.path("other"), to: folder.path("log"))
+            case .sync: try log.set("e", "1")
+            default: break
+            }
+        }
+
+        var stored: [String: String] {
+            get throws {
+                let log = LogFile<TextContents>(path: folder.path(name), watcher: nil)
+                try log.load(observer: Told().observer)
+                return log.values
+            }
+        }
+
+        /// Whether the fault was met; if so, all that must hold after it did.
+        func fails(_ fault: FaultyFileSystem.Fault) throws -> Bool {
+            let before = try stored
+            fileSystem.begin(fault)
+            var failure: LogError?
+            do throws(LogError) { try perform() } catch { failure = error }
+            let isMet = fileSystem.isFaultMet
+            fileSystem.begin()
+            let (after, known) = (try stored, log.values)
+            let text = "\(operation) \(fault): \(failure.map { "\($0)" } ?? "no error")"
+            let new = isSet ? before.merging(["x": "1"]) { $1 } : before
+            var isUnknown = false
+            if case .outcomeUnknown = failure { isUnknown = true }
+            if failure == nil {
+                #expect(after == new, "\(text)")
+            } else if !isUnknown {
+                #expect(after == before, "\(text)")
+            }
+            #expect(after == before || after == new, "\(text)")
+            if failure == nil || isSet && !isCatchingUp { #expect(known == after, "\(text)") }
+
+            // The next good call.
+            if operation == .load, failure != nil { try log.load(observer: Told().observer) }
+            try log.set("y", "2")
+            let last = after.merging(["y": "2"]) { $1 }
+            #expect(try stored == last, "\(text)")
+            #expect(log.values == last, "\(text)")
+            try log.sync()
+            #expect(try stored == last, "\(text)")
+            try log.compact()
+            #expect(try stored == last, "\(text)")
+            if operation == .compactionOfDamagedFile { #expect(try damagedCopyIsThere, "\(text)") }
+            let left = try folder.names().filter { $0.hasSuffix(".new") }
+            #expect(left == [], "\(text)")
+            return isMet
+        }
+
+        private var isSet: Bool {
+            switch operation {
+            case .firstSet, .set, .setBehindOthers, .setBehindUnfinishedLine: true
+            default: false
+            }
+        }
+
+        /// Whether the error may have kept it from learning what others wrote.
+        private var isCatchingUp: Bool { operation == .setBehindOthers }
+
+        private var damagedCopyIsThere: Bool {
+            get throws {
+                // A copy that could neither be finished nor removed keeps its number.
+                try folder.names().contains { try $0.hasPrefix("log.damaged-") && folder.read($0).contains("!x\n") }
+            }
+        }
+
+        private func perform() throws(LogError) {
+            switch operation {
+            case .load: try log.load(observer: Told().observer)
+            case .catchUp, .replacedFile: try log.catchUp()
+            case .firstSet, .set, .setBehindOthers, .setBehindUnfinishedLine: try log.set("x", "1")
+            case .sync: try log.sync()
+            case .compaction, .compactionOfDamagedFile, .compactionOfLink: try log.compact()
+            }
+        }
+    }
+}
+
+extension FaultyFileSystem.Fault.Kind {
+    fileprivate var isShortWrite: Bool {
+        if case .shortWrite = self { true } else { false }
+    }
+}

@@ -1,0 +1,69 @@
+#if os(Linux)
+import FileTestSupport
+import Testing
+
+@testable import DurableFile
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+struct ForkTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Runs `body` in a child of `fork`, which Swift doesn't offer by name; returns what the child exits with.
+    private func fork(_ body: () -> Int32) throws -> Int32 {
+        let symbol = try #require(dlsym(nil, "fork"))
+        let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+        let child = fork()
+        if child == 0 { _exit(body()) }
+        try #require(child > 0)
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 { try #require(errno == EINTR) }
+        return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+    }
+
+    @Test
+    func childDoesNotShareTheLockThatItsParentHolds() throws {
+        let log = LogFile<TextContents>(path: folder.path("log"), lockTimeout: .milliseconds(20), watcher: nil)
+        try log.load(observer: Told().observer)
+        try log.set("a", "1")
+        let handle = try #require(log.core.withLock { $0.current })
+        #expect(try SystemFileSystem().lock(handle.file))
+        let result = try fork {
+            do throws(LogError) {
+                try log.set("a", "2")
+                return 1
+            } catch {
+                if case .busy = error { return 0 }
+                return 2
+            }
+        }
+        #expect(result == 0)
+        try SystemFileSystem().unlock(handle.file)
+        #expect(try folder.read("log") == "a=1.\n")
+    }
+
+    @Test
+    func childAndParentGoOnWithTheSameFile() throws {
+        let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher())
+        try log.load(observer: Told().observer)
+        try log.set("a", "1")
+        let result = try fork {
+            do throws(LogError) {
+                try log.set("b", "2")
+                try log.sync()
+                try log.compact()
+                return 0
+            } catch { return 1 }
+        }
+        #expect(result == 0)
+        try log.set("c", "3")
+        #expect(log.values == ["a": "1", "b": "2", "c": "3"])
+    }
+}
+#endif

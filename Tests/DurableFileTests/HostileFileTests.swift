@@ -1,0 +1,212 @@
+import FileTestSupport
+import Testing
+
+@testable import DurableFile
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+struct HostileFileTests {
+    private let folder: TemporaryFolder
+    private let told = Told()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(_ name: String = "log", path: String? = nil) throws -> LogFile<TextContents> {
+        let log = LogFile<TextContents>(path: path ?? folder.path(name), watcher: nil)
+        try log.load(observer: told.observer)
+        return log
+    }
+
+    private func kind(of error: LogError?) -> FileStatus.Kind? {
+        if case .notAFile(_, let kind) = error { kind } else { nil }
+    }
+
+    @Test
+    func pipeIsRefusedAtOnce() throws {
+        mkfifo(folder.path("log"), 0o600)
+        let error = #expect(throws: LogError.self) { try open() }
+        #expect(kind(of: error) == .pipe)
+    }
+
+    @Test
+    func folderIsRefused() throws {
+        try SystemFileSystem().makeFolder(folder.path("log"))
+        let error = #expect(throws: LogError.self) { try open() }
+        #expect(kind(of: error) == .folder)
+    }
+
+    @Test(arguments: ["/dev/zero", "/dev/full", "/dev/null"])
+    func deviceIsRefused(_ path: String) {
+        let error = #expect(throws: LogError.self) { try open(path: path) }
+        #expect(kind(of: error) == .device)
+    }
+
+    @Test
+    func pipeThatTakesTheFilesPlaceIsRefusedAtOnce() throws {
+        let log = try open()
+        try log.set("a", "1")
+        try SystemFileSystem().remove(folder.path("log"))
+        mkfifo(folder.path("log"), 0o600)
+        for error in [
+            #expect(throws: LogError.self) { try log.set("a", "2") },
+            #expect(throws: LogError.self) { try log.catchUp() },
+        ] { #expect(kind(of: error) == .pipe) }
+        try SystemFileSystem().remove(folder.path("log"))
+        try log.set("a", "3")
+        #expect(try folder.read("log") == "a=3.\n")
+    }
+
+    @Test
+    func pipeBetweenLookAndOpenIsRefusedBeforeItIsRead() throws {
+        let fileSystem = FaultyFileSystem()
+        try folder.write("a=1.\n", to: "log")
+        let isFirst = Counter()
+        fileSystem.beforeEachCall { [folder] call, path in
+            guard call == "open", path == folder.path("log"), isFirst.next() == 1 else { return }
+            do { try SystemFileSystem().remove(path) } catch { Issue.record(error) }
+            mkfifo(path, 0o600)
+        }
+        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
+        let error = #expect(throws: LogError.self) { try log.load(observer: told.observer) }
+        #expect(kind(of: error) == .pipe)
+        #expect(!fileSystem.calls.contains("pread"))
+    }
+
+    @Test
+    func loopingLinkIsAnError() throws {
+        try folder.link("log", to: "other")
+        try folder.link("other", to: "log")
+        let error = #expect(throws: LogError.self) { try open() }
+        guard case .failed(let cause) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(cause.code == .tooManyLinks)
+    }
+
+    @Test
+    func danglingLinkIsAFileThatIsYetToBeMade() throws {
+        try folder.link("log", to: "new/folder/file")
+        let log = try open()
+        #expect(log.values == [:])
+        try log.set("a", "1")
+        #expect(try folder.read("new/folder/file") == "a=1.\n")
+        try log.compact()
+        #expect(try SystemFileSystem().linkStatus(at: folder.path("log")).kind == .link)
+    }
+
+    @Test
+    func linkedFolderStaysALink() throws {
+        try SystemFileSystem().makeFolder(folder.path("real"))
+        try folder.link("link", to: "real")
+        let log = try open("link/log")
+        try log.set("a", "1")
+        try log.compact()
+        #expect(try SystemFileSystem().linkStatus(at: folder.path("link")).kind == .link)
+        #expect(try folder.read("real/log") == "a=1.\n")
+    }
+
+    @Test
+    func fileInPlaceOfAFolderIsAnError() throws {
+        try folder.write("", to: "a")
+        #expect(throws: LogError.self) { try open("a/log") }
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write everywhere, so as root this shows nothing; run it as a user"))
+    func readOnlyFileAndFolderCanBeReadAndSayWhyTheyCanNotBeWritten() throws {
+        try folder.write("a=1.\n", to: "log")
+        chmod(folder.path("log"), 0o400)
+        chmod(folder.path, 0o500)
+        defer { chmod(folder.path, 0o700) }
+        for name in ["log", "new"] {
+            let log = try open(name)
+            let error = #expect(throws: LogError.self) { try log.set("a", "2") }
+            guard case .readOnly = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: [FileSystemError.Code.accessDenied, .readOnlyFileSystem, .notPermitted])
+    func fileThatMayOnlyBeReadIsReadAndSaysWhyItCanNotBeWritten(_ code: FileSystemError.Code) throws {
+        try folder.write("a=1.\n", to: "log")
+        let fileSystem = FaultyFileSystem()
+        fileSystem.denyWriting(code)
+        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
+        try log.load(observer: told.observer)
+        #expect(log.values == ["a": "1"])
+        try folder.append("b=1.\n", to: "log")
+        try log.catchUp()
+        #expect(log.values == ["a": "1", "b": "1"])
+        try log.set("a", "1")
+        let error = #expect(throws: LogError.self) { try log.set("a", "2") }
+        guard case .readOnly(let cause) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(cause.code == code)
+        fileSystem.denyWriting(nil)
+        try log.set("a", "2")
+        #expect(try folder.read("log") == "a=1.\nb=1.\na=2.\n")
+    }
+
+    @Test
+    func lineLongerThanAnyMayBeIsSkippedAndKept() throws {
+        try folder.write("a=1.\n", to: "log")
+        let log = try open()
+        let appender = try FileSystemAppender(path: folder.path("log"))
+        log.core.withLock { $0.longestLine = 1 << 20 }
+        try appender.append(String(repeating: "x", count: (1 << 20) + 1))
+        try log.catchUp()
+        #expect(told.damage == [])
+        try appender.append("\nb=2.\n")
+        try log.catchUp()
+        #expect(told.damage.map(\.line) == [2])
+        #expect(log.values == ["a": "1", "b": "2"])
+        try log.set("c", "3")
+        try log.core.withLock { core throws(LogError) in try core.readAfresh() }
+        #expect(log.values == ["a": "1", "b": "2", "c": "3"])
+    }
+
+    @Test
+    func fileCutAtEveryByteIsNoMoreThanItsLines() throws {
+        let text = "a=1.\nb=22.\n\nc=3.\r\n!\na=4.\n"
+        for count in 0...text.utf8.count {
+            let part = String(decoding: text.utf8.prefix(count), as: UTF8.self)
+            try folder.write(part, to: "log\(count)")
+            let log = try open("log\(count)")
+            try log.set("z", "1")
+            try log.catchUp()
+            #expect(try open("log\(count)").values == log.values)
+            #expect(try folder.read("log\(count)").utf8.starts(with: part.utf8))
+        }
+    }
+
+    @Test
+    func thousandOpeningsLeaveNoDescriptorAndNoThread() async throws {
+        let watcher = Watcher()
+        func count(_ folder: String) throws -> Int {
+            try SystemFileSystem().names(inFolder: "/proc/self/" + folder).count
+        }
+        try folder.write("a=1.\n", to: "log")
+        func round(_ number: Int) throws {
+            let log = LogFile<TextContents>(path: folder.path("log"), watcher: watcher)
+            try log.load(observer: Told().observer)
+            try log.set("a", "\(number)")
+        }
+        try round(0)
+        let descriptors = try count("fd")
+        let threads = try count("task")
+        for number in 1...1_000 { try round(number) }
+        // Threads end on their own; other tests of the process use some too.
+        while try count("fd") > descriptors + 50 || count("task") > threads + 50 { await Task.yield() }
+        #expect(!watcher.isRunning)
+    }
+}

@@ -1,0 +1,232 @@
+import DurableFile
+import FileTestSupport
+import Testing
+
+struct LogFileTests {
+    private let folder: TemporaryFolder
+    private let told = Told()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(_ name: String = "log", _ fileSystem: any FileSystem = SystemFileSystem()) throws -> LogFile<
+        TextContents
+    > {
+        let log = LogFile<TextContents>(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
+        try log.load(observer: told.observer)
+        return log
+    }
+
+    @Test
+    func readingMakesNothing() throws {
+        let log = try open("a/b/log")
+        try log.catchUp()
+        try log.append { _ in nil }
+        #expect(try folder.names() == [])
+    }
+
+    @Test
+    func firstLineMakesFoldersAndFileForTheUserAlone() throws {
+        let log = try open("a/b/log")
+        try log.set("x", "1")
+        #expect(try folder.read("a/b/log") == "x=1.\n")
+        #expect(try SystemFileSystem().status(at: folder.path("a")).mode == 0o700)
+        #expect(try SystemFileSystem().status(at: folder.path("a/b")).mode == 0o700)
+        #expect(try SystemFileSystem().status(at: folder.path("a/b/log")).mode == 0o600)
+    }
+
+    @Test
+    func twoLogsOfOneFileCatchUpBeforeTheyWrite() throws {
+        let (first, second) = (try open(), try open())
+        try first.set("x", "1")
+        try second.set("y", "2")
+        #expect(second.values == ["x": "1", "y": "2"])
+        try first.catchUp()
+        #expect(first.values == second.values)
+        #expect(try open().values == second.values)
+    }
+
+    @Test
+    func equalValueIsComparedAfterCatchingUp() throws {
+        let (first, second) = (try open(), try open())
+        try first.set("x", "1")
+        try second.set("x", "2")
+        // What `first` remembers is what it sets, and yet it has to be written.
+        try first.set("x", "1")
+        #expect(try open().values == ["x": "1"])
+        try first.set("x", "1")
+        #expect(try folder.read("log") == "x=1.\nx=2.\nx=1.\n")
+    }
+
+    @Test
+    func unfinishedLineCountsOnlyWhenComplete() throws {
+        try folder.write("x=1.\ny=2", to: "log")
+        let log = try open()
+        #expect(log.values == ["x": "1"])
+        try folder.append(".", to: "log")
+        try log.catchUp()
+        #expect(log.values == ["x": "1", "y": "2"])
+        try folder.append("3.", to: "log")
+        try log.catchUp()
+        #expect(log.values == ["x": "1", "y": "2.3"])
+        try folder.write("x=1.\n", to: "log")
+        try log.catchUp()
+        #expect(log.values == ["x": "1"])
+    }
+
+    @Test
+    func unfinishedLineIsEndedAndNotCutOff() throws {
+        try folder.write("x=1.\ny=2", to: "log")
+        let fileSystem = FaultyFileSystem()
+        fileSystem.stopClock()
+        let log = try open("log", fileSystem)
+        try log.set("z", "3")
+        #expect(try folder.read("log") == "x=1.\ny=2\nz=3.\n")
+        #expect(log.values == ["x": "1", "z": "3"])
+        #expect(told.damage.map(\.line) == [2])
+    }
+
+    @Test
+    func lineThatArrivesWhileWaitingIsWhole() throws {
+        try folder.write("y=", to: "log")
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        let calls = Counter()
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "stat", calls.next() == 2 else { return }
+            do { try folder.append("2.\n", to: "log") } catch { Issue.record(error) }
+        }
+        try log.set("z", "3")
+        #expect(try folder.read("log") == "y=2.\nz=3.\n")
+        #expect(log.values == ["y": "2", "z": "3"])
+        #expect(told.damage.isEmpty)
+    }
+
+    @Test(arguments: ["y=2.\n", "y=2.\nz=3.\n", "\n"])
+    func linesThatComeInBetweenAreReadBeforeOnesOwn(_ lines: String) throws {
+        try folder.write("x=0.\n", to: "log")
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "write" else { return }
+            do { try folder.append(lines + "x=9.\n", to: "log") } catch { Issue.record(error) }
+        }
+        try log.set("x", "1")
+        #expect(try folder.read("log") == "x=0.\n\(lines)x=9.\nx=1.\n")
+        fileSystem.beforeEachCall(nil)
+        #expect(try log.values == open().values)
+        #expect(log.values["x"] == "1")
+    }
+
+    @Test
+    func lineThatLandedInAnotherIsWrittenAgain() throws {
+        try folder.write("x=0.\n", to: "log")
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        let calls = Counter()
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "write", calls.next() == 1 else { return }
+            do { try folder.append("y=", to: "log") } catch { Issue.record(error) }
+        }
+        try log.set("x", "1")
+        #expect(try folder.read("log") == "x=0.\ny=x=1.\nx=1.\n")
+        #expect(told.damage.map(\.line) == [2])
+        #expect(log.values == ["x": "1"])
+        #expect(try log.values == open().values)
+    }
+
+    @Test
+    func fileRenamedToABackupIsLeftAlone() throws {
+        let log = try open()
+        try log.set("x", "1")
+        try SystemFileSystem().rename(folder.path("log"), to: folder.path("log~"))
+        try folder.write("y=2.\n", to: "log")
+        try log.set("z", "3")
+        #expect(log.values == ["y": "2", "z": "3"])
+        #expect(try folder.read("log~") == "x=1.\n")
+        #expect(try folder.read("log") == "y=2.\nz=3.\n")
+    }
+
+    @Test
+    func removedFileRemovesAllAndTheNextSetMakesItAnew() throws {
+        let log = try open()
+        try log.set("x", "1")
+        try SystemFileSystem().remove(folder.path("log"))
+        try log.catchUp()
+        #expect(log.values == [:])
+        try log.set("y", "2")
+        #expect(try folder.read("log") == "y=2.\n")
+        try SystemFileSystem().remove(folder.path("log"))
+        try log.set("y", "3")
+        #expect(try folder.read("log") == "y=3.\n")
+    }
+
+    @Test(arguments: ["", "x=7.\n", "x=1.\ny=3.\n", "x=1.\ny=2.\nz=3.\n", "a=1.\nb=2.\nc=3.\nd=4.\n"])
+    func fileWrittenAnewInPlaceIsReadAnew(_ text: String) throws {
+        let log = try open()
+        try log.set("x", "1")
+        try log.set("y", "2")
+        try folder.truncate("log", andWrite: text)
+        try log.catchUp()
+        #expect(try log.values == open().values)
+        try log.set("w", "5")
+        #expect(try log.values == open().values)
+    }
+
+    @Test
+    func damagedLinesAreToldOnceByNumber() throws {
+        try folder.write("x=1.\n!a\n\n\r\ny=2.\nb!\n", to: "log")
+        let log = try open()
+        #expect(log.values == ["x": "1", "y": "2"])
+        #expect(told.damage.map(\.line) == [2, 6])
+        try SystemFileSystem().rename(folder.path("log"), to: folder.path("log~"))
+        try folder.write("!a\nx=1.\n!c\n", to: "log")
+        try log.catchUp()
+        #expect(told.damage.map(\.line) == [2, 6, 3])
+    }
+
+    @Test
+    func refusedFileIsNeverWritten() throws {
+        let log = try open()
+        try log.set("x", "1")
+        try folder.append("y=2.\nrefuse\n", to: "log")
+        for _ in 1...2 {
+            #expect(throws: LogError.self) { try log.set("x", "2") }
+            #expect(throws: LogError.self) { try log.catchUp() }
+        }
+        #expect(try folder.read("log") == "x=1.\ny=2.\nrefuse\n")
+        #expect(throws: LogError.self) { try open() }
+        try folder.write("x=5.\n", to: "log")
+        try log.set("x", "2")
+        #expect(try folder.read("log") == "x=5.\nx=2.\n")
+    }
+
+    @Test
+    func stoppedHolderOfTheLockIsWaitedForOnlySoLong() throws {
+        let log = try open()
+        try log.set("x", "1")
+        let fileSystem = FaultyFileSystem()
+        fileSystem.stopClock()
+        let other = try open("log", fileSystem)
+        let holder = try SystemFileSystem().open(folder.path("log"), for: .appending)
+        #expect(try SystemFileSystem().lock(holder))
+        let error = #expect(throws: LogError.self) { try other.set("x", "2") }
+        guard case .busy(_, .seconds(5)) = error else {
+            Issue.record("not busy: \(String(describing: error))")
+            return
+        }
+        #expect(fileSystem.now() >= .seconds(5))
+        #expect(other.values == ["x": "1"])
+        try SystemFileSystem().unlock(holder)
+        try other.set("x", "2")
+        #expect(try folder.read("log") == "x=1.\nx=2.\n")
+    }
+
+    @Test
+    func longLineIsReadWhole() throws {
+        let value = String(repeating: "v", count: 3 << 20)
+        let log = try open()
+        try log.set("x", value)
+        try log.set("y", "1")
+        #expect(try open().values == ["x": value, "y": "1"])
+    }
+}

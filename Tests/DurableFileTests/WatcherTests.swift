@@ -1,0 +1,203 @@
+import FileTestSupport
+import Testing
+
+@testable import DurableFile
+
+@Suite(.timeLimit(.minutes(1)))
+struct WatcherTests {
+    private let folder: TemporaryFolder
+    private let told = Told()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(
+        _ name: String = "log",
+        told: Told? = nil,
+        _ watcher: Watcher = Watcher()
+    ) throws -> LogFile<TextContents> {
+        let log = LogFile<TextContents>(path: folder.path(name), watcher: watcher)
+        try log.load(observer: (told ?? self.told).observer)
+        _ = log.see()
+        return log
+    }
+
+    /// Waits until the log holds the values because its watcher told so, and not because anybody asked.
+    private func expect(_ values: [String: String], in log: LogFile<TextContents>) async {
+        await told.wait { log.see() == values }
+    }
+
+    @Test
+    func appendedLineIsTold() async throws {
+        try folder.write("a=1.\n", to: "log")
+        let log = try open()
+        try folder.append("b=2.\n", to: "log")
+        await expect(["a": "1", "b": "2"], in: log)
+    }
+
+    @Test
+    func anotherLogsLineIsTold() async throws {
+        let (log, other) = (try open(), try open(told: Told()))
+        for number in 1...20 {
+            try other.set("n", "\(number)")
+            await expect(["n": "\(number)"], in: log)
+        }
+    }
+
+    @Test
+    func fileInFoldersThatAreMadeLaterIsSeen() async throws {
+        let log = try open("a/b/c/log")
+        let other = try open("a/b/c/log", told: Told())
+        try other.set("x", "1")
+        await expect(["x": "1"], in: log)
+    }
+
+    @Test
+    func replacedFileIsSeen() async throws {
+        try folder.write("a=1.\n", to: "log")
+        let log = try open()
+        try folder.write("a=2.\n", to: "new")
+        try SystemFileSystem().rename(folder.path("new"), to: folder.path("log"))
+        await expect(["a": "2"], in: log)
+        try folder.append("b=1.\n", to: "log")
+        await expect(["a": "2", "b": "1"], in: log)
+    }
+
+    @Test
+    func newFileOfABusyWriterIsSeenWhileItWrites() async throws {
+        let log = try open()
+        let writer = try open(told: Told())
+        let isSeen = Lock(false)
+        let writing = Task.detached {
+            var number = 0
+            while !isSeen.withLock({ $0 }) {
+                number += 1
+                try writer.set("n", "\(number)")
+                if number % 100 == 0 { try writer.compact() }
+            }
+        }
+        for _ in 1...20 {
+            let last = log.see()["n"]
+            await told.wait { log.see()["n"] != last }
+        }
+        isSeen.withLock { $0 = true }
+        try await writing.value
+    }
+
+    @Test
+    func removedAndRemadeFileIsSeen() async throws {
+        try folder.write("a=1.\n", to: "log")
+        let log = try open()
+        try SystemFileSystem().remove(folder.path("log"))
+        await expect([:], in: log)
+        try folder.append("b=1.\n", to: "log")
+        await expect(["b": "1"], in: log)
+    }
+
+    @Test(arguments: ["a=2.\n", "a=1.\nb=3.\n", ""])
+    func fileWrittenAnewInPlaceIsSeen(_ text: String) async throws {
+        try folder.write("a=1.\nb=2.\n", to: "log")
+        let log = try open()
+        try folder.truncate("log", andWrite: text)
+        let reader = LogFile<TextContents>(path: folder.path("log"), watcher: nil)
+        try reader.load(observer: Told().observer)
+        await expect(reader.values, in: log)
+    }
+
+    @Test
+    func changeDeepInALargeFileIsSeenAfterAClose() async throws {
+        let filler = (0..<60_000).map { "filler\($0)=\($0).\n" }.joined()
+        try folder.write("a=1.\n" + filler, to: "log")
+        let log = try open()
+        #expect(log.values.count == 60_001)
+        try folder.overwrite("log", with: "a=2.\n")
+        await told.wait { log.see()["a"] == "2" }
+    }
+
+    @Test
+    func renamedFolderTakesItsFileAlong() async throws {
+        try SystemFileSystem().makeFolder(folder.path("a"))
+        try folder.write("a=1.\n", to: "a/log")
+        let log = try open("a/log")
+        try SystemFileSystem().rename(folder.path("a"), to: folder.path("b"))
+        await expect([:], in: log)
+        try SystemFileSystem().rename(folder.path("b"), to: folder.path("a"))
+        await expect(["a": "1"], in: log)
+    }
+
+    @Test
+    func linkedFileAndChangedLinkAreSeen() async throws {
+        for name in ["one", "two"] { try SystemFileSystem().makeFolder(folder.path(name)) }
+        try folder.write("a=1.\n", to: "one/file")
+        try folder.write("a=2.\n", to: "two/file")
+        try folder.link("log", to: "one/file")
+        let log = try open()
+        try folder.append("b=1.\n", to: "one/file")
+        await expect(["a": "1", "b": "1"], in: log)
+        try folder.link("new", to: "two/file")
+        try SystemFileSystem().rename(folder.path("new"), to: folder.path("log"))
+        await expect(["a": "2"], in: log)
+        try folder.append("b=2.\n", to: "two/file")
+        await expect(["a": "2", "b": "2"], in: log)
+    }
+
+    @Test(arguments: ["inotify_init1", "inotify_add_watch", "read", "statfs", "lstat", "poll"])
+    func fileIsPolledWhereNoEventsAreToBeHad(_ call: String) async throws {
+        let fileSystem = FaultyFileSystem()
+        fileSystem.begin(.init(.error(.tooManyFiles), isLasting: true, calls: [call]))
+        let log = try open("log", Watcher(fileSystem: fileSystem))
+        try folder.append("a=1.\n", to: "log")
+        await expect(["a": "1"], in: log)
+        try folder.truncate("log", andWrite: "a=2.\n")
+        await expect(["a": "2"], in: log)
+    }
+
+    @Test
+    func watcherOfNothingHasNoThreadAndNoQueue() throws {
+        let watcher = Watcher()
+        let watches = ["a", "b"].map { name in
+            watcher.watch(folder.path(name)) { _ in WatchFinding(isBlank: true, isNews: false) }
+        }
+        #expect(watcher.isRunning)
+        withExtendedLifetime(watches) {}
+        _ = consume watches
+        #expect(!watcher.isRunning)
+    }
+}
+
+struct QuietTimerTests {
+    @Test
+    func fileThatIsNeverAtRestSettlesAfterAWhile() {
+        var timer = QuietTimer()
+        for time in stride(from: 0, through: 95, by: 5) {
+            timer.note(at: .milliseconds(time), isBlank: false, isWhole: false)
+        }
+        #expect(timer.due == .milliseconds(100))
+        timer.note(at: .milliseconds(120), isBlank: false, isWhole: false)
+        #expect(timer.due == .milliseconds(120))
+        let isWhole = timer.take(at: .milliseconds(120))
+        #expect(isWhole == false)
+        timer.note(at: .milliseconds(125), isBlank: false, isWhole: false)
+        #expect(timer.due == .milliseconds(135))
+    }
+
+    @Test
+    func fileSettlesTenMillisecondsAfterItsLastEvent() {
+        var timer = QuietTimer()
+        timer.note(at: .milliseconds(1), isBlank: false, isWhole: true)
+        timer.note(at: .milliseconds(5), isBlank: false, isWhole: false)
+        #expect(timer.due == .milliseconds(15))
+        let early = timer.take(at: .milliseconds(14))
+        let isWhole = timer.take(at: .milliseconds(15))
+        let again = timer.take(at: .milliseconds(16))
+        #expect(early == nil && isWhole == true && again == nil)
+    }
+
+    @Test
+    func blankFileIsGivenLonger() {
+        var timer = QuietTimer()
+        timer.note(at: .zero, isBlank: true, isWhole: false)
+        #expect(timer.due == .milliseconds(100))
+        timer.note(at: .milliseconds(2), isBlank: false, isWhole: false)
+        #expect(timer.due == .milliseconds(12))
+    }
+}

@@ -1,0 +1,244 @@
+package import DurableFile
+
+/// The system's files, where each call is counted and one or more can be made to fail.
+package final class FaultyFileSystem: FileSystem {
+    /// What goes wrong.
+    package struct Fault: Sendable {
+        package enum Kind: Sendable {
+            case error(FileSystemError.Code)
+            /// A write takes only so many bytes.
+            case shortWrite(Int)
+        }
+        package var kind: Kind
+        /// From which of the counted calls on, from 0.
+        package var start: Int
+        package var isLasting: Bool
+        /// Only these calls, by their names in manual pages; nil for all.
+        package var calls: Set<String>?
+
+        package init(_ kind: Kind, at start: Int = 0, isLasting: Bool = false, calls: Set<String>? = nil) {
+            self.kind = kind
+            self.start = start
+            self.isLasting = isLasting
+            self.calls = calls
+        }
+    }
+
+    private struct State {
+        var calls: [String] = []
+        var fault: Fault?
+        var matched = 0
+        var hook: (@Sendable (_ call: String, _ path: String) -> Void)?
+        var time: Duration?
+        var denial: FileSystemError.Code?
+    }
+
+    private let base = SystemFileSystem()
+    private let state = Lock(State())
+
+    package init() {}
+
+    /// The names of the calls since the last `begin`.
+    package var calls: [String] { state.withLock { $0.calls } }
+
+    /// Whether anything went wrong since the last `begin`.
+    package var isFaultMet: Bool { state.withLock { $0.matched > $0.fault?.start ?? .max } }
+
+    /// Counts from 0 again, with or without a fault.
+    package func begin(_ fault: Fault? = nil) {
+        state.withLock { state in
+            state.calls = []
+            state.matched = 0
+            state.fault = fault
+        }
+    }
+
+    /// Runs before each call, without a lock.
+    package func beforeEachCall(_ hook: (@Sendable (_ call: String, _ path: String) -> Void)?) {
+        state.withLock { $0.hook = hook }
+    }
+
+    /// Files can be opened for reading only; nil ends it.
+    package func denyWriting(_ code: FileSystemError.Code?) {
+        state.withLock { $0.denial = code }
+    }
+
+    /// From now on time passes only in `sleep`.
+    package func stopClock() {
+        state.withLock { $0.time = .zero }
+    }
+
+    /// How many bytes of a write are taken; throws where the call is to fail.
+    @discardableResult
+    private func enter(_ call: String, _ path: String) throws(FileSystemError) -> Int {
+        let (hook, kind) = state.withLock { state -> ((@Sendable (String, String) -> Void)?, Fault.Kind?) in
+            state.calls.append(call)
+            guard let fault = state.fault, fault.calls?.contains(call) ?? true else { return (state.hook, nil) }
+            if case .shortWrite = fault.kind, call != "write" { return (state.hook, nil) }
+            defer { state.matched += 1 }
+            let isHit = state.matched == fault.start || (fault.isLasting && state.matched > fault.start)
+            return (state.hook, isHit ? fault.kind : nil)
+        }
+        hook?(call, path)
+        switch kind {
+        case .error(let code): throw FileSystemError(call, path, code)
+        case .shortWrite(let count): return count
+        case nil: return .max
+        }
+    }
+
+    package func open(_ path: String, for purpose: OpenPurpose) throws(FileSystemError) -> OpenFile {
+        try enter("open", path)
+        if purpose != .reading, purpose != .folder, let denial = state.withLock({ $0.denial }) {
+            throw FileSystemError("open", path, denial)
+        }
+        return try base.open(path, for: purpose)
+    }
+
+    package func close(_ descriptor: Int32) { base.close(descriptor) }
+
+    package func read(
+        _ file: OpenFile,
+        into buffer: UnsafeMutableRawBufferPointer,
+        at offset: Int64
+    ) throws(FileSystemError) -> Int {
+        try enter("pread", file.path)
+        return try base.read(file, into: buffer, at: offset)
+    }
+
+    package func write(_ file: OpenFile, _ bytes: UnsafeRawBufferPointer) throws(FileSystemError) -> Int {
+        let limit = try enter("write", file.path)
+        return try base.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(limit)))
+    }
+
+    package func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {
+        try enter("lseek", file.path)
+        return try base.position(file)
+    }
+
+    package func truncate(_ file: OpenFile, to size: Int64) throws(FileSystemError) {
+        try enter("ftruncate", file.path)
+        try base.truncate(file, to: size)
+    }
+
+    package func syncData(_ file: OpenFile) throws(FileSystemError) {
+        try enter("fdatasync", file.path)
+        try base.syncData(file)
+    }
+
+    package func sync(_ file: OpenFile) throws(FileSystemError) {
+        try enter("fsync", file.path)
+        try base.sync(file)
+    }
+
+    package func lock(_ file: OpenFile) throws(FileSystemError) -> Bool {
+        try enter("flock", file.path)
+        return try base.lock(file)
+    }
+
+    package func unlock(_ file: OpenFile) throws(FileSystemError) {
+        try enter("flock", file.path)
+        try base.unlock(file)
+    }
+
+    package func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus {
+        try enter("fstat", file.path)
+        return try base.status(file)
+    }
+
+    package func status(at path: String) throws(FileSystemError) -> FileStatus {
+        try enter("stat", path)
+        return try base.status(at: path)
+    }
+
+    package func linkStatus(at path: String) throws(FileSystemError) -> FileStatus {
+        try enter("lstat", path)
+        return try base.linkStatus(at: path)
+    }
+
+    package func target(ofLinkAt path: String) throws(FileSystemError) -> String {
+        try enter("readlink", path)
+        return try base.target(ofLinkAt: path)
+    }
+
+    package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+        try enter("rename", path)
+        try base.rename(path, to: newPath)
+    }
+
+    package func remove(_ path: String) throws(FileSystemError) {
+        try enter("unlink", path)
+        try base.remove(path)
+    }
+
+    package func makeFolder(_ path: String) throws(FileSystemError) {
+        try enter("mkdir", path)
+        try base.makeFolder(path)
+    }
+
+    package func names(inFolder path: String) throws(FileSystemError) -> [String] {
+        try enter("readdir", path)
+        return try base.names(inFolder: path)
+    }
+
+    package func setMode(_ file: OpenFile, _ mode: UInt32) throws(FileSystemError) {
+        try enter("fchmod", file.path)
+        try base.setMode(file, mode)
+    }
+
+    package func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError) {
+        try enter("fchown", file.path)
+        try base.setOwner(file, owner, group)
+    }
+
+    package func isRemote(_ path: String) throws(FileSystemError) -> Bool {
+        try enter("statfs", path)
+        return try base.isRemote(path)
+    }
+
+    package func makeEventQueue() throws(FileSystemError) -> OpenFile? {
+        try enter("inotify_init1", "")
+        return try base.makeEventQueue()
+    }
+
+    package func addWatch(_ queue: OpenFile, folder: String) throws(FileSystemError) -> Int32 {
+        try enter("inotify_add_watch", folder)
+        return try base.addWatch(queue, folder: folder)
+    }
+
+    package func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {
+        try enter("inotify_rm_watch", queue.path)
+        try base.removeWatch(queue, watch)
+    }
+
+    package func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent] {
+        try enter("read", queue.path)
+        return try base.events(queue)
+    }
+
+    package func wake(_ pipe: OpenFile) { base.wake(pipe) }
+
+    package func drain(_ pipe: OpenFile) { base.drain(pipe) }
+
+    package func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {
+        try enter("pipe", "")
+        return try base.makePipe()
+    }
+
+    package func wait(for files: [OpenFile], atMost timeout: Duration?) throws(FileSystemError) {
+        try enter("poll", "")
+        try base.wait(for: files, atMost: timeout)
+    }
+
+    package func now() -> Duration {
+        state.withLock { $0.time } ?? base.now()
+    }
+
+    package func sleep(_ duration: Duration) {
+        let isStopped = state.withLock { state in
+            state.time? += duration
+            return state.time != nil
+        }
+        if !isStopped { base.sleep(duration) }
+    }
+}

@@ -1,0 +1,92 @@
+import Preferences
+
+// A program that the tests of isolation start: its first argument says what it does.
+
+let count = Preference("probe.count", default: 0)
+let title = Preference("probe.title", default: "none", in: .suite("isolation-probe-suite"))
+
+/// Writes in the shared stores and shows what it then reads.
+func use() async throws {
+    try await PreferenceStore.standard.flush()
+    print("before:", count.isSet, title.isSet)
+    count.value += 1
+    title.value = "changed"
+    try await PreferenceStore.standard.flush()
+    try await PreferenceStore.suite("isolation-probe-suite").flush()
+    print("after:", count.value, title.value)
+}
+
+/// Writes in as many scopes as there are rounds, at once.
+func useScopes(_ rounds: Int) async throws {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+        for number in 1...rounds {
+            group.addTask {
+                try await PreferenceStore.withIsolatedStores {
+                    count.value = number
+                    title.value = "\(number)"
+                    await Task.yield()
+                    try PreferenceStore.standard.transaction { $0[count] += 1 }
+                    count.reset()
+                    PreferenceStore.standard.removeAll()
+                    try await PreferenceStore.standard.flush()
+                    return count.isSet || title.value != "\(number)" ? 1 : 0
+                }
+            }
+        }
+        print("mixed up:", try await group.reduce(0, +))
+    }
+}
+
+/// What `count-reading-path.sh` counts: reads of values that are kept, in a function that the counter finds by its name.
+@inline(never)
+func readFlag(_ preference: Preference<Bool>, _ rounds: Int) -> Int {
+    var found = 0
+    for _ in 0..<rounds where preference.value { found &+= 1 }
+    return found
+}
+
+@inline(never)
+func readText(_ preference: Preference<String>, _ rounds: Int) -> Int {
+    var found = 0
+    for _ in 0..<rounds { found &+= preference.value.utf8.count }
+    return found
+}
+
+/// Reads from a store that isolated ones may stand in for, or from one that has nothing to do with isolation.
+func read(from store: PreferenceStore, _ kind: String, _ rounds: Int) {
+    store.set(true, for: "probe.flag")
+    store.set("a text that is too long to be kept inline", for: "probe.text")
+    if kind == "Flag" {
+        let preference = Preference("probe.flag", default: false, in: store)
+        precondition(preference.value)
+        precondition(readFlag(preference, rounds) == rounds)
+    } else {
+        let preference = Preference("probe.text", default: "", in: store)
+        precondition(!preference.value.isEmpty)
+        precondition(readText(preference, rounds) > rounds)
+    }
+}
+
+PreferenceStore.applicationIdentifier = "isolation-probe"
+let arguments = CommandLine.arguments
+switch arguments.dropFirst().first {
+case "use":
+    try await use()
+case "scopes":
+    try await useScopes(500)
+case "read" where arguments.count == 5:
+    guard let rounds = Int(arguments[4]) else { preconditionFailure("no number: \(arguments[4])") }
+    switch arguments[2] {
+    case "shared":
+        read(from: .standard, arguments[3], rounds)
+    case "shared-after-a-scope":
+        PreferenceStore.withIsolatedStores { read(from: .standard, arguments[3], 1) }
+        read(from: .standard, arguments[3], rounds)
+    case "own":
+        read(from: .inMemory(), arguments[3], rounds)
+    default:
+        preconditionFailure("read shared, shared-after-a-scope or own")
+    }
+default:
+    print("use | scopes | read (shared | shared-after-a-scope | own) (Flag | Text) ROUNDS")
+}

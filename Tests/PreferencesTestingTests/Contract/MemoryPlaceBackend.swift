@@ -1,0 +1,168 @@
+import DurableFile
+import FoundationEssentials
+import Preferences
+import PreferencesTesting
+
+/// Values in memory that several backends use, as processes use a file.
+final class MemoryPlace: Sendable {
+    struct Entry {
+        let writer: ObjectIdentifier
+        let changes: [String: PropertyListValue?]
+    }
+
+    struct State {
+        var values: [String: PropertyListValue] = [:]
+        /// Every set of changes so far.
+        var log: [Entry] = []
+        var hosts: [ObjectIdentifier: PreferenceBackendHost] = [:]
+        var refreshCount = 0
+        var isFailing = false
+    }
+
+    let state = Lock(State())
+
+    func failNextWrite() {
+        state.withLock { $0.isFailing = true }
+    }
+
+    /// A place for the contract suite, whose backends all have the fault.
+    static func make(_ fault: PlantedFault? = nil) -> PreferenceBackendPlace {
+        let place = MemoryPlace()
+        return PreferenceBackendPlace(failNextWrite: { place.failNextWrite() }) {
+            MemoryPlaceBackend(place, fault)
+        }
+    }
+}
+
+/// A backend over a `MemoryPlace` that keeps the contract, but for a planted fault.
+final class MemoryPlaceBackend: PreferenceBackend {
+    private let place: MemoryPlace
+    private let fault: PlantedFault?
+    /// How much of the place's log the store knows.
+    private let position = Lock(0)
+    private let known = Lock<[String: PropertyListValue]>([:])
+
+    init(_ place: MemoryPlace, _ fault: PlantedFault?) {
+        self.place = place
+        self.fault = fault
+    }
+
+    private var identity: ObjectIdentifier { ObjectIdentifier(self) }
+
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+        place.state.withLock { state in
+            state.hosts[identity] = host
+            position.withLock { $0 = state.log.count }
+            known.withLock { $0 = state.values }
+            return state.values
+        }
+    }
+
+    func refresh() -> [String: PropertyListValue?] {
+        place.state.withLock { state in
+            state.refreshCount += 1
+            let outside = outside(in: state)
+            if fault != .tellsOutsideChangesTwice { position.withLock { $0 = state.log.count } }
+            return outside
+        }
+    }
+
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit {
+        let changes = stored(changes)
+        let (commit, hosts) = try place.state.withLock { state throws(PreferencesError) in
+            if state.isFailing {
+                state.isFailing = false
+                if fault == .storesBeforeItFails { store(changes, in: &state) }
+                if fault == .dropsOutsideChangesWhenItFails { position.withLock { $0 = state.log.count } }
+                throw PreferencesError(.unavailable, "the place fails; nothing was changed")
+            }
+            var commit = PreferenceBackendCommit(outside: outside(in: state), isStored: false)
+            if fault == .dropsOutsideChangesInApply { commit.outside = [:] }
+            commit.isStored = holds(condition, in: state)
+            if fault == .dropsOutsideChangesOfARefusedSet, !commit.isStored { commit.outside = [:] }
+            if fault == .echoesItsOwnChanges, commit.isStored { commit.outside.merge(changes) { $1 } }
+            if commit.isStored {
+                store(first(of: changes), in: &state)
+            } else if fault == .storesPartOfARefusedSet {
+                store(changes.filter { $0.value != nil }, in: &state)
+            }
+            position.withLock { $0 = state.log.count }
+            known.withLock { $0 = state.values }
+            return (commit, state.hosts.filter { $0.key != identity })
+        }
+        if fault == .storesOneChangeAfterAnother, commit.isStored, changes.count == 2 { storeRest(of: changes) }
+        if fault != .announcesNothing { for host in hosts.values { host.changed() } }
+        return commit
+    }
+
+    func flush() async throws(PreferencesError) {
+        if fault == .failsToFlush { throw PreferencesError(.notDurable, "the place can't be flushed") }
+    }
+
+    private func outside(in state: MemoryPlace.State) -> [String: PropertyListValue?] {
+        let news = state.log[position.withLock { $0 }...].filter { $0.writer != identity }
+        let outside = news.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
+        return fault == .tellsNoRemovals ? outside.filter { $0.value != nil } : outside
+    }
+
+    private func holds(_ condition: PreferenceCondition, in state: MemoryPlace.State) -> Bool {
+        var condition = condition
+        switch fault {
+        case .ignoresConditions: return true
+        case .takesAbsentForAnything: condition.values = condition.values.filter { $0.value != nil }
+        case .ignoresCompleteness: condition.isComplete = false
+        case .comparesWithWhatItKnew: return condition.holds(for: known.withLock { $0 })
+        default: break
+        }
+        return condition.holds(for: state.values)
+    }
+
+    private func store(_ changes: [String: PropertyListValue?], in state: inout MemoryPlace.State) {
+        for (name, value) in changes where value != nil || fault != .keepsRemovedNames {
+            if fault == .holdsAThousandNames, state.values.count >= 1_000, state.values[name] == nil { continue }
+            state.values[name] = value
+        }
+        state.log.append(.init(writer: identity, changes: changes))
+    }
+
+    /// What is stored in the first step.
+    private func first(of changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
+        guard fault == .storesTheFirstChangeOnly || (fault == .storesOneChangeAfterAnother && changes.count == 2) else {
+            return changes
+        }
+        let first = changes.keys.min()
+        return changes.filter { $0.key == first }
+    }
+
+    /// Stores the other changes once somebody had time to look.
+    private func storeRest(of changes: [String: PropertyListValue?]) {
+        let count = place.state.withLock { $0.refreshCount }
+        for _ in 0..<20 where place.state.withLock({ $0.refreshCount }) == count { Pause.sleep(microseconds: 50) }
+        place.state.withLock { state in
+            store(changes, in: &state)
+            position.withLock { $0 = state.log.count }
+        }
+    }
+
+    private func stored(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
+        switch fault {
+        case .storesWholeRealsAsIntegers:
+            return changes.mapValues { value in
+                guard case .real(let real) = value, let integer = Int64(exactly: real) else { return value }
+                return .integer(integer)
+            }
+        case .cutsDatesToSeconds:
+            return changes.mapValues { value in
+                guard case .date(let date) = value else { return value }
+                return .date(Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down)))
+            }
+        case .foldsTheCaseOfNames:
+            return changes.reduce(into: [:]) { $0.updateValue($1.value, forKey: $1.key.lowercased()) }
+        default:
+            return changes
+        }
+    }
+}

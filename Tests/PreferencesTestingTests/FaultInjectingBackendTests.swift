@@ -1,0 +1,150 @@
+import Preferences
+import PreferencesTesting
+import Testing
+
+struct FaultInjectingBackendTests {
+    private let backend = FaultInjectingBackend(["count": 1])
+    private let store: PreferenceStore
+    private let count: Preference<Int>
+
+    init() {
+        store = PreferenceStore(backend: backend)
+        count = Preference("count", default: 0, in: store)
+    }
+
+    @Test
+    func orderedNumberOfWritesFailsWithTheGivenError() throws {
+        backend.failNext(.apply, count: 2, with: PreferencesError(.busy, "held"))
+        for _ in 1...2 {
+            let error = #expect(throws: PreferencesError.self) { try count.write(5) }
+            #expect(error?.code == .busy)
+            #expect(count.value == 1)
+        }
+        try count.write(5)
+        #expect(count.value == 5)
+    }
+
+    @Test
+    func orderIsTakenBack() throws {
+        backend.failNext(.apply)
+        backend.failNext(.apply, count: 0)
+        try count.write(5)
+        #expect(count.value == 5)
+    }
+
+    @Test
+    func failedLoadGivesDefaultsUntilAWriteLoads() throws {
+        backend.failNext(.load)
+        store.onIssue { #expect($0.code == .unavailable) }
+        #expect(count.value == 0)
+        Preference("other", default: 0, in: store).value = 2
+        #expect(count.value == 1)
+    }
+
+    @Test
+    func failedSettleLeavesTheValueSet() {
+        backend.failNext(.settle, with: PreferencesError(.notDurable, "lost with the power"))
+        #expect(throws: PreferencesError.self) { try count.write(5) }
+        #expect(count.value == 5)
+    }
+
+    @Test
+    func failedFlushThrows() async {
+        // A store that nobody has used has nothing to flush.
+        count.value = 2
+        backend.failNext(.flush)
+        await #expect(throws: PreferencesError.self) { try await store.flush() }
+    }
+
+    @Test
+    func outsideChangeIsThereAndToldWhenTheCallReturns() async {
+        var updates = count.updates.makeAsyncIterator()
+        var changes = store.changes.makeAsyncIterator()
+        backend.changeOutside(["count": 2, "other": "new"])
+        #expect(count.value == 2)
+        #expect(store["other"] == "new")
+        #expect(await updates.next() == 1)
+        #expect(await updates.next() == 2)
+        #expect(await changes.next()?.origin == .external)
+        backend.changeOutside(["count": nil])
+        #expect(!count.isSet)
+    }
+
+    @Test
+    func outsideChangeBeforeTheFirstReadIsLoaded() {
+        backend.changeOutside(["count": 2])
+        #expect(count.value == 2)
+    }
+
+    @Test
+    func outsideChangeConflictsWithWhatATransactionRead() throws {
+        var runs = 0
+        try store.transaction { transaction in
+            runs += 1
+            transaction[count] += 1
+            if runs == 1 { backend.changeOutside(["count": 10]) }
+        }
+        #expect(runs == 2)
+        #expect(count.value == 11)
+    }
+
+    @Test
+    func outsideChangeThatComesWithAFailedWriteIsToldLater() {
+        _ = count.value
+        backend.failNext(.refresh)
+        backend.failNext(.apply)
+        store.onIssue { _ in }
+        backend.changeOutside(["count": 2])
+        #expect(count.value == 1, "the store could not look")
+        #expect(throws: PreferencesError.self) { try count.write(5) }
+        #expect(count.value == 2)
+    }
+
+    @Test
+    func unreadableValueGivesTheDefaultForEveryType() throws {
+        backend.makeUnreadable("count")
+        store.onIssue { #expect($0.code == .unreadable) }
+        #expect(count.value == 0)
+        #expect(count.isSet)
+        #expect(throws: PreferencesError.self) { try count.read() }
+        #expect(throws: PreferencesError.self) { try Preference("count", default: "", in: store).read() }
+        #expect(throws: PreferencesError.self) { try Preference<[Int]>("count", default: [], in: store).read() }
+        #expect(throws: PreferencesError.self) { try Preference<[Bool]>("count", default: [], in: store).read() }
+        #expect(throws: PreferencesError.self) {
+            try Preference<[String: Int]>("count", default: [:], in: store).read()
+        }
+        #expect(throws: PreferencesError.self) { try Preference("count", default: Options(), in: store).read() }
+    }
+
+    private struct Options: Codable {
+        var isEnabled: Bool?
+    }
+
+    @Test
+    func heldFlushWaitsUntilItIsReleased() async throws {
+        count.value = 3
+        backend.holdFlushes()
+        let flush = Task {
+            try await store.flush()
+            return count.value
+        }
+        await backend.waitForHeldFlush()
+        count.value = 2
+        backend.releaseFlushes()
+        #expect(try await flush.value == 2)
+        try await store.flush()
+    }
+
+    @Test
+    func faultsAreMadeOverAnotherBackend() throws {
+        let place = MemoryPlace()
+        let backend = FaultInjectingBackend(over: MemoryPlaceBackend(place, nil))
+        let store = PreferenceStore(backend: backend)
+        let neighbour = PreferenceStore(backend: MemoryPlaceBackend(place, nil))
+        store.set(1, for: "a")
+        #expect(neighbour["a"] == 1)
+        backend.changeOutside(["a": 2])
+        #expect(store["a"] == 2)
+        #expect(neighbour["a"] == 2)
+    }
+}

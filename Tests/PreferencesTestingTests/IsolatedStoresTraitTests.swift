@@ -1,0 +1,68 @@
+import Preferences
+import PreferencesTesting
+import Testing
+
+private enum Defaults {
+    static let count = Preference("trait.count", default: 0)
+    static let theme = Preference("trait.theme", default: "light", in: .suite("trait-tests"))
+}
+
+/// Made before any test runs its body, as a suite's own properties are.
+private struct Model {
+    let initial = Defaults.count.value
+
+    func add(_ number: Int) async throws -> Int {
+        for _ in 0..<number {
+            try Defaults.count.update { $0 += 1 }
+            await Task.yield()
+        }
+        return Defaults.count.value
+    }
+}
+
+/// Tests that write the same names at the same time, each as if it were alone.
+@Suite(.isolatedStores)
+struct IsolatedStoresTraitTests {
+    private let model = Model()
+
+    @Test(arguments: 1...200)
+    func eachCaseHasStoresOfItsOwn(number: Int) async throws {
+        #expect(model.initial == 0)
+        #expect(PreferenceStore.standard.contents.isEmpty)
+        #expect(Defaults.theme.value == "light")
+        Defaults.theme.value = "\(number)"
+        #expect(try await model.add(number) == number)
+        #expect(Defaults.theme.value == "\(number)")
+        #expect(PreferenceStore.standard.contents == ["trait.count": .integer(Int64(number))])
+    }
+
+    @Test(.isolatedStores(["trait.count": 7]))
+    func traitOfATestCountsBeforeThatOfItsSuite() async throws {
+        #expect(model.initial == 7)
+        #expect(try await model.add(1) == 8)
+    }
+
+    struct Nested {
+        @Test
+        func nestedSuiteHasTheTraitToo() {
+            #expect(PreferenceStore.standard.contents.isEmpty)
+            Defaults.count.value = 1
+        }
+
+        @Test
+        func andSoHasItsNextTest() {
+            #expect(PreferenceStore.standard.contents.isEmpty)
+            Defaults.count.value = 2
+        }
+    }
+}
+
+@Suite(.isolatedStores(["trait.count": 3]))
+struct PreparedStoresTraitTests {
+    @Test(arguments: 1...3)
+    func contentsAreThereForEachCase(number: Int) {
+        #expect(PreferenceStore.standard.contents == ["trait.count": 3])
+        Defaults.count.reset()
+        #expect(Defaults.count.value == 0)
+    }
+}

@@ -1,0 +1,103 @@
+import DurableFile
+import Testing
+
+@testable import Preferences
+
+/// The order of deliveries by itself: no threads, no time.
+struct DeliveryQueueTests {
+    private let first = ThreadIdentity(value: 1)
+    private let second = ThreadIdentity(value: 2)
+
+    private func batch(_ sequence: UInt64) -> ChangeBatch {
+        ChangeBatch(sequence: sequence, origin: .local)
+    }
+
+    private func claim(_ queue: inout DeliveryQueue, by thread: ThreadIdentity) -> Bool {
+        queue.claim(by: thread)
+    }
+
+    private func deliver(_ queue: inout DeliveryQueue, isOwnThread: Bool = false) -> UInt64? {
+        guard case .deliver(let batch) = queue.next(isOwnThread: isOwnThread) else { return nil }
+        return batch.sequence
+    }
+
+    @Test
+    func batchesAreDeliveredInTheirOrder() {
+        var queue = DeliveryQueue()
+        queue.enqueue(batch(1), setBy: first)
+        queue.enqueue(batch(2), setBy: second)
+        #expect(claim(&queue, by: first))
+        #expect(deliver(&queue) == 1)
+        #expect(deliver(&queue) == 2)
+        #expect(deliver(&queue) == nil)
+    }
+
+    @Test
+    func oneThreadAtATimeDelivers() {
+        var queue = DeliveryQueue()
+        queue.enqueue(batch(1), setBy: first)
+        #expect(claim(&queue, by: first))
+        queue.enqueue(batch(2), setBy: second)
+        #expect(!claim(&queue, by: second))
+        #expect(!claim(&queue, by: first), "nor does the deliverer begin again further up its stack")
+        #expect(deliver(&queue) == 1)
+        #expect(deliver(&queue) == 2)
+        #expect(deliver(&queue) == nil)
+        queue.enqueue(batch(3), setBy: second)
+        #expect(claim(&queue, by: second))
+    }
+
+    @Test
+    func nothingToDeliverIsNotClaimed() {
+        var queue = DeliveryQueue()
+        #expect(!claim(&queue, by: first))
+    }
+
+    @Test
+    func delivererHandsOverAfterItsShareOfForeignBatches() {
+        var queue = DeliveryQueue()
+        queue.enqueue(batch(0), setBy: first)
+        #expect(claim(&queue, by: first))
+        for sequence in 1...100 { queue.enqueue(batch(UInt64(sequence)), setBy: second) }
+        for sequence in 0...UInt64(DeliveryQueue.foreignLimit) { #expect(deliver(&queue) == sequence) }
+        guard case .handOver = queue.next() else {
+            Issue.record("the deliverer goes on for ever")
+            return
+        }
+        #expect(!claim(&queue, by: second), "the rest is promised to the store's own thread")
+        queue.takeOver(by: ThreadIdentity(value: 3))
+        for sequence in UInt64(DeliveryQueue.foreignLimit + 1)...100 {
+            #expect(deliver(&queue, isOwnThread: true) == sequence)
+        }
+        #expect(deliver(&queue, isOwnThread: true) == nil)
+    }
+
+    @Test
+    func answersToAnswersAreALoopInTheEnd() {
+        var queue = DeliveryQueue()
+        queue.enqueue(batch(0), setBy: first)
+        #expect(claim(&queue, by: first))
+        var sequence: UInt64 = 0
+        while !queue.isLoop(setBy: first) {
+            #expect(deliver(&queue) == sequence)
+            #expect(!queue.isLoop(setBy: second), "another thread's set is no answer")
+            sequence += 1
+            queue.enqueue(batch(sequence), setBy: first)
+            guard sequence < 10_000 else { break }
+        }
+        #expect(sequence == UInt64(DeliveryQueue.depthLimit) + 1)
+    }
+
+    @Test
+    func manyAnswersToOneChangeAreNoLoop() {
+        var queue = DeliveryQueue()
+        queue.enqueue(batch(0), setBy: first)
+        #expect(claim(&queue, by: first))
+        #expect(deliver(&queue) == 0)
+        for sequence in 1...5_000 { queue.enqueue(batch(UInt64(sequence)), setBy: first) }
+        for sequence in 1...5_000 {
+            #expect(!queue.isLoop(setBy: first))
+            #expect(deliver(&queue) == UInt64(sequence))
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Observation
+import Testing
+
+@testable import Preferences
+
+/// Observers that set what is observed.
+struct FeedbackTests {
+    @Test(arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
+    func preferencesThatFollowEachOtherSettle(timing: PreferenceTiming, kind: StoreKind) throws {
+        try kind.withStore { store in
+            store.onIssue { Issue.record($0) }
+            let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
+            let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.newCandidates) }
+            let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.newCandidates) }
+            // Before a value is set its equal is another change: the limit has to end that.
+            if timing == .willSet { store.onIssue { #expect($0.code == .feedbackLoop) } }
+            a.value = 5
+            #expect((a.value, b.value) == (5, 5))
+            withExtendedLifetime((one, two)) {}
+        }
+    }
+
+    @Test(arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
+    func preferencesThatOutbidEachOtherAreCut(timing: PreferenceTiming, kind: StoreKind) throws {
+        try kind.withStore { store in
+            let issues = Recorder<PreferencesError>()
+            store.onIssue { issues.record($0) }
+            let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
+            let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.newCandidates) + 1 }
+            let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.newCandidates) + 1 }
+            a.value = 1
+            #expect(issues.elements.map(\.code) == [.feedbackLoop])
+            #expect(issues.elements.first?.name != nil)
+            withExtendedLifetime((one, two)) {}
+            one.cancel()
+            two.cancel()
+            a.value = -1
+            #expect(a.value == -1, "the store goes on")
+            #expect(issues.elements.count == 1)
+        }
+    }
+
+    @Test
+    func observersOfTwoStoresAreCut() {
+        let issues = Recorder<PreferencesError>()
+        let (a, b) = (Preference("a", default: 0, in: .inMemory()), Preference("b", default: 0, in: .inMemory()))
+        for store in [a.store, b.store] { store.onIssue { issues.record($0) } }
+        let one = a.observe { b.value = $0.new + 1 }
+        let two = b.observe { a.value = $0.new + 1 }
+        a.value = 1
+        #expect(issues.elements.map(\.code) == [.feedbackLoop])
+        withExtendedLifetime((one, two)) {}
+    }
+
+    /// Each round all at once: nothing that an observer does may wait for its own delivery.
+    @Test(.timeLimit(.minutes(1)), arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
+    func observersMayDoAnythingOnManyThreads(timing: PreferenceTiming, kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            store.onIssue { Issue.record($0) }
+            let (count, other) = (
+                Preference("count", default: 0, in: store), Preference("other", default: 0, in: store)
+            )
+            let observation = count.subscribe(timing: timing) { entry, _ in
+                let inner = other.observe { _ in _ = count.value }
+                do {
+                    try store.transaction { $0[other] += 1 }
+                    try other.update { $0 += 1 }
+                } catch {
+                    Issue.record(error)
+                }
+                inner.cancel()
+                other.reset()
+            }
+            await onThreads(4) { thread in
+                for value in 1...50 { count.value = thread * 100 + value }
+            }
+            observation.cancel()
+        }
+    }
+
+    /// On the main actor, so that no signal from there takes over.
+    @Test
+    @MainActor
+    func trackingThatSetsWhatItReadsDoesNotNest() {
+        let count = Preference("count", default: 0, in: .inMemory())
+        @Sendable func track() {
+            withObservationTracking {
+                _ = count.value
+            } onChange: {
+                guard count.value < 20_000 else { return }
+                track()
+                count.value += 1
+            }
+        }
+        track()
+        count.value = 1
+        #expect(count.value == 20_000)
+    }
+}

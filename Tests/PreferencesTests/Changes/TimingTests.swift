@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Preferences
+
+/// What the concise wrapper's manual prints: each instance of one name with its own timing.
+struct TimingTests {
+    private func printout(_ timing: PreferenceTiming, _ change: (Preference<String>) -> Void) -> [String] {
+        let user = Preference("user.name", default: "Pitt", in: .inMemory())
+        let printed = Recorder<String>()
+        let observation = user.subscribe(timing: timing) { entry, _ in
+            printed.record("Published: \(user.value(of: entry.newCandidates)) - Property: \(user.value)")
+        }
+        change(user)
+        observation.cancel()
+        return printed.elements
+    }
+
+    @Test(arguments: [
+        (PreferenceTiming.didSet, ["Published: François - Property: François", "Published: Pitt - Property: Pitt"]),
+        (.willSet, ["Published: François - Property: Pitt", "Published: Pitt - Property: François"]),
+    ])
+    func setAndRemovalArePublished(timing: PreferenceTiming, expected: [String]) {
+        #expect(
+            printout(timing) {
+                $0.value = "François"; $0.reset()
+            } == expected
+        )
+        #expect(
+            printout(timing) {
+                $0.value = "François"; $0.store.removeAll()
+            } == expected
+        )
+        #expect(
+            printout(timing) {
+                $0.store.set("François", for: "user.name"); $0.store.remove("user.name")
+            } == expected
+        )
+    }
+
+    @Test
+    func instancesOfOneNameHaveTheirOwnTimingAndDefault() {
+        let store = PreferenceStore.inMemory()
+        let will = Preference("user.name", default: "will", in: store)
+        let did = Preference("user.name", default: "did", in: store)
+        let optional = Preference<String?>("user.name", in: store)
+        let printed = Recorder<String>()
+        let observations = [
+            did.subscribe { entry, _ in printed.record("did \(did.value(of: entry.newCandidates)) (\(did.value))") },
+            will.subscribe(timing: .willSet) { entry, _ in
+                printed.record("will \(will.value(of: entry.newCandidates)) (\(will.value))")
+            },
+            optional.subscribe { entry, _ in
+                printed.record("optional \(optional.value(of: entry.newCandidates) ?? "nil")")
+            },
+        ]
+        will.value = "François"
+        optional.value = nil
+        #expect(
+            printed.elements == [
+                "will François (will)", "did François (François)", "optional François",
+                "will will (François)", "did did (did)", "optional nil",
+            ]
+        )
+        #expect(optional.value == nil && will.value == "will" && did.value == "did")
+        withExtendedLifetime(observations) {}
+    }
+
+    @Test
+    func outsideChangeIsAnnouncedJustBeforeItIsTold() {
+        let backend = OutsideBackend()
+        let count = Preference("count", default: 0, in: PreferenceStore(backend: backend))
+        let seen = Recorder<String>()
+        let observations = [PreferenceTiming.didSet, .willSet].map { timing in
+            count.subscribe(timing: timing) { entry, origin in
+                seen.record("\(timing) \(count.value(of: entry.newCandidates)) \(origin)")
+            }
+        }
+        backend.changeOutside("count", to: 3)
+        #expect(seen.elements == ["willSet 3 external", "didSet 3 external"])
+        withExtendedLifetime(observations) {}
+    }
+}

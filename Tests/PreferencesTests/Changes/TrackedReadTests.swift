@@ -1,0 +1,161 @@
+import DurableFile
+import FileTestSupport
+import Observation
+import Testing
+
+@testable import Preferences
+
+/// Reads that Observation tracks, while other threads set; one after another, since each keeps the main actor busy.
+@Suite(.serialized)
+struct TrackedReadTests {
+    /// A tracking closure installs its tracking only when it ends; what it missed until then the next change makes up for.
+    /// On the main actor, where no signal comes a second time.
+    @Test(arguments: 1...9)
+    @MainActor
+    func trackingInstalledLateHearsOfTheNextChange(lag: Int) {
+        let count = Preference("count", default: 0, in: .inMemory())
+        let seen = Recorder<Int>()
+        withObservationTracking {
+            #expect(count.value == 0)
+            for value in 1...lag { count.value = value }
+        } onChange: {
+            seen.record(count.value)
+        }
+        #expect(seen.elements.isEmpty)
+        count.value = 100
+        #expect(seen.elements == [100])
+    }
+
+    @Test
+    func readOfTheNewValueIsNotToldOfItAgain() async {
+        let count = Preference("count", default: 0, in: .inMemory())
+        let seen = Recorder<Int>()
+        for value in 1...100 {
+            await Task.detached { count.value = value }.value
+            withObservationTracking {
+                #expect(count.value == value)
+            } onChange: {
+                seen.record(count.value)
+            }
+            await MainActor.run {}
+        }
+        // Each is told of the change after; one that is told of its own again is no error, but it must not be the rule.
+        #expect((99..<110).contains(seen.elements.count), "the main actor tells only those who read the old value")
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: StoreKind.allCases)
+    @MainActor
+    func viewOnTheMainActorIsNeverLeftStale(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let view = View(of: Preference("count", default: 0, in: store))
+            let goal = kind == .memory ? 50_000 : 5_000
+            view.track()
+            let writer = Task.detached {
+                // Whether the view keeps up is not asked, so they race as they like.
+                await onThreads(2) { thread in
+                    for value in 1...goal { view.count.value = 2 * value + thread }
+                }
+                // A last value of its own, so that both threads' last is not the end.
+                view.count.value = -1
+            }
+            await writer.value
+            await waitUntil { view.shown == view.count.value }
+            #expect(view.shown == -1)
+        }
+    }
+
+    /// Of 100,000 tracked reads, each that gave another value than the last is told of it.
+    @Test(.timeLimit(.minutes(5)))
+    @MainActor
+    func hundredThousandTrackedReadsAreToldOrCurrent() async {
+        let count = Preference("count", default: 0, in: .inMemory())
+        let isDone = TrackedRead.Shared(false)
+        let writer = Task.detached {
+            var value = 0
+            while !isDone.withLock({ $0 }) {
+                value += 1
+                count.value = value
+            }
+        }
+        var reads: [TrackedRead] = []
+        for number in 0..<100_000 {
+            let read = TrackedRead()
+            withObservationTracking {
+                read.value = count.value
+            } onChange: { [told = read.told] in
+                told.withLock { $0 = true }
+            }
+            reads.append(read)
+            if number.isMultiple(of: 1_000) { await Task.yield() }
+        }
+        isDone.withLock { $0 = true }
+        await writer.value
+        let last = count.value
+        #expect(reads.contains { $0.value != last }, "none raced with a set")
+        await waitUntil {
+            reads.removeAll { $0.value == last || $0.told.withLock { $0 } }
+            return reads.isEmpty
+        }
+    }
+
+    private final class TrackedRead {
+        var value = -1
+        let told = Shared(false)
+
+        /// A lock that closures can share.
+        final class Shared: Sendable {
+            private let lock: Lock<Bool>
+            init(_ value: Bool) { lock = Lock(value) }
+            func withLock<Result: Sendable>(_ body: (inout Bool) -> Result) -> Result { lock.withLock { body(&$0) } }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func closuresOffTheMainActorSeeTheNextChangeAtTheLatest() async {
+        let reader = Reader(of: Preference("count", default: 0, in: .inMemory()))
+        let count = reader.count
+        reader.track()
+        await onThreads(2) { thread in
+            for value in 1...50_000 { count.value = 2 * value + thread }
+        }
+        while reader.shown != count.value {
+            // A closure that was at work when the last value came may have missed that one, not the next as well.
+            count.value += 1
+            for _ in 0..<1_000 where reader.shown != count.value { await Task.yield() }
+        }
+    }
+
+    @MainActor
+    private final class View {
+        nonisolated let count: Preference<Int>
+        var shown = 0
+
+        init(of count: Preference<Int>) { self.count = count }
+
+        func track() {
+            withObservationTracking {
+                shown = count.value
+            } onChange: {
+                Task { @MainActor in self.track() }
+            }
+        }
+    }
+
+    private final class Reader: Sendable {
+        let count: Preference<Int>
+        private let last = Lock(0)
+
+        init(of count: Preference<Int>) { self.count = count }
+
+        var shown: Int { last.withLock { $0 } }
+
+        func track() {
+            withObservationTracking {
+                let value = count.value
+                last.withLock { $0 = value }
+            } onChange: {
+                Task.detached { self.track() }
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import DurableFile
+import FileTestSupport
+import FoundationEssentials
+import Testing
+
+@testable import Preferences
+
+/// Updates and transactions: one step for threads and processes, all or nothing.
+struct TransactionTests {
+    private struct Failure: Error {}
+
+    @Test(arguments: StoreKind.allCases)
+    func updatesOfManyThreadsAddUp(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let (count, other) = (
+                Preference("count", default: 0, in: store), Preference("other", default: 0, in: store)
+            )
+            await onThreads(4) { thread in
+                for _ in 0..<2_500 {
+                    insist { thread < 2 ? try count.update { $0 += 1 } : try store.transaction { $0[count] += 1 } }
+                    other.value = thread
+                }
+            }
+            #expect(count.value == 10_000)
+        }
+    }
+
+    @Test
+    func updatesOfTwoStoresOverOneFileAddUp() async throws {
+        let folder = try TemporaryFolder()
+        let stores = (0..<2).map { _ in PreferenceStore(backend: FileBackend(path: folder.path("preferences.jsonl"))) }
+        await onThreads(4) { thread in
+            let count = Preference("count", default: 0, in: stores[thread % 2])
+            for _ in 0..<500 { insist { try count.update { $0 += 1 } } }
+        }
+        // A write of something else takes in what the other store wrote last.
+        for (index, store) in stores.enumerated() { store.set(1, for: "end \(index)") }
+        #expect(stores.map { $0["count"] } == [2_000, 2_000])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func conflictIsThrownAfter64Runs(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let count = Preference("count", default: 0, in: store)
+            let runs = Counter()
+            let error = #expect(throws: PreferencesError.self) {
+                try count.update { value in
+                    count.value = runs.next()
+                    value = -1
+                }
+            }
+            #expect(error?.code == .conflict && error?.name == "count")
+            #expect(runs.value == 64 && count.value == 64)
+            let other = #expect(throws: PreferencesError.self) {
+                try store.transaction { transaction in
+                    _ = transaction[count]
+                    count.value = runs.next()
+                    transaction["else"] = 1
+                }
+            }
+            #expect(other?.code == .conflict)
+            #expect(runs.value == 128 && store["else"] == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func whatCantBeStoredChangesNothing(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let volume = Preference("volume", default: 5, in: store, range: 0...9)
+            let foreign = Preference("count", default: 0, in: .inMemory())
+            store.set("text", for: "unreadable")
+            let unreadable = Preference("unreadable", default: 0, in: store)
+            let before = store.contents
+            let all = store.subscribe { _ in Issue.record("nothing changes") }
+            #expect(refusal(in: store) { $0[volume] = 10 } == .invalid)
+            #expect(refusal(in: store) { $0[foreign] = 1 } == .wrongStore)
+            #expect(refusal(in: store) { _ = $0[foreign] } == .wrongStore)
+            #expect(refusal(in: store) { $0.reset(foreign) } == .wrongStore)
+            #expect(refusal(in: store) { $0[unreadable] += 1 } == .unreadable)
+            #expect(refusal(in: store) { $0[""] = 1 } == .invalidName)
+            #expect(store.contents == before && foreign.value == 0)
+            all.cancel()
+            try store.transaction { $0[unreadable] = 1 }
+            #expect(unreadable.value == 1, "only written")
+        }
+    }
+
+    @Test
+    func bodyThatThrowsChangesNothing() {
+        let count = Preference("count", default: 0, in: .inMemory())
+        #expect(throws: Failure.self) { try count.store.transaction { try Self.setAndThrow(&$0[count]) } }
+        #expect(throws: Failure.self) { try count.update(Self.setAndThrow) }
+        #expect(!count.isSet)
+    }
+
+    private static func setAndThrow(_ value: inout Int) throws {
+        value = 7
+        throw Failure()
+    }
+
+    /// Why a transaction that also sets `count` is refused.
+    private func refusal(
+        in store: PreferenceStore,
+        _ body: (inout PreferenceTransaction) -> Void
+    ) -> PreferencesError.Code? {
+        do {
+            try store.transaction { transaction in
+                transaction["count"] = 7
+                body(&transaction)
+            }
+            return nil
+        } catch {
+            return (error as? PreferencesError)?.code
+        }
+    }
+
+    /// What makes a transaction run again when another sets `b` after its first run.
+    @Test(arguments: StoreKind.allCases)
+    func onlyWhatWasReadIsCompared(kind: StoreKind) throws {
+        try kind.withStore { store in
+            func runs(_ body: (inout PreferenceTransaction) -> Void) throws -> Int {
+                store.remove("b")
+                var runs = 0
+                try store.transaction { transaction in
+                    body(&transaction)
+                    transaction["a"] = .integer(.random(in: 0 ... .max))
+                    runs += 1
+                    if runs == 1 { store.set(1, for: "b") }
+                }
+                return runs
+            }
+            let unread = try runs { _ in }
+            #expect(unread == 1)
+            #expect(try runs { $0["b"] = 2 } == 1, "only written")
+            #expect(try runs { _ = $0["c"] } == 1)
+            #expect(try runs { _ = $0["b"] } == 2, "an absent name that was read")
+            #expect(
+                try runs {
+                    $0["b"] = 3; _ = $0["b"]
+                } == 1,
+                "its own write was read"
+            )
+            #expect(try runs { _ = $0.names } == 2)
+            #expect(try runs { _ = $0.contents } == 2)
+            #expect(
+                try runs {
+                    _ = $0["b"]; _ = $0.contents; _ = $0["c"]
+                } == 2
+            )
+        }
+    }
+
+    @Test
+    func transactionReadsItsOwnWrites() throws {
+        let store = PreferenceStore.inMemory(["a": 1])
+        let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 9, in: store))
+        let result = try store.transaction { transaction in
+            transaction[a] += 1
+            transaction[b] = transaction[a]
+            transaction.reset(a)
+            return (transaction[a], transaction[b], transaction.names)
+        }
+        #expect(result.0 == 0 && result.1 == 2 && result.2 == ["b"])
+        #expect(store.contents == ["b": 2])
+    }
+}
+
+/// Does again what others kept from being done.
+private func insist(_ body: () throws -> Void) {
+    while true {
+        do {
+            return try body()
+        } catch let error as PreferencesError where error.code == .conflict {
+            continue
+        } catch {
+            Issue.record(error)
+            return
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import DurableFile
+import FileTestSupport
+import Testing
+
+@testable import Preferences
+
+private struct Inner: PreferenceGroup {
+    @Preference("inner.depth") var depth = 1
+    init() {}
+}
+
+private struct Outer: PreferenceGroup {
+    @Preference("outer.count") var count = 0
+    @Preference("outer.elsewhere", in: elsewhere) var elsewhere = 0
+    let plain = Preference("outer.plain", default: "plain")
+    let inner = Inner()
+    let optional: Inner? = Inner()
+    init() {}
+    static let elsewhere = PreferenceStore.inMemory()
+}
+
+private enum Accidental {
+    static let preference = Preference("accidental", default: 0)
+}
+
+private struct Careless: PreferenceGroup {
+    @Preference("careless") var count = 0
+    init() { _ = Accidental.preference.name }
+}
+
+private actor ActorGroup: PreferenceGroup {
+    let count = Preference("actor.count", default: 0)
+    @Preference("actor.name") var name = "nobody"
+    init() {}
+    func rename(_ name: String) { self.name = name }
+}
+
+/// Everything knows everything.
+private final class Graph: @unchecked Sendable {  // written before anybody else sees it
+    private var others: [Graph] = []
+
+    static func make() -> Graph {
+        let all = (0..<6).map { _ in Graph() }
+        for graph in all { graph.others = all }
+        return all[0]
+    }
+}
+
+private struct GroupWithGraph: PreferenceGroup {
+    let graph = Graph.make()
+    let count = Preference("count", default: 0)
+    init() {}
+}
+
+struct GroupTests {
+    @Test
+    func groupsOnTwoStoresAreIndependent() throws {
+        let (first, second) = (Outer(in: .inMemory()), Outer(in: .inMemory()))
+        let seen = Recorder<Int>()
+        let observation = second.$count.observe { seen.record($0.new) }
+        first.count = 1
+        first.plain.value = "first"
+        first.inner.depth = 2
+        first.optional?.depth += 1
+        #expect(second.count == 0)
+        #expect(second.plain.value == "plain")
+        #expect(second.inner.depth == 1)
+        #expect(seen.elements.isEmpty)
+        #expect(first.$count.store.names == ["inner.depth", "outer.count", "outer.plain"])
+        #expect(first.inner.depth == 3, "nested groups are bound too")
+        #expect(first.$elsewhere.store === Outer.elsewhere, "an explicit store stays")
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func innerBindingEndsWithItsGroup() {
+        let (outer, inner) = (PreferenceStore.inMemory(), PreferenceStore.inMemory())
+        struct Both: PreferenceGroup {
+            @TaskLocal static var inner = PreferenceStore.inMemory()
+            let bound = Inner(in: inner)
+            let after = Preference("after", default: 0)
+            init() {}
+        }
+        let both = Both.$inner.withValue(inner) { Both(in: outer) }
+        #expect(both.bound.$depth.store === inner)
+        #expect(both.after.store === outer)
+        #expect(Inner().$depth.store === PreferenceStore.standard)
+    }
+
+    @Test
+    func staticBoundByAccidentIsReported() throws {
+        let store = PreferenceStore.inMemory()
+        let issues = Recorder<PreferencesError>()
+        store.onIssue { issues.record($0) }
+        let group = Careless(in: store)
+        let error = try #require(issues.elements.first)
+        #expect(issues.elements.count == 1)
+        #expect(error.code == .misuse)
+        #expect(error.name == "accidental")
+        _ = Careless(in: store)
+        #expect(issues.elements.count == 1, "it was bound before")
+        group.count = 1
+        #expect(issues.elements.count == 1)
+    }
+
+    @Test
+    func bindingReportsNothingOfAProperGroup() {
+        let store = PreferenceStore.inMemory()
+        let issues = Recorder<PreferencesError>()
+        store.onIssue { issues.record($0) }
+        withExtendedLifetime(Outer(in: store)) {}
+        withExtendedLifetime(ActorGroup(in: store)) {}
+        #expect(issues.elements.isEmpty, "\(issues.elements)")
+    }
+
+    @Test
+    func actorsAreGroups() async {
+        let store = PreferenceStore.inMemory()
+        let group = ActorGroup(in: store)
+        group.count.value = 5
+        await group.rename("somebody")
+        #expect(store.contents == ["actor.count": 5, "actor.name": "somebody"])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func groupThatHoldsACyclicGraphIsBoundAtOnce() {
+        let store = PreferenceStore.inMemory()
+        #expect(GroupWithGraph(in: store).count.store === store)
+    }
+
+    @Test
+    func declarationsOfOneNameAgree() {
+        let store = PreferenceStore.inMemory()
+        let number = Preference("shared", default: 1, in: store)
+        let other = Preference("shared", default: 2, in: store)
+        let wide = Preference("shared", default: 3.5, in: store)
+        let optional = Preference<Int?>("shared", in: store)
+        let text = Preference("shared", default: "none", in: store)
+        let issues = Recorder<PreferencesError>()
+        store.onIssue { issues.record($0) }
+        #expect((number.value, other.value, text.value) == (1, 2, "none"))
+        #expect(optional.value == nil && wide.value == 3.5)
+        number.value = 7
+        #expect((number.value, other.value, wide.value) == (7, 7, 7.0))
+        #expect(optional.value == 7)
+        #expect(issues.elements.isEmpty)
+        #expect(text.value == "none" && text.value == "none")
+        #expect(issues.elements.map(\.name) == ["shared"], "an integer is no text")
+        text.value = "seven"
+        #expect((number.value, other.value, wide.value, text.value) == (1, 2, 3.5, "seven"))
+        optional.value = nil
+        #expect((number.value, text.value) == (1, "none"))
+        #expect(!text.isSet)
+    }
+
+    @Test
+    func threadsThatUseAPreferenceFirstAgree() async {
+        for round in 0..<200 {
+            let store = PreferenceStore.inMemory(["count": .integer(Int64(round)), "name": .string("\(round)")])
+            let wrong = Counter()
+            let seen = Counter()
+            let observations = Recorder<PreferenceObservation>()
+            await onThreads(8) { thread in
+                let count = Preference("count", default: -1, in: store)
+                let name = Preference("name", default: "", in: store)
+                if count.value != round || name.value != "\(round)" { wrong.next() }
+                // Kept until all threads are done: another thread may be delivering this one's change when `update` returns.
+                observations.record(Preference("sum", default: 0, in: store).observe { _ in seen.next() })
+                do { try Preference("sum", default: 0, in: store).update { $0 += 1 } } catch { wrong.next() }
+            }
+            #expect(wrong.value == 0)
+            #expect(store["sum"] == 8)
+            #expect(seen.value >= 8)
+            for observation in observations.elements { observation.cancel() }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import DurableFile
+import Testing
+
+@testable import Preferences
+
+struct DiscoveringBackendTests {
+    private let backend = UnlistedBackend(["a": 1, "b": 2, "others": 3])
+
+    @Test
+    func onlyDeclaredAndSetNamesAreListed() {
+        let store = PreferenceStore(backend: backend)
+        let a = Preference("a", default: 0, in: store)
+        store.set(4, for: "new")
+        #expect(store.contents == ["a": 1, "new": 4])
+        #expect(a.value == 1)
+        #expect(store["others"] == 3)
+        #expect(store.names == ["a", "new", "others"])
+    }
+
+    @Test
+    func declaringAsksForNothing() {
+        let store = PreferenceStore(backend: backend)
+        let a = Preference("a", default: 0, in: store)
+        #expect(backend.asked == [])
+        #expect(a.value + a.value == 2)
+        #expect(backend.asked == ["a"])
+    }
+
+    @Test
+    func everyWayOfUsingAPreferenceFindsItsValue() throws {
+        let uses: [(Preference<Int>) throws -> Int?] = [
+            { $0.value },
+            { try $0.read() },
+            { $0.isSet ? 1 : nil },
+            { $0.storedValue == 1 ? 1 : nil },
+            { $0.source == .store ? 1 : nil },
+            { try $0.update { $0 } },
+            { a in try a.store.transaction { $0[a] } },
+            { a in try a.store.transaction { $0["a"] == 1 ? 1 : nil } },
+            { a in try a.store.transaction { $0.contents["a"] == 1 ? 1 : nil } },
+        ]
+        for use in uses {
+            let store = PreferenceStore(backend: UnlistedBackend(["a": 1]))
+            #expect(try use(Preference("a", default: 0, in: store)) == 1)
+            let below = PreferenceStore(backend: UnlistedBackend(["a": 1]))
+            #expect(try use(Preference("a", default: 0, in: .layered([below]))) == 1)
+        }
+    }
+
+    @Test
+    func firstReadIsNoChange() {
+        let store = PreferenceStore(backend: backend)
+        let a = Preference("a", default: 0, in: store)
+        let changes = Lock<[Int]>([])
+        let observation = a.observe { change in changes.withLock { $0 += [change.old, change.new] } }
+        #expect(a.value == 1)
+        a.value = 5
+        #expect(changes.withLock { $0 } == [1, 5])
+        observation.cancel()
+    }
+
+    @Test
+    func changeFromOutsideReachesLayersAbove() {
+        let layered = PreferenceStore.layered([PreferenceStore(backend: backend), .inMemory(["a": 9, "c": 9])])
+        let a = Preference("a", default: 0, in: layered)
+        let c = Preference("c", default: 0, in: layered)
+        #expect((a.value, c.value) == (1, 9))
+        backend.change("a", to: nil)
+        backend.change("c", to: 7)
+        #expect((a.value, c.value) == (9, 7))
+    }
+
+    @Test
+    func allDeclaredNamesAreRemoved() {
+        for store in [PreferenceStore(backend: backend), .layered([PreferenceStore(backend: backend)])] {
+            backend.change("a", to: 1)
+            let a = Preference("a", default: 0, in: store)
+            store.removeAll()
+            #expect(!a.isSet)
+            #expect(backend.value(of: "a") == nil)
+            #expect(backend.value(of: "others") == 3)
+        }
+    }
+
+    @Test
+    func storeThatCouldNotBeLoadedTellsOfItsValuesOnceItCan() {
+        backend.fail(true)
+        let store = PreferenceStore(backend: backend)
+        store.onIssue { _ in }
+        let below = Preference("a", default: 0, in: store)
+        let above = Preference("b", default: 0, in: .layered([store]))
+        #expect((below.value, above.value) == (0, 0))
+        #expect(throws: PreferencesError.self) { try below.write(5) }
+        backend.fail(false)
+        #expect((below.value, above.value) == (1, 2))
+    }
+
+    @Test
+    func loadThatReportsCallsAndFailsIsTriedNoMoreThanTwice() {
+        let backend = FailingBackend()
+        let store = PreferenceStore(backend: backend)
+        let issues = Lock<[PreferencesError.Code]>([])
+        store.onIssue { issue in issues.withLock { $0.append(issue.code) } }
+        #expect(store["a"] == nil)
+        #expect((1...2).contains(backend.loads.withLock { $0 }))
+        #expect(Set(issues.withLock { $0 }) == [.damaged, .unavailable])
+    }
+}
+
+/// Calls its host from a load that fails.
+private final class FailingBackend: PreferenceBackend {
+    let loads = Lock(0)
+
+    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+        loads.withLock { $0 += 1 }
+        host.report(PreferencesError(.damaged, "a part"))
+        host.changed()
+        throw PreferencesError(.unavailable, "the rest")
+    }
+
+    func refresh() -> [String: PropertyListValue?] { [:] }
+
+    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
+        PreferenceBackendCommit(isStored: false)
+    }
+
+    func flush() async {}
+}
+
+/// Holds more than it tells of unasked.
+private final class UnlistedBackend: DiscoveringBackend {
+    private struct State {
+        var host: PreferenceBackendHost?
+        var contents: [String: PropertyListValue]
+        var asked: [String] = []
+        var changes: [String: PropertyListValue?] = [:]
+        var isFailing = false
+    }
+
+    private let state: Lock<State>
+
+    init(_ contents: [String: PropertyListValue]) {
+        state = Lock(State(contents: contents))
+    }
+
+    var asked: [String] { state.withLock { $0.asked } }
+
+    func value(of name: String) -> PropertyListValue? { state.withLock { $0.contents[name] } }
+
+    func change(_ name: String, to value: PropertyListValue?) {
+        let host = state.withLock { state in
+            state.contents[name] = value
+            state.changes.updateValue(value, forKey: name)
+            return state.host
+        }
+        host?.changed()
+    }
+
+    func fail(_ isFailing: Bool) {
+        let host = state.withLock { state in
+            state.isFailing = isFailing
+            return state.host
+        }
+        host?.changed()
+    }
+
+    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+        let isFailing = state.withLock { state in
+            state.host = host
+            return state.isFailing
+        }
+        if isFailing { throw PreferencesError(.unavailable, "not now") }
+        return [:]
+    }
+
+    func discover(_ name: String) -> PropertyListValue? {
+        state.withLock { state in
+            state.asked.append(name)
+            return state.contents[name]
+        }
+    }
+
+    func refresh() -> [String: PropertyListValue?] {
+        state.withLock { exchange(&$0.changes, with: [:]) }
+    }
+
+    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
+        state.withLock { state in
+            guard condition.holds(for: state.contents.filter { state.asked.contains($0.key) }) else {
+                return PreferenceBackendCommit(isStored: false)
+            }
+            for (name, value) in changes {
+                state.asked.append(name)
+                state.contents[name] = value
+            }
+            return PreferenceBackendCommit(isStored: true)
+        }
+    }
+
+    func flush() async {}
+}

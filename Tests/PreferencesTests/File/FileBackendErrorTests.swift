@@ -1,0 +1,127 @@
+import DurableFile
+import FileTestSupport
+import Testing
+
+@testable import Preferences
+
+struct FileBackendErrorTests {
+    private let folder: TemporaryFolder
+    private let fileSystem = FaultyFileSystem()
+    private let reports = Reports()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(durability: PreferenceDurability = .background) throws -> FileBackend {
+        let backend = FileBackend(
+            path: folder.path("preferences.jsonl"),
+            durability: durability,
+            fileSystem: fileSystem,
+            watcher: nil
+        )
+        _ = try backend.load(host: reports.host)
+        return backend
+    }
+
+    private func code(_ body: () throws -> Void) -> PreferencesError.Code? {
+        let error = #expect(throws: PreferencesError.self) { try body() }
+        #expect(error?.description.contains(folder.path) == true, "\(String(describing: error)) doesn't name the file")
+        return error?.code
+    }
+
+    @Test
+    func unreadableFileIsUnavailable() throws {
+        try SystemFileSystem().makeFolder(folder.path("preferences.jsonl"))
+        #expect(code { _ = try open() } == .unavailable)
+        try folder.write("{\"a\":1}\n", to: "file")
+        try SystemFileSystem().rename(folder.path("file"), to: folder.path("other"))
+        fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["pread"]))
+        let backend = FileBackend(path: folder.path("other"), fileSystem: fileSystem, watcher: nil)
+        #expect(code { _ = try backend.load(host: reports.host) } == .unavailable)
+    }
+
+    @Test
+    func fileThatMayNotBeWrittenIsReadOnly() throws {
+        try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
+        fileSystem.denyWriting(.accessDenied)
+        let backend = try open()
+        #expect(code { _ = try backend.apply(["a": .integer(2)], if: .none) } == .readOnly)
+        #expect(try backend.apply(["a": .integer(1)], if: .none).isStored)
+    }
+
+    @Test
+    func heldLockIsBusy() throws {
+        try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
+        fileSystem.stopClock()
+        let backend = try open()
+        let holder = try SystemFileSystem().open(folder.path("preferences.jsonl"), for: .appending)
+        #expect(try SystemFileSystem().lock(holder))
+        #expect(code { _ = try backend.apply(["a": .integer(2)], if: .none) } == .busy)
+        #expect(fileSystem.now() >= .seconds(5))
+    }
+
+    @Test
+    func fragmentThatCanNotBeTakenBackIsAnUnknownOutcome() throws {
+        let backend = try open()
+        _ = try backend.apply(["a": .integer(1)], if: .none)
+        // All of the line but its newline is written, and then nothing works that could finish it or cut it off.
+        fileSystem.begin(.init(.shortWrite(8), at: 0, isLasting: false))
+        fileSystem.beforeEachCall { [fileSystem] call, _ in
+            guard call == "write" else { return }
+            fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["write", "ftruncate"]))
+        }
+        #expect(code { _ = try backend.apply(["a": .integer(22)], if: .none) } == .outcomeUnknown)
+        fileSystem.beforeEachCall(nil)
+        fileSystem.begin()
+        // The fragment is a whole object, so it counts, and the store learns it as a change.
+        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":22}")
+        #expect(try backend.refresh() == ["a": .integer(22)])
+        _ = try backend.apply(["b": .integer(3)], if: .none)
+        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":22}\n{\"b\":3}\n")
+    }
+
+    @Test
+    func immediateSetWhoseSyncFailsStaysVisible() throws {
+        let backend = try open(durability: .immediate)
+        _ = try backend.apply(["a": .integer(1)], if: .none)
+        fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
+        #expect(code { try backend.settle() } == .notDurable)
+        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n")
+        fileSystem.begin()
+        try backend.settle()
+        #expect(try backend.refresh() == [:])
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct FileBackendWatchTests {
+    @Test
+    func anotherBackendsChangeReachesTheHost() async throws {
+        let folder = try TemporaryFolder()
+        let (changes, changed) = AsyncStream.makeStream(of: Void.self)
+        let host = PreferenceBackendHost(changed: { changed.yield() }, report: { Issue.record($0) })
+        let backend = FileBackend(path: folder.path("preferences.jsonl"), watcher: Watcher())
+        let other = FileBackend(path: folder.path("preferences.jsonl"), watcher: nil)
+        _ = try backend.load(host: host)
+        _ = try other.load(host: Reports().host)
+        for number in 1...50 {
+            _ = try other.apply(["n": .integer(Int64(number))], if: .none)
+            _ = await changes.first { _ in true }
+            #expect(try backend.refresh() == ["n": .integer(Int64(number))])
+        }
+        try folder.append("{\"n\":null}\n", to: "preferences.jsonl")
+        _ = await changes.first { _ in true }
+        #expect(try backend.refresh() == ["n": nil])
+    }
+
+    @Test
+    func ownChangeIsNotTold() async throws {
+        let folder = try TemporaryFolder()
+        let reports = Reports()
+        let backend = FileBackend(path: folder.path("preferences.jsonl"), watcher: Watcher())
+        _ = try backend.load(host: reports.host)
+        for number in 1...100 { _ = try backend.apply(["n": .integer(Int64(number))], if: .none) }
+        try await backend.flush()
+        #expect(reports.changes == 0)
+        #expect(try backend.refresh() == [:])
+    }
+}

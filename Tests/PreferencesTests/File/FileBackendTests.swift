@@ -1,0 +1,193 @@
+import DurableFile
+import FileTestSupport
+import Testing
+
+@testable import Preferences
+
+struct FileBackendTests {
+    private let folder: TemporaryFolder
+    private let reports = Reports()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(
+        _ name: String = "preferences.jsonl",
+        durability: PreferenceDurability = .background,
+        _ fileSystem: any FileSystem = SystemFileSystem()
+    ) throws -> FileBackend {
+        let backend = FileBackend(path: folder.path(name), durability: durability, fileSystem: fileSystem, watcher: nil)
+        _ = try backend.load(host: reports.host)
+        return backend
+    }
+
+    private func contents(_ name: String = "preferences.jsonl") throws -> [String: PropertyListValue] {
+        try FileBackend(path: folder.path(name), watcher: nil).load(host: reports.host)
+    }
+
+    @Test
+    func missingFileIsEmptyAndReadingMakesNothing() throws {
+        let backend = try open("a/preferences.jsonl")
+        #expect(try backend.refresh() == [:])
+        #expect(try backend.apply(["x": nil], if: .none).isStored)
+        #expect(try folder.names() == [])
+    }
+
+    @Test
+    func appliedChangesAreOneLineAndThereAfterReopening() throws {
+        let backend = try open()
+        let commit = try backend.apply(["a": .integer(1), "b": .string("x")], if: .none)
+        #expect(commit.isStored && commit.outside.isEmpty)
+        _ = try backend.apply(["a": nil], if: .none)
+        #expect(try folder.read("preferences.jsonl") == "{\"a\":1,\"b\":\"x\"}\n{\"a\":null}\n")
+        #expect(try contents() == ["b": .string("x")])
+    }
+
+    @Test
+    func equalValueWritesNothing() throws {
+        let backend = try open()
+        for _ in 1...3 { _ = try backend.apply(["a": .real(.nan), "b": .integer(1)], if: .none) }
+        _ = try backend.apply(["a": .real(.nan), "b": .integer(2)], if: .none)
+        #expect(try folder.read("preferences.jsonl") == "{\"a\":{\"$real\":\"nan\"},\"b\":1}\n{\"b\":2}\n")
+    }
+
+    @Test
+    func outsideChangesComeWithTheNextCall() throws {
+        let (first, second) = (try open(), try open())
+        _ = try first.apply(["a": .integer(1), "b": .integer(1)], if: .none)
+        #expect(try second.apply(["c": .integer(3)], if: .none).outside == ["a": .integer(1), "b": .integer(1)])
+        _ = try second.apply(["a": nil, "b": .integer(1)], if: .none)
+        #expect(try first.refresh() == ["a": nil, "c": .integer(3)])
+        #expect(try first.refresh() == [:])
+        #expect(try second.refresh() == [:])
+    }
+
+    @Test
+    func conditionIsJudgedAfterCatchingUp() throws {
+        let (first, second) = (try open(), try open())
+        _ = try first.apply(["n": .integer(1)], if: .none)
+        _ = try second.apply(["n": .integer(2)], if: .none)
+        let stale = try first.apply(["n": .integer(3)], if: PreferenceCondition(values: ["n": .integer(1)]))
+        #expect(!stale.isStored)
+        #expect(stale.outside == ["n": .integer(2)])
+        #expect(try first.apply(["n": .integer(3)], if: PreferenceCondition(values: ["n": .integer(2)])).isStored)
+        #expect(try contents() == ["n": .integer(3)])
+    }
+
+    @Test
+    func refusedValueChangesNothing() throws {
+        let backend = try open()
+        var deep = PropertyListValue.integer(1)
+        for _ in 0...128 { deep = .array([deep]) }
+        let error = #expect(throws: PreferencesError.self) {
+            try backend.apply(["a": .integer(1), "deep": deep], if: .none)
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(try folder.names() == [] || folder.read("preferences.jsonl") == "")
+    }
+
+    @Test
+    func outsideChangesOutliveAFailedWrite() throws {
+        let fileSystem = FaultyFileSystem()
+        let (first, second) = (try open("preferences.jsonl", fileSystem), try open())
+        _ = try first.apply(["a": .integer(1)], if: .none)
+        _ = try second.apply(["b": .integer(2)], if: .none)
+        fileSystem.begin(.init(.error(.noSpace), calls: ["write"]))
+        let error = #expect(throws: PreferencesError.self) { try first.apply(["a": .integer(3)], if: .none) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.description.contains(folder.path("preferences.jsonl")) == true)
+        #expect(try first.apply(["a": .integer(3)], if: .none).outside == ["b": .integer(2)])
+    }
+
+    private func open(_ name: String, _ fileSystem: any FileSystem) throws -> FileBackend {
+        try open(name, durability: .background, fileSystem)
+    }
+
+    @Test
+    func lineInBetweenIsToldBeforeAndOverridesWhatWasNotWritten() throws {
+        let fileSystem = FaultyFileSystem()
+        let backend = try open("preferences.jsonl", fileSystem)
+        _ = try backend.apply(["same": .integer(1), "new": .integer(1)], if: .none)
+        let calls = Counter()
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "write", calls.next() == 1 else { return }
+            do {
+                try folder.append("{\"same\":7,\"new\":7,\"other\":7}\n", to: "preferences.jsonl")
+            } catch { Issue.record(error) }
+        }
+        let commit = try backend.apply(["same": .integer(1), "new": .integer(2)], if: .none)
+        #expect(commit.isStored)
+        #expect(commit.outside == ["same": .integer(7), "new": .integer(7), "other": .integer(7)])
+        #expect(try backend.refresh() == ["same": .integer(7)])
+        #expect(try contents() == ["same": .integer(7), "new": .integer(2), "other": .integer(7)])
+    }
+
+    @Test
+    func damagedLineIsReportedByNumberAndKept() throws {
+        let text = "{\"a\":1}\n{\"b\":}\n{\"c\":3}\n"
+        try folder.write(text, to: "preferences.jsonl")
+        #expect(try contents() == ["a": .integer(1), "c": .integer(3)])
+        #expect(reports.errors.map(\.code) == [.damaged])
+        #expect(reports.errors.first?.message.contains("line 2 of \(folder.path("preferences.jsonl"))") == true)
+        #expect(try folder.read("preferences.jsonl") == text)
+    }
+
+    @Test
+    func newerFormatIsRefusedAndNotWrittenTo() throws {
+        try folder.write("{\"a\":1}\n{\"$format\":2}\n", to: "preferences.jsonl")
+        let error = #expect(throws: PreferencesError.self) { try open() }
+        #expect(error?.code == .unknownFormat)
+        try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
+        let backend = try open()
+        try folder.append("{\"$format\":2}\n", to: "preferences.jsonl")
+        #expect(throws: PreferencesError.self) { try backend.apply(["a": .integer(2)], if: .none) }
+        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"$format\":2}\n")
+    }
+
+    @Test
+    func byteOrderMarkAndCarriageReturnsAreAccepted() throws {
+        try folder.write("\u{FEFF}{\"a\":1}\r\n\r\n{\"b\":2}\r\n", to: "preferences.jsonl")
+        #expect(try contents() == ["a": .integer(1), "b": .integer(2)])
+        #expect(reports.errors.isEmpty)
+    }
+
+    @Test
+    func immediateSetSyncsFileAndFolderBeforeItSettles() throws {
+        let fileSystem = FaultyFileSystem()
+        let backend = try open("preferences.jsonl", durability: .immediate, fileSystem)
+        _ = try backend.apply(["a": .integer(1)], if: .none)
+        fileSystem.begin()
+        try backend.settle()
+        #expect(fileSystem.calls.first == "fdatasync")
+        let folders = fileSystem.calls.count / 2
+        #expect(fileSystem.calls.dropFirst() == ArraySlice(repeatElement(["open", "fsync"], count: folders).joined()))
+        _ = try backend.apply(["a": .integer(2)], if: .none)
+        fileSystem.begin()
+        try backend.settle()
+        #expect(fileSystem.calls == ["fdatasync"])
+    }
+
+    @Test
+    func flushReturnsAfterTheSync() async throws {
+        let fileSystem = FaultyFileSystem()
+        let backend = try open("preferences.jsonl", durability: .background, fileSystem)
+        _ = try backend.apply(["a": .integer(1)], if: .none)
+        try await backend.flush()
+        #expect(fileSystem.calls.contains("fdatasync"))
+        #expect(fileSystem.calls.contains("fsync"))
+    }
+}
+
+/// What a backend reported to its store.
+final class Reports: Sendable {
+    private let state = Lock((errors: [PreferencesError](), changes: 0))
+
+    var errors: [PreferencesError] { state.withLock { $0.errors } }
+    var changes: Int { state.withLock { $0.changes } }
+
+    var host: PreferenceBackendHost {
+        PreferenceBackendHost(
+            changed: { self.state.withLock { $0.changes += 1 } },
+            report: { error in self.state.withLock { $0.errors.append(error) } }
+        )
+    }
+}

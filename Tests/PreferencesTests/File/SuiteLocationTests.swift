@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Preferences
+
+struct SuiteLocationTests {
+    private static let home = SuiteLocation.Environment(home: "/home/ann", userFolder: "/var/ann")
+
+    @Test
+    func userFileLiesInTheHomeFolderByDefault() throws {
+        let location = try SuiteLocation("app", environment: Self.home)
+        #expect(location.userPath == "/home/ann/.config/app/preferences.jsonl")
+        #expect(location.managedPath == "/etc/app/managed.jsonl")
+        #expect(location.systemPaths == ["/etc/xdg/app/preferences.jsonl"])
+    }
+
+    @Test(arguments: [
+        ("/config", "/config/app/preferences.jsonl"), ("/config//", "/config/app/preferences.jsonl"),
+        ("/", "/app/preferences.jsonl"), ("", "/home/ann/.config/app/preferences.jsonl"),
+        ("relative", "/home/ann/.config/app/preferences.jsonl"),
+    ])
+    func absoluteConfigurationHomeCounts(_ folder: String, _ path: String) throws {
+        var environment = Self.home
+        environment.configurationHome = folder
+        #expect(try SuiteLocation("app", environment: environment).userPath == path)
+    }
+
+    @Test
+    func userDatabaseStandsInForTheHomeVariable() throws {
+        for home in [nil, "", "relative"] {
+            let environment = SuiteLocation.Environment(home: home, userFolder: "/var/ann")
+            #expect(
+                try SuiteLocation("app", environment: environment).userPath == "/var/ann/.config/app/preferences.jsonl"
+            )
+        }
+    }
+
+    @Test
+    func withoutAnyHomeFolderThereIsNoLocation() {
+        let error = #expect(throws: PreferencesError.self) { try SuiteLocation("app", environment: .init()) }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test
+    func systemFoldersKeepTheirOrderAndRelativeOnesAreIgnored() throws {
+        var environment = Self.home
+        environment.configurationFolders = "/a:relative:/b/:"
+        let location = try SuiteLocation("app", environment: environment)
+        #expect(location.systemPaths == ["/a/app/preferences.jsonl", "/b/app/preferences.jsonl"])
+    }
+
+    @Test(arguments: [
+        ("", "empty"), ("a/b", "\"/\""), ("a\0b", "NUL"), (".hidden", "dot"), ("..", "dot"),
+        (String(repeating: "é", count: 101), "200 bytes"),
+    ])
+    func badNameIsRefusedWithItsRule(_ name: String, _ rule: String) {
+        let error = #expect(throws: PreferencesError.self) { try SuiteLocation(name, environment: Self.home) }
+        #expect(error?.code == .invalidName)
+        #expect(error?.message.contains(rule) == true)
+    }
+
+    @Test(arguments: ["a", "com.example.app", "group.a b", "ünïcödé 🎈", String(repeating: "x", count: 200)])
+    func goodNameIsTaken(_ name: String) throws {
+        #expect(try SuiteLocation(name, environment: Self.home).name == name)
+    }
+
+    @Test
+    func programNamesTheStandardSuite() throws {
+        #expect(try !SuiteLocation.defaultName().isEmpty)
+        #expect(SuiteLocation.Environment.current.userFolder?.hasPrefix("/") == true)
+    }
+}

@@ -1,0 +1,71 @@
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads and writes lines as text, and as lists that can be compared.
+enum Line {
+    struct Entry: Equatable {
+        let name: String
+        let value: PropertyListValue?
+    }
+
+    static func read(_ line: String, isFirst: Bool = false) throws(JSONLineError) -> [Entry] {
+        try read(Array(line.utf8), isFirst: isFirst)
+    }
+
+    static func read(_ line: [UInt8], isFirst: Bool = false) throws(JSONLineError) -> [Entry] {
+        var entries: [Entry] = []
+        // Exactly as long as the line, so that the address sanitizer sees a read beyond it.
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 1)
+        defer { bytes.deallocate() }
+        bytes.copyBytes(from: line)
+        try JSONLine.read(UnsafeRawBufferPointer(bytes), isFirst: isFirst) { name, value in
+            entries.append(Entry(name: name, value: value))
+        }
+        return entries
+    }
+
+    static func readValue(_ text: String) throws(JSONLineError) -> PropertyListValue {
+        var text = text
+        let result: Result<PropertyListValue, JSONLineError> = text.withUTF8 { bytes in
+            Result { () throws(JSONLineError) in try JSONLine.readValue(UnsafeRawBufferPointer(bytes)) }
+        }
+        return try result.get()
+    }
+
+    static func write(_ changes: [String: PropertyListValue?]) throws(PreferencesError) -> String {
+        var bytes: [UInt8] = []
+        try JSONLine.write(changes, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func write(_ name: String, _ value: PropertyListValue?) throws(PreferencesError) -> String {
+        var bytes: [UInt8] = []
+        try JSONLine.write(name: name, value: value, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func writeValue(_ value: PropertyListValue) throws(PreferencesError) -> String {
+        var bytes: [UInt8] = []
+        try JSONLine.writeValue(value, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension PropertyListValue {
+    static func date(secondsSince2001 seconds: Double) -> PropertyListValue {
+        .date(Date(timeIntervalSinceReferenceDate: seconds))
+    }
+
+    static func nestedArrays(_ levels: Int) -> PropertyListValue {
+        (1..<levels).reduce(.array([])) { value, _ in .array([value]) }
+    }
+
+    static func nestedDictionaries(_ levels: Int) -> PropertyListValue {
+        (1..<levels).reduce(.dictionary([:])) { value, _ in .dictionary(["": value]) }
+    }
+}

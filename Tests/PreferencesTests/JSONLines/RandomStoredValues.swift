@@ -1,0 +1,77 @@
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes the same random stored values for the same seed, most of them near an edge of their type.
+struct RandomStoredValues: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func value(nesting: Int = 4) -> PropertyListValue {
+        switch Int.random(in: 0..<(nesting > 0 ? 11 : 8), using: &self) {
+        case 0: .boolean(.random(using: &self))
+        case 1: .integer(Int64(bitPattern: bits()))
+        case 2: .unsigned(bits() | 1 << 63)
+        case 3: .real(double())
+        case 4: .date(Date(timeIntervalSinceReferenceDate: double()))
+        case 5:
+            .data(Data((0..<Int.random(in: 0..<40, using: &self)).map { _ in UInt8.random(in: 0...255, using: &self) }))
+        case 6, 7: .string(string())
+        case 8: .array((0..<Int.random(in: 0..<5, using: &self)).map { _ in value(nesting: nesting - 1) })
+        default:
+            .dictionary(
+                Dictionary(
+                    (0..<Int.random(in: 0..<5, using: &self)).map { _ in (string(), value(nesting: nesting - 1)) },
+                    uniquingKeysWith: { $1 }
+                )
+            )
+        }
+    }
+
+    /// Any number of bits, so that small numbers are as frequent as large ones.
+    private mutating func bits() -> UInt64 {
+        next() >> UInt64.random(in: 0..<64, using: &self)
+    }
+
+    private mutating func double() -> Double {
+        switch Int.random(in: 0..<6, using: &self) {
+        case 0: Double(bitPattern: next())
+        case 1: Double(Int64(bitPattern: bits()))
+        case 2: Double(Int64.random(in: -1_000_000...1_000_000, using: &self)) / 1000
+        // About now, with all bits.
+        case 3: Double.random(in: -1e9...1e9, using: &self)
+        // All years that have a text, and some beyond.
+        case 4: Double.random(in: -8e10...3e11, using: &self)
+        default:
+            [0, -0.0, .nan, .infinity, -.infinity, .ulpOfOne, .leastNonzeroMagnitude].randomElement(using: &self) ?? 0
+        }
+    }
+
+    mutating func string() -> String {
+        let scalars = (0..<Int.random(in: 0..<24, using: &self)).map { _ in scalar() }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
+    private mutating func scalar() -> Unicode.Scalar {
+        switch Int.random(in: 0..<6, using: &self) {
+        case 0: Unicode.Scalar(UInt8.random(in: 0..<32, using: &self))
+        case 1: ["$", "\"", "\\", "/", "\u{7F}", "\u{FEFF}", "\u{301}", "\u{2028}"].randomElement(using: &self) ?? "$"
+        case 2: Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &self)) ?? "\u{FFFD}"
+        default: Unicode.Scalar(UInt8.random(in: 32..<127, using: &self))
+        }
+    }
+}

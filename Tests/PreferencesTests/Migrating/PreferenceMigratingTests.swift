@@ -1,0 +1,105 @@
+import Testing
+
+@testable import Preferences
+
+struct PreferenceMigratingTests {
+    private let store = PreferenceStore.inMemory(["old": 7, "text": "5", "bad": "loud"])
+    private let other = PreferenceStore.inMemory(["elsewhere": 3])
+
+    private func preference(_ name: String, in store: PreferenceStore? = nil) -> Preference<Int> {
+        Preference(name, default: 0, in: store ?? self.store)
+    }
+
+    @Test
+    func valueMovesToItsNewName() {
+        preference("new").migrate(from: preference("old"))
+        #expect(store["new"] == 7)
+        #expect(store["old"] == nil)
+    }
+
+    @Test
+    func moveIsOneChange() {
+        let changes = Recorder<Set<String>>()
+        let observation = store.subscribe { changes.record(Set($0.entries.map(\.name))) }
+        preference("old").migrate(to: preference("new"))
+        #expect(changes.elements == [["old", "new"]])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func nothingIsDoneWhereTheSourceIsUnset() {
+        let before = store.contents
+        preference("new").migrate(from: preference("absent"))
+        #expect(store.contents == before)
+    }
+
+    @Test
+    func secondRunChangesNothing() {
+        for _ in 0..<2 { preference("new").migrate(from: preference("old")) { $0 * 10 } }
+        #expect(store["new"] == 70)
+    }
+
+    @Test
+    func valueThatIsSetAlreadyIsKept() {
+        store.set(1, for: "new")
+        preference("new").migrate(from: preference("old"))
+        #expect(store["new"] == 1)
+        #expect(store["old"] == 7, "nothing is lost")
+    }
+
+    @Test
+    func moveThatWasCutShortIsFinished() {
+        let target = preference("new", in: other)
+        target.value = 7
+        target.migrate(from: preference("old"))
+        #expect(other["new"] == 7)
+        #expect(store["old"] == nil)
+    }
+
+    @Test
+    func valueMovesBetweenStoresAndTypes() {
+        let target = Preference("there", default: "", in: store)
+        preference("elsewhere", in: other).migrate(to: target) { "number \($0)" }
+        #expect(store["there"] == "number 3")
+        #expect(other.contents.isEmpty)
+    }
+
+    @Test
+    func typeChangesInPlaceOnce() {
+        let target = Preference("old", default: [Int](), in: store)
+        for _ in 0..<2 { target.migrate(from: preference("old")) { [$0, $0] } }
+        #expect(store["old"] == [7, 7])
+    }
+
+    @Test
+    func unreadableSourceIsReportedAndStays() {
+        let issues = Recorder<PreferencesError>()
+        store.onIssue { issues.record($0) }
+        preference("new").migrate(from: preference("bad"))
+        #expect(issues.elements.map(\.code) == [.unreadable])
+        #expect(store["bad"] == "loud")
+        #expect(store["new"] == nil)
+    }
+
+    @Test
+    func failedMappingAndRefusedValueChangeNothing() {
+        struct NotToday: Error {}
+        let issues = Recorder<PreferencesError>()
+        store.onIssue { issues.record($0) }
+        let before = store.contents
+        preference("new").migrate(from: preference("old")) { _ in throw NotToday() }
+        Preference("new", default: 0, in: store, range: 0...5).migrate(from: preference("old"))
+        #expect(store.contents == before)
+        #expect(issues.elements.map(\.code) == [.unencodable, .invalid])
+    }
+
+    @Test
+    func sourceStaysWhereTheTargetCannotBeStored() throws {
+        let target = preference("new", in: .arguments([]))
+        let issues = Recorder<PreferencesError>()
+        target.store.onIssue { issues.record($0) }
+        target.migrate(from: preference("old"))
+        #expect(store["old"] == 7)
+        #expect(issues.elements.map(\.code) == [.readOnly])
+    }
+}

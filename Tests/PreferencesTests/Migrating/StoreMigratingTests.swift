@@ -1,0 +1,109 @@
+import FoundationEssentials
+import Testing
+
+@testable import Preferences
+
+struct StoreMigratingTests {
+    private struct Broken: Error {}
+
+    private let steps: [PreferenceMigration] = [
+        .init(1) { transaction in
+            transaction["theme"] = transaction["color"]
+            transaction["color"] = nil
+        },
+        .init(3) { transaction in
+            guard case .integer(let volume) = transaction["volume"] else { return }
+            transaction["volume"] = .integer(volume * 10)
+        },
+    ]
+
+    @Test
+    func stepsRunOnceInOrder() async throws {
+        let store = PreferenceStore.inMemory(["color": "dark", "volume": 3])
+        let change = try await store.migrate(to: 3, steps: steps)
+        #expect(store.contents == ["theme": "dark", "volume": 30, "preferences.version": 3])
+        #expect(change.names == ["color", "theme", "volume", "preferences.version"])
+        let again = try await store.migrate(to: 3, steps: steps)
+        #expect(again.names.isEmpty)
+        #expect(store["volume"] == 30)
+    }
+
+    @Test
+    func stepsThatTheStoreHasHadAreSkipped() async throws {
+        let store = PreferenceStore.inMemory(["color": "kept", "volume": 3, "preferences.version": 2])
+        try await store.migrate(to: 4, steps: steps)
+        #expect(store.contents == ["color": "kept", "volume": 30, "preferences.version": 4])
+    }
+
+    @Test
+    func dryRunTellsAndStoresNothing() async throws {
+        let store = PreferenceStore.inMemory(["color": "dark", "volume": 3])
+        let before = store.contents
+        let change = try await store.migrate(to: 3, steps: steps, dryRun: true)
+        #expect(store.contents == before)
+        #expect(change.old == ["color": "dark", "volume": 3])
+        #expect(change.new == ["theme": "dark", "volume": 30, "preferences.version": 3])
+    }
+
+    @Test
+    func failedStepLeavesTheStateBeforeIt() async throws {
+        let store = PreferenceStore.inMemory(["color": "dark", "volume": 3])
+        let failing =
+            steps + [
+                .init(4) { transaction in
+                    transaction["volume"] = nil
+                    throw Broken()
+                }
+            ]
+        await #expect(throws: Broken.self) { try await store.migrate(to: 4, steps: failing) }
+        #expect(store.contents == ["theme": "dark", "volume": 30, "preferences.version": 3])
+    }
+
+    @Test(arguments: [.integer(9), "3", .integer(-1)] as [PropertyListValue])
+    func versionThatIsNewerOrNoneIsAnError(stored: PropertyListValue) async throws {
+        let store = PreferenceStore.inMemory(["color": "dark", "preferences.version": stored])
+        let error = await #expect(throws: PreferencesError.self) { try await store.migrate(to: 3, steps: steps) }
+        #expect(error?.code == (stored == .integer(9) ? .newerVersion : .unreadable))
+        #expect(store["color"] == "dark")
+    }
+
+    @Test(arguments: [[2, 1], [1, 1], [0], [4]])
+    func stepsOutOfOrderAreMisuse(versions: [Int]) async throws {
+        let error = await #expect(throws: PreferencesError.self) {
+            try await PreferenceStore.inMemory().migrate(to: 3, steps: versions.map { .init($0) { _ in } })
+        }
+        #expect(error?.code == .misuse)
+    }
+
+    @Test
+    func programsThatStartAtOnceRunEachStepOnce() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "preferences.jsonl").path
+            // Two stores over two backends stand for two processes: nothing is shared but the file.
+            let stores = (0..<4).map { _ in PreferenceStore(backend: FileBackend(path: path)) }
+            stores[0].set(0, for: "runs")
+            await withTaskGroup(of: Void.self) { group in
+                for store in stores {
+                    group.addTask {
+                        do {
+                            try await store.migrate(
+                                to: 20,
+                                steps: (1...20).map { version in
+                                    .init(version) { transaction in
+                                        guard case .integer(let runs) = transaction["runs"] else { return }
+                                        transaction["runs"] = .integer(runs + 1)
+                                    }
+                                }
+                            )
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                }
+            }
+            stores[0].set(0, for: "other")
+            #expect(stores[0]["runs"] == 20)
+            #expect(stores[0]["preferences.version"] == 20)
+        }
+    }
+}

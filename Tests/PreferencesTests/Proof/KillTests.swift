@@ -1,0 +1,44 @@
+import DurableFile
+import FileTestSupport
+import FoundationEssentials
+import Testing
+
+@testable import Preferences
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+struct KillTests {
+    @Test
+    func valueSetBeforeAKillIsThere() throws {
+        let folder = try TemporaryFolder()
+        for round in 1...200 {
+            #expect(try status(ofWriterTo: folder.path("preferences.jsonl")) == SIGKILL, "killed, not ended")
+            #expect(try contents(of: folder.path("preferences.jsonl"))["count"] == .integer(Int64(round)))
+        }
+    }
+
+    /// What is there for a process that opens the file anew.
+    private func contents(of path: String) throws -> [String: PropertyListValue] {
+        let host = PreferenceBackendHost(changed: {}, report: { Issue.record($0) })
+        return try FileBackend(path: path).load(host: host)
+    }
+
+    private func status(ofWriterTo path: String) throws -> Int32 {
+        // The writer lies beside the test bundle.
+        let bundle = try #require(CommandLine.arguments.first { $0.hasSuffix(".xctest") })
+        let writer = URL(filePath: bundle).deletingLastPathComponent().appending(path: "KillWriter").path
+        var arguments = [strdup(writer), strdup(path), nil]
+        defer { for argument in arguments { free(argument) } }
+        var process = pid_t()
+        try #require(posix_spawn(&process, writer, nil, nil, &arguments, environ) == 0)
+        var status = Int32()
+        try #require(waitpid(process, &status, 0) == process)
+        return status
+    }
+}

@@ -1,0 +1,69 @@
+import DurableFile
+import Preferences
+
+/// A memory backend whose values another hand may change, as another process does with a file's.
+final class OutsideBackend: PreferenceBackend {
+    private struct State {
+        var contents: [String: PropertyListValue]
+        var untold: [String: PropertyListValue?] = [:]
+        var host: PreferenceBackendHost?
+        var failingLoads: Int
+    }
+
+    private let state: Lock<State>
+
+    init(_ contents: [String: PropertyListValue] = [:], failingLoads: Int = 0) {
+        state = Lock(State(contents: contents, failingLoads: failingLoads))
+    }
+
+    /// Changes a value behind the store's back.
+    func changeOutside(_ name: String, to value: PropertyListValue?, isTelling: Bool = true) {
+        let host = state.withLock { state in
+            if state.untold[name] == nil { state.untold[name] = .some(state.contents[name]) }
+            state.contents[name] = value
+            return state.host
+        }
+        if isTelling { host?.changed() }
+    }
+
+    /// Says that something changed, whether or not it did.
+    func tell() { state.withLock { $0.host }?.changed() }
+
+    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+        try state.withLock { state throws(PreferencesError) in
+            guard state.failingLoads == 0 else {
+                state.failingLoads -= 1
+                throw PreferencesError(.unavailable, "not yet")
+            }
+            state.host = host
+            state.untold = [:]
+            return state.contents
+        }
+    }
+
+    func refresh() -> [String: PropertyListValue?] {
+        state.withLock { Self.takeOutside(&$0) }
+    }
+
+    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
+        state.withLock { state in
+            let outside = Self.takeOutside(&state)
+            guard condition.holds(for: state.contents) else {
+                return PreferenceBackendCommit(outside: outside, isStored: false)
+            }
+            for (name, value) in changes { state.contents[name] = value }
+            return PreferenceBackendCommit(outside: outside, isStored: true)
+        }
+    }
+
+    func flush() async {}
+
+    private static func takeOutside(_ state: inout State) -> [String: PropertyListValue?] {
+        defer { state.untold = [:] }
+        var changes: [String: PropertyListValue?] = [:]
+        for (name, told) in state.untold where told != state.contents[name] {
+            changes.updateValue(state.contents[name], forKey: name)
+        }
+        return changes
+    }
+}

@@ -1,0 +1,101 @@
+import FileTestSupport
+import FoundationEssentials
+import Observation
+import Testing
+
+@testable import Preferences
+
+/// Nothing is kept once nobody uses it.
+struct ReleaseTests {
+    fileprivate final class Token: Sendable {}
+
+    private struct Held {
+        weak var store: PreferenceStore?
+        weak var source: AnyObject?
+        weak var slot: AnyObject?
+        weak var token: Token?
+        weak var observation: PreferenceObservation?
+
+        var isFreed: Bool { store == nil && source == nil && slot == nil && token == nil && observation == nil }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases)
+    func storeAndItsObserversAreFreed(kind: StoreKind) async throws {
+        var held = Held()
+        func use(_ store: PreferenceStore) async throws {
+            let token = Token()
+            let count = Preference("count", default: 0, in: store)
+            let text = Preference("text", default: "", in: store)
+            let observation = count.observe { [count] _ in withExtendedLifetime((token, count.value)) {} }
+            let willSet = count.subscribe(timing: .willSet) { _, _ in withExtendedLifetime((token, count.value)) {} }
+            var updates = text.updates.makeAsyncIterator()
+            var both = PreferenceUpdates.of(count, text).makeAsyncIterator()
+            var changes = store.changes.makeAsyncIterator()
+            withObservationTracking {
+                _ = (count.value, text.value)
+            } onChange: {
+                withExtendedLifetime((token, count)) {}
+            }
+            count.value = 1
+            text.value = "a"
+            try store.transaction { $0[count] += 1 }
+            try count.update { $0 += 1 }
+            #expect(await updates.next() == "")
+            #expect(await both.next()?.0 == 0)
+            #expect(await changes.next()?.names == ["count"])
+            try await store.flush()
+            held = Held(
+                store: store,
+                source: store.source as AnyObject,
+                slot: count.slot,
+                token: token,
+                observation: observation
+            )
+            withExtendedLifetime((updates, both, changes, willSet)) {}
+        }
+        // The file store's background thread ends in its own time.
+        try await withTemporaryFolder { folder in
+            try await use(kind.makeStore(in: folder))
+            await waitUntil { held.isFreed }
+        }
+        #expect(held.isFreed)
+    }
+
+    @Test
+    func waitingConsumerThatIsCancelledIsFreed() async {
+        weak var store: PreferenceStore?
+        do {
+            let count = Preference("count", default: 0, in: .inMemory())
+            store = count.store
+            let seen = Recorder<Int>()
+            let consumer = Task { for await value in count.updates { seen.record(value) } }
+            await waitUntil { !seen.elements.isEmpty }
+            consumer.cancel()
+            await consumer.value
+            #expect(seen.elements == [0])
+        }
+        await waitUntil { store == nil }
+    }
+
+    @Test
+    func valueThatWasReplacedIsFreed() {
+        let count = Preference("object", default: nil, in: .inMemory(), coding: .object)
+        weak var first: Token?
+        count.value = Token()
+        first = count.value
+        #expect(first != nil)
+        count.reset()
+        count.value = Token()
+        #expect(count.value != nil && first == nil)
+    }
+}
+
+extension PreferenceCoding where Value == ReleaseTests.Token? {
+    fileprivate static var object: Self {
+        PreferenceCoding("object") {
+            $0.map { _ in true }
+        } decode: { _ in
+            ReleaseTests.Token()
+        }
+    }
+}

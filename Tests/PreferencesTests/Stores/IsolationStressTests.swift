@@ -1,0 +1,99 @@
+import DurableFile
+import Synchronization
+import Testing
+
+@testable import Preferences
+
+private enum Defaults {
+    static let flag = Preference("stress.flag", default: false)
+    static let number = Preference("stress.number", default: 0)
+    static let text = Preference("stress.text", default: "none")
+    static let suite = Preference("stress.number", default: 0, in: .suite("isolation-stress"))
+    static let layered = Preference("stress.number", default: 0, in: .layered([.suite("isolation-stress"), .standard]))
+}
+
+struct IsolationStressTests {
+    /// Writes what no other scope writes, and counts what it then finds that isn't its own.
+    private static func foreignValues(of identity: Int) async -> Int {
+        var count = PreferenceStore.standard.contents.count + PreferenceStore.suite("isolation-stress").contents.count
+        func note(_ isForeign: Bool) { if isForeign { count += 1 } }
+        for step in 0..<3 {
+            Defaults.flag.value = identity % 2 == 0
+            Defaults.number.value = identity
+            Defaults.text.value = "scope \(identity)"
+            if step > 0 { note(Defaults.layered.value != -identity) }
+            Defaults.suite.value = -identity
+            await Task.yield()
+            note(Defaults.flag.value != (identity % 2 == 0))
+            note(Defaults.number.value != identity)
+            note(Defaults.text.value != "scope \(identity)")
+            note(Defaults.suite.value != -identity)
+            async let child = Defaults.number.value
+            note(await child != identity)
+        }
+        return count
+    }
+
+    @Test
+    func twoHundredScopesAtOnceFiftyTimesOverNeverMeet() async {
+        for round in 0..<50 {
+            let foreign = await withTaskGroup(of: Int.self) { group in
+                for number in 1...200 {
+                    group.addTask {
+                        await PreferenceStore.withIsolatedStores { await Self.foreignValues(of: round * 200 + number) }
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+            #expect(foreign == 0)
+        }
+    }
+
+    /// Values that reads outside of scopes keep, while scopes open and close on other threads, are never read in a scope,
+    /// nor a scope's values outside of it. The shared store here is one in memory that is isolated as `.standard` is.
+    @Test
+    func readsOutsideOfScopesRaceWithOpeningAndClosing() async {
+        let backend = MemoryBackend(["stress.number": -1, "stress.text": "shared"])
+        let shared = PreferenceStore(source: BackendSource { _ in backend }, standIn: .memory(.suite("race")))
+        SharedStores.register(layered: shared)
+        let number = Preference("stress.number", default: 0, in: shared)
+        let text = Preference("stress.text", default: "default", in: shared)
+        let race = Race()
+
+        await withTaskGroup { group in
+            group.addTask {
+                while !race.isDone.load(ordering: .acquiring) {
+                    race.note(number.value != -1 || text.value != "shared")
+                    await Task.yield()
+                }
+            }
+            await withTaskGroup { scopes in
+                for _ in 0..<2 {
+                    scopes.addTask {
+                        for round in 1...2_000 {
+                            PreferenceStore.withIsolatedStores {
+                                race.note(number.value != 0 || text.value != "default")
+                                number.value = round
+                                race.note(number.value != round)
+                            }
+                            race.note(number.value != -1)
+                            if round % 16 == 0 { await Task.yield() }
+                        }
+                    }
+                }
+            }
+            race.isDone.store(true, ordering: .releasing)
+        }
+        #expect(race.mistakes.load(ordering: .relaxed) == 0)
+        #expect(shared.contents == ["stress.number": -1, "stress.text": "shared"])
+    }
+}
+
+private final class Race: Sendable {
+    let isDone = Atomic<Bool>(false)
+    let mistakes = Atomic<Int>(0)
+
+    func note(_ isMistake: Bool) {
+        if isMistake { mistakes.wrappingAdd(1, ordering: .relaxed) }
+    }
+}

@@ -1,0 +1,206 @@
+import DurableFile
+import FoundationEssentials
+import Observation
+import Testing
+
+@testable import Preferences
+
+private enum Defaults {
+    static let count = Preference("isolation.count", default: 0)
+    static let title = Preference("isolation.title", default: "none")
+    static let theme = Preference("isolation.theme", default: "light", in: .suite("isolation-tests"))
+    static let other = Preference("isolation.theme", default: "light", in: .suite("isolation-tests-other"))
+}
+
+/// Made at first mention, so before the scopes of the tests that use it a second time.
+private let overStandard = PreferenceStore.layered([.inMemory(["isolation.layer": 1]), .standard])
+
+struct IsolationTests {
+    @Test
+    func scopeBeginsWithItsContentsAndEndsWithItsBody() {
+        PreferenceStore.withIsolatedStores(["isolation.count": 7]) {
+            #expect(Defaults.count.value == 7)
+            #expect(PreferenceStore.standard.contents == ["isolation.count": 7])
+            Defaults.count.value = 8
+            #expect(Defaults.count.value == 8)
+            PreferenceStore.withIsolatedStores {
+                #expect(Defaults.count.value == 0, "the inner scope counts")
+                Defaults.count.value = 1
+            }
+            #expect(Defaults.count.value == 8)
+            Defaults.count.reset()
+            #expect(PreferenceStore.standard.contents.isEmpty)
+        }
+    }
+
+    @Test
+    func everySuiteIsItsOwn() {
+        PreferenceStore.withIsolatedStores(["isolation.theme": "blue"]) {
+            Defaults.theme.value = "dark"
+            #expect(Defaults.other.value == "light")
+            #expect(PreferenceStore.suite("isolation-tests").contents == ["isolation.theme": "dark"])
+            #expect(PreferenceStore.standard["isolation.theme"] == "blue")
+        }
+    }
+
+    @Test
+    func errorOfTheBodyPassesThroughWithItsType() async {
+        struct Refusal: Error {}
+        #expect(throws: Refusal.self) {
+            try PreferenceStore.withIsolatedStores { () throws(Refusal) in throw Refusal() }
+        }
+        await #expect(throws: Refusal.self) {
+            try await PreferenceStore.withIsolatedStores { () async throws(Refusal) in throw Refusal() }
+        }
+    }
+
+    @Test
+    func childTasksInheritTheScope() async {
+        await PreferenceStore.withIsolatedStores {
+            Defaults.count.value = 5
+            async let inherited = Defaults.count.value
+            await #expect(inherited == 5)
+            await withTaskGroup { group in
+                for _ in 0..<8 { group.addTask { try? Defaults.count.update { $0 += 1 } } }
+            }
+            #expect(Defaults.count.value == 13)
+        }
+    }
+
+    @Test
+    func taskThatOutlivesTheScopeStaysInIt() async {
+        let (mayGoOn, resume) = AsyncStream.makeStream(of: Void.self)
+        let straggler = PreferenceStore.withIsolatedStores {
+            Task {
+                for await _ in mayGoOn { break }
+                Defaults.count.value = 99
+                return (Defaults.count.value, PreferenceStore.standard.isolated == nil)
+            }
+        }
+        resume.finish()
+        let (value, isShared) = await straggler.value
+        #expect(value == 99)
+        #expect(!isShared, "what a test leaves running must not reach the user's store")
+    }
+
+    @Test
+    func updatesIteratorGoesOnWithItsScope() async {
+        var iterator = PreferenceStore.withIsolatedStores {
+            let iterator = Defaults.count.updates.makeAsyncIterator()
+            Defaults.count.value = 1
+            return iterator
+        }
+        await PreferenceStore.withIsolatedStores {
+            Defaults.count.value = 2
+            #expect(await iterator.next() == 0)
+            #expect(await iterator.next() == 1)
+        }
+    }
+
+    @Test
+    func observersHearOfTheirScopeAlone() {
+        let recorder = Recorder<Int>()
+        PreferenceStore.withIsolatedStores {
+            let observation = Defaults.count.observe { recorder.record($0.new) }
+            PreferenceStore.withIsolatedStores { Defaults.count.value = 1 }
+            Defaults.count.value = 2
+            observation.cancel()
+        }
+        #expect(recorder.elements == [2])
+    }
+
+    @Test
+    func observationTracksTheStoreOfTheScope() {
+        let recorder = Recorder<String>()
+        PreferenceStore.withIsolatedStores {
+            for read in [{ _ = Defaults.count.value }, { _ = try? Defaults.count.read() }] {
+                withObservationTracking(read) { recorder.record("changed") }
+                Defaults.count.value += 1
+            }
+        }
+        #expect(recorder.elements == ["changed", "changed"])
+    }
+
+    @Test
+    func transactionUsesTheScopeAndIsUndoneInIt() throws {
+        struct Refusal: Error {}
+        try PreferenceStore.withIsolatedStores(["isolation.count": 1]) {
+            try PreferenceStore.standard.transaction { transaction in
+                transaction[Defaults.count] += 1
+                transaction[Defaults.title] = "two"
+            }
+            #expect(throws: Refusal.self) {
+                try PreferenceStore.standard.transaction { transaction in
+                    transaction[Defaults.count] += 1
+                    throw Refusal()
+                }
+            }
+            #expect(PreferenceStore.standard.contents == ["isolation.count": 2, "isolation.title": "two"])
+        }
+    }
+
+    @Test
+    func boundPreferenceFollowsTheStoreItIsBoundTo() {
+        PreferenceStore.withIsolatedStores {
+            let mock = PreferenceStore.inMemory()
+            Defaults.count.bound(to: mock).value = 3
+            #expect(Defaults.count.value == 0)
+            Defaults.theme.bound(to: .standard).value = "dark"
+            #expect(PreferenceStore.standard.names == ["isolation.theme"])
+            #expect(mock["isolation.count"] == 3)
+        }
+    }
+
+    @Test
+    func issueHandlerBelongsToTheScope() {
+        let recorder = Recorder<PreferencesError.Code>()
+        PreferenceStore.withIsolatedStores(["isolation.count": "many"]) {
+            PreferenceStore.standard.onIssue { recorder.record($0.code) }
+            #expect(Defaults.count.value == 0)
+            #expect(Defaults.count.value == 0)
+            PreferenceStore.withIsolatedStores { PreferenceStore.standard.onIssue(nil) }
+            Defaults.title.value = "none"
+            PreferenceStore.standard.set(1, for: "isolation.title")
+            #expect(Defaults.title.value == "none")
+        }
+        #expect(recorder.elements == [.unreadable, .unreadable])
+    }
+
+    @Test(arguments: 0..<2)
+    func layeredStoreOverASharedOneIsIsolatedToo(_: Int) {
+        let count = Preference("isolation.count", default: 0, in: overStandard)
+        let layer = Preference("isolation.layer", default: 0, in: overStandard)
+        PreferenceStore.withIsolatedStores(["isolation.count": 4]) {
+            #expect(count.value == 4)
+            #expect(layer.value == 1, "layers of one's own stay what they are")
+            Defaults.count.value = 5
+            #expect(count.value == 5)
+            let nested = PreferenceStore.layered([overStandard])
+            #expect(nested["isolation.count"] == 5)
+        }
+    }
+
+    @Test
+    func layeredStoreMadeInAScopeIsNotTiedToIt() {
+        let layered = PreferenceStore.withIsolatedStores(["isolation.count": 4]) {
+            let layered = PreferenceStore.layered([.suite("isolation-tests"), .standard])
+            #expect(layered["isolation.count"] == 4)
+            return layered
+        }
+        PreferenceStore.withIsolatedStores {
+            #expect(layered["isolation.count"] == nil)
+            layered.set(true, for: "isolation.flag")
+            #expect(PreferenceStore.suite("isolation-tests").contents == ["isolation.flag": true])
+        }
+    }
+
+    @Test
+    func scopesLeaveNothingBehindInALayerOfOnesOwn() {
+        let own = PreferenceStore.inMemory()
+        let layered = PreferenceStore.layered([own, .standard])
+        for _ in 0..<100 {
+            PreferenceStore.withIsolatedStores { _ = layered["isolation.count"] }
+        }
+        #expect(own.state.withLock { $0.dependents.count } <= 2)
+    }
+}

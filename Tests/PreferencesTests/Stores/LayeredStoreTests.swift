@@ -1,0 +1,175 @@
+import Testing
+
+@testable import Preferences
+
+struct LayeredStoreTests {
+    /// A layered store over layers that a test can change, the strongest first.
+    private struct Layers {
+        let managed = PreferenceStore(source: BackendSource { _ in MemoryBackend() }, role: .managed)
+        let user = PreferenceStore.inMemory()
+        let system = PreferenceStore(source: BackendSource { _ in MemoryBackend() }, role: .system)
+        let store: PreferenceStore
+
+        init(arguments: [String] = [], environment: [String: String] = [:]) {
+            store = .layered([
+                .arguments(arguments), .environment(prefix: "APP", environment), managed, user, system,
+            ])
+        }
+
+        var all: [(String, PreferenceStore)] { [("managed", managed), ("user", user), ("system", system)] }
+    }
+
+    /// Changes a layer as its own writer would, who may write what can only be read here.
+    private func set(_ value: PropertyListValue?, for name: String, in layer: PreferenceStore) throws {
+        layer.load()
+        _ = try layer.source.commit([name: value], if: .none, in: layer, for: layer)
+    }
+
+    private func source(_ name: String) -> PreferenceSource {
+        name == "user" ? .store : .layer(name)
+    }
+
+    @Test
+    func nothingStoredIsTheDefault() throws {
+        let volume = Preference("volume", default: 5, in: Layers().store)
+        #expect(volume.value == 5)
+        #expect(volume.source == .default)
+        #expect(!volume.isSet)
+    }
+
+    @Test(arguments: [("-volume", "7"), ("-volume", "-7")])
+    func argumentAnswersFirst(flag: String, text: String) throws {
+        let layers = Layers(arguments: ["program", flag, text, "--verbose", "file"], environment: ["APP_VOLUME": "1"])
+        try set(3, for: "volume", in: layers.user)
+        let volume = Preference("volume", default: 5, in: layers.store)
+        #expect(volume.value == Int(text))
+        #expect(volume.source == .layer("arguments"))
+        #expect(volume.isSet, "the writable layer has one too")
+    }
+
+    @Test
+    func environmentIsSpelledInCapitals() throws {
+        let layers = Layers(environment: ["APP_EDITOR_FONT_SIZE": "12.5", "APPX": "1", "OTHER_A": "1"])
+        let size = Preference("editor.font-size", default: 10.0, in: layers.store)
+        #expect(size.value == 12.5)
+        #expect(size.source == .layer("environment"))
+        #expect(layers.store["editor.font-size"] == "12.5")
+        #expect(layers.store.names.isEmpty)
+    }
+
+    @Test
+    func textIsReadByTheDeclaredType() throws {
+        let layers = Layers(
+            arguments: ["-flag", "YES", "-list", "[\"a\",\"b\"]", "-text", "5", "-date", "2026-11-20T22:00:00Z"]
+        )
+        #expect(Preference("flag", default: false, in: layers.store).value)
+        #expect(Preference("list", default: [String](), in: layers.store).value == ["a", "b"])
+        #expect(Preference("text", default: "", in: layers.store).value == "5")
+    }
+
+    @Test
+    func textThatCannotBeReadIsAnIssueAndTheNextLayerAnswers() throws {
+        let layers = Layers(arguments: ["-volume", "loud"])
+        try set(3, for: "volume", in: layers.user)
+        let issues = Recorder<PreferencesError>()
+        layers.store.onIssue { issues.record($0) }
+        let volume = Preference("volume", default: 5, in: layers.store)
+        #expect(volume.value == 3)
+        #expect(volume.value == 3)
+        #expect(issues.elements.count == 1)
+        #expect(issues.elements.first?.description.contains("loud") == true)
+        #expect(issues.elements.first?.description.contains("arguments") == true)
+        #expect(volume.source == .store)
+        try set(4, for: "volume", in: layers.user)
+        #expect(volume.value == 4)
+    }
+
+    @Test
+    func eachLayerAnswersOverThoseBelow() throws {
+        for (index, (name, _)) in Layers().all.enumerated() {
+            for (below, (other, _)) in Layers().all.enumerated() {
+                let layers = Layers()
+                let volume = Preference("volume", default: 0, in: layers.store)
+                try set(1, for: "volume", in: layers.all[below].1)
+                #expect(volume.value == 1)
+                #expect(volume.source == source(other))
+                try set(2, for: "volume", in: layers.all[index].1)
+                #expect(volume.value == (index <= below ? 2 : 1), "\(name) over \(other)")
+                try set(nil, for: "volume", in: layers.all[index].1)
+                #expect(volume.value == (index == below ? 0 : 1), "\(other) is uncovered")
+            }
+        }
+    }
+
+    /// All five layers, alone and each over each below.
+    @Test
+    func argumentsAndEnvironmentAnswerOverThoseBelow() throws {
+        let names = ["arguments", "environment", "managed", "user", "system"]
+        for (upper, name) in names.enumerated() {
+            for lower in upper..<names.count {
+                let chosen: (String) -> Int? = { $0 == name ? 2 : $0 == names[lower] ? 1 : nil }
+                let layers = Layers(
+                    arguments: chosen("arguments").map { ["-volume", "\($0)"] } ?? [],
+                    environment: chosen("environment").map { ["APP_VOLUME": "\($0)"] } ?? [:]
+                )
+                for (layer, store) in layers.all {
+                    try set(chosen(layer).map { .integer(Int64($0)) }, for: "volume", in: store)
+                }
+                let volume = Preference("volume", default: 0, in: layers.store)
+                #expect(volume.value == 2, "\(name) over \(names[lower])")
+                #expect(volume.source == source(name))
+            }
+        }
+    }
+
+    @Test
+    func uncoveredValueNotifies() throws {
+        let layers = Layers()
+        let volume = Preference("volume", default: 0, in: layers.store)
+        try set(1, for: "volume", in: layers.system)
+        try set(2, for: "volume", in: layers.user)
+        let seen = Recorder<[Int]>()
+        let observation = volume.observe { seen.record([$0.old, $0.new]) }
+        try set(nil, for: "volume", in: layers.user)
+        try set(9, for: "volume", in: layers.managed)
+        try set(8, for: "volume", in: layers.system)
+        try set(nil, for: "volume", in: layers.managed)
+        #expect(seen.elements == [[2, 1], [1, 9], [9, 8]])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func managedValueCannotBeChanged() throws {
+        let layers = Layers()
+        try set(9, for: "volume", in: layers.managed)
+        let volume = Preference("volume", default: 0, in: layers.store)
+        #expect(volume.source.isManaged)
+        let error = #expect(throws: PreferencesError.self) { try volume.write(1) }
+        #expect(error?.code == .managed)
+        let issues = Recorder<PreferencesError>()
+        layers.store.onIssue { issues.record($0) }
+        volume.value = 2
+        #expect(issues.elements.map(\.code) == [.managed])
+        #expect(volume.value == 9)
+        #expect(layers.user.names.isEmpty)
+    }
+
+    @Test
+    func updateReadsThroughTheLayersAndWritesToTheWritable() throws {
+        let layers = Layers()
+        try set(10, for: "volume", in: layers.system)
+        let volume = Preference("volume", default: 0, in: layers.store)
+        try volume.update { $0 += 1 }
+        #expect(layers.user["volume"] == 11)
+        #expect(layers.system["volume"] == 10)
+        volume.reset()
+        #expect(volume.value == 10)
+    }
+
+    @Test
+    func storeWithoutAWritableLayerRefusesWrites() throws {
+        let store = PreferenceStore.layered([.arguments(["-a", "1"])])
+        let error = #expect(throws: PreferencesError.self) { try Preference("a", default: 0, in: store).write(2) }
+        #expect(error?.code == .readOnly)
+    }
+}

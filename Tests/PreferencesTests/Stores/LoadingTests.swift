@@ -1,0 +1,76 @@
+import DurableFile
+import FileTestSupport
+import Observation
+import Testing
+
+@testable import Preferences
+
+/// The first use of a store, also where it fails or several threads are at it.
+struct LoadingTests {
+    @Test
+    func valuesOfAStoreThatOpensLaterAreSeenAndTold() throws {
+        let store = PreferenceStore(backend: OutsideBackend(["count": 5], failingLoads: 1))
+        let issues = Recorder<PreferencesError>()
+        store.onIssue { issues.record($0) }
+        let above = PreferenceStore.layered([store, .inMemory()])
+        let count = Preference("count", default: 0, in: store)
+        let countAbove = count.bound(to: above)
+        let seen = Recorder<Int>()
+        let observations = [count, countAbove].map { $0.observe { seen.record($0.new) } }
+        #expect(count.value == 0)
+        #expect(countAbove.value == 0)
+        #expect(issues.elements.map(\.code) == [.unavailable])
+        let tracked = Recorder<Int>()
+        withObservationTracking {
+            _ = countAbove.value
+        } onChange: {
+            tracked.record(count.value)
+        }
+
+        store.set(1, for: "other")
+        #expect(count.value == 5)
+        #expect(countAbove.value == 5)
+        #expect(seen.elements == [5, 5])
+        #expect(tracked.elements == [5])
+        #expect(issues.elements.count == 1)
+        withExtendedLifetime(observations) {}
+    }
+
+    /// No thread may see a store that another has loaded only in part.
+    @Test(arguments: [1, 3])
+    func threadsThatUseAStoreFirstAllSeeItsValues(layers: Int) async {
+        for _ in 0..<300 {
+            let contents: [String: PropertyListValue] = Dictionary(uniqueKeysWithValues: (0..<50).map { ("\($0)", 7) })
+            let lowest = PreferenceStore.inMemory(contents)
+            let store = layers == 1 ? lowest : .layered((1..<layers).map { _ in .inMemory() } + [lowest])
+            let wrong = Counter()
+            await onThreads(8) { thread in
+                let count = Preference("\(thread % 2)", default: 0, in: store)
+                if count.value != 7 || count.value != 7 || store["\(thread)"] != 7 { wrong.next() }
+            }
+            #expect(wrong.value == 0)
+        }
+    }
+
+    @Test
+    func outsideChangeIsNotLostBesideOtherCalls() async {
+        let backend = OutsideBackend()
+        let store = PreferenceStore(backend: backend)
+        let count = Preference("count", default: 0, in: store)
+        store.set(0, for: "count")
+        let isDone = Lock(false)
+        let missed = Counter()
+        await onThreads(2) { thread in
+            guard thread == 0 else {
+                while !isDone.withLock({ $0 }) { _ = count.source }
+                return
+            }
+            for value in 1...50_000 {
+                backend.changeOutside("count", to: .integer(Int64(value)))
+                if count.value != value { missed.next() }
+            }
+            isDone.withLock { $0 = true }
+        }
+        #expect(missed.value == 0)
+    }
+}

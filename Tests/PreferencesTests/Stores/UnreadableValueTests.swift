@@ -1,0 +1,131 @@
+import FileTestSupport
+import FoundationEssentials
+import Testing
+
+@testable import Preferences
+
+/// What is stored but can't be read: the default answers, the error says why, and the bytes stay.
+struct UnreadableValueTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    private func store(_ text: String) throws -> (PreferenceStore, Recorder<PreferencesError>) {
+        try folder.write(text, to: "preferences.jsonl")
+        let store = PreferenceStore(file: folder.path("preferences.jsonl"))
+        let issues = Recorder<PreferencesError>()
+        store.onIssue { issues.record($0) }
+        return (store, issues)
+    }
+
+    private func check<Value: PreferenceValue>(
+        _ json: String,
+        as defaultValue: Value,
+        _ expected: String,
+        found: String,
+        at path: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let text = "{\"first\":1}\n{\"name\":\(json)}\n"
+        let (store, issues) = try store(text)
+        let preference = Preference("name", default: defaultValue, in: store)
+        for _ in 1...3 {
+            #expect(try preference.value.storedValue() == defaultValue.storedValue(), sourceLocation: sourceLocation)
+        }
+        let error = try #require(throws: PreferencesError.self, sourceLocation: sourceLocation) {
+            try preference.read()
+        }
+        #expect(error.code == .unreadable)
+        #expect(error.name == "name")
+        #expect(error.codingPath == path, "\(error)", sourceLocation: sourceLocation)
+        #expect(
+            error.message.contains(expected) && error.message.contains(found),
+            "\(error)",
+            sourceLocation: sourceLocation
+        )
+        #expect(
+            issues.elements.map(\.description) == [error.description],
+            "once, not per read",
+            sourceLocation: sourceLocation
+        )
+        #expect(throws: PreferencesError.self) { try preference.update { _ in Issue.record("the body ran") } }
+        #expect(preference.isSet && preference.source == .default)
+        store.set(2, for: "other")
+        #expect(try folder.read("preferences.jsonl") == text + "{\"other\":2}\n", sourceLocation: sourceLocation)
+        // Another unreadable value is another issue, a readable one none.
+        store.set(.array([.data(Data([1]))]), for: "name")
+        #expect(try preference.value.storedValue() == defaultValue.storedValue())
+        try preference.write(defaultValue)
+        #expect(preference.source == .store)
+        #expect(issues.elements.count == 2, "\(issues.elements)", sourceLocation: sourceLocation)
+    }
+
+    @Test
+    func confusedTypesGiveTheDefault() throws {
+        try check("\"text\"", as: 7, "Int", found: "string \"text\"")
+        try check("1.5", as: 7, "Int", found: "1.5")
+        try check("300", as: Int8(7), "Int8", found: "300")
+        try check("-1", as: UInt(7), "UInt", found: "-1")
+        try check("9223372036854775808", as: 7, "Int", found: "9223372036854775808")
+        try check("18446744073709551615", as: 7.5, "Double", found: "18446744073709551615")
+        try check("2", as: true, "Bool", found: "2")
+        try check("true", as: "text", "String", found: "true")
+        try check("\"AQ==\"", as: Data(), "Data", found: "string")
+        try check("true", as: Date(timeIntervalSinceReferenceDate: 0), "Date", found: "true")
+        try check("\"blue\"", as: Theme.dark, "Theme", found: "\"blue\"")
+        try check("3", as: Level.low, "Level", found: "3")
+        try check("{}", as: [1], "Array", found: "dictionary")
+    }
+
+    @Test
+    func errorsNameTheWayInside() throws {
+        try check("[1,2,\"x\"]", as: [0], "Int", found: "string \"x\"", at: ["2"])
+        try check("{\"x\":1}", as: Point(), "missing key", found: "\"y\"")
+        try check("{\"x\":1,\"y\":\"2\"}", as: Point(), "Int", found: "string \"2\"", at: ["y"])
+        try check("[{\"x\":1,\"y\":2},{\"x\":true,\"y\":2}]", as: [Point()], "Int", found: "true", at: ["1", "x"])
+        try check("{\"a\":[\"dark\",\"blue\"]}", as: ["b": [Theme.dark]], "Theme", found: "\"blue\"", at: ["a", "1"])
+    }
+
+    @Test
+    func invalidStoredValueGivesTheDefault() throws {
+        let (store, issues) = try store("{\"volume\":11}\n")
+        for _ in 1...3 {
+            let volume = Preference("volume", default: 5, in: store, range: 0...10)
+            #expect(volume.value == 5)
+            let error = #expect(throws: PreferencesError.self) { try volume.read() }
+            #expect(error?.code == .invalid)
+            #expect(throws: PreferencesError.self) { try volume.write(12) }
+        }
+        #expect(issues.elements.map(\.code) == [.invalid], "once, however often it is declared")
+        #expect(try folder.read("preferences.jsonl") == "{\"volume\":11}\n")
+    }
+
+    /// Each byte of a line, replaced by what breaks JSON.
+    @Test
+    func lineBrokenAtAnyPlaceLeavesTheOthers() throws {
+        let line = Array(#"{"text":"a\u00e9\n","list":[1,-2.5e3,{"key":true}],"data":{"$data":"AQID"}}"#.utf8)
+        var texts: [[UInt8]] = (1..<line.count).map { Array(line.prefix($0)) }
+        for index in line.indices {
+            for byte in [0, 10, 34, 58, 125, 0xFF] as [UInt8] where byte != line[index] {
+                var broken = line
+                broken[index] = byte
+                texts.append(broken)
+            }
+        }
+        for text in texts {
+            let bytes = Array("{\"first\":1}\n".utf8) + text + Array("\n{\"last\":2}\n".utf8)
+            let path = folder.path("preferences.jsonl")
+            try Data(bytes).write(to: URL(filePath: path))
+            let store = PreferenceStore(file: path)
+            let issues = Recorder<PreferencesError>()
+            store.onIssue { issues.record($0) }
+            let place = "\(String(decoding: text, as: UTF8.self))"
+            #expect(store["first"] == 1 && store["last"] == 2, "\(place)")
+            let isBroken = !issues.elements.isEmpty
+            #expect(issues.elements.allSatisfy { $0.code == .damaged }, "\(place): \(issues.elements)")
+            if isBroken, !text.contains(10) { #expect(store.names == ["first", "last"], "\(place)") }
+            if !isBroken { #expect(store.names.count > 2 || text.contains(10), "\(place)") }
+            #expect(Preference("list", default: [0], in: store).value == [0], "\(place)")
+            #expect(Array(try Data(contentsOf: URL(filePath: path))) == bytes, "\(place)")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import FoundationEssentials
+import Testing
+
+@testable import Preferences
+
+/// The kinds of store that the rules must hold for alike.
+enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
+    case memory, file, layered
+
+    var testDescription: String { "\(self)" }
+
+    /// Runs `body` with a fresh store of the kind, in a folder of its own.
+    func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result {
+        try withTemporaryFolder { folder in try body(makeStore(in: folder)) }
+    }
+
+    func withStore<Result>(_ body: (PreferenceStore) async throws -> Result) async throws -> Result {
+        try await withTemporaryFolder { folder in try await body(makeStore(in: folder)) }
+    }
+
+    func makeStore(in folder: URL) throws -> PreferenceStore {
+        switch self {
+        case .memory: .inMemory()
+        case .file: try .file(at: folder.appending(path: "preferences.jsonl"))
+        case .layered: .layered([try .file(at: folder.appending(path: "preferences.jsonl")), .inMemory()])
+        }
+    }
+}

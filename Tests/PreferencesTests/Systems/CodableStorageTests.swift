@@ -1,0 +1,63 @@
+import Observation
+import Preferences
+import Testing
+
+// Storage for any Codable: instances of one key stay in step, readers are told, nil removes.
+
+private struct Profile: Codable, Equatable, Sendable {
+    var name = "Pitt"
+    var tags: Set<String> = []
+    var manager: [Profile] = []
+}
+
+private struct ProfileScreen {
+    @Preference var profile: Profile?
+    init(_ store: PreferenceStore) { _profile = Preference("profile", in: store) }
+}
+
+struct CodableStorageTests {
+    private let store = PreferenceStore.inMemory()
+
+    @Test
+    func instancesOfOneKeyStayInStep() {
+        let (first, second) = (ProfileScreen(store), ProfileScreen(store))
+        first.profile = Profile(name: "Ada", tags: ["a", "b"], manager: [Profile()])
+        #expect(second.profile == Profile(name: "Ada", tags: ["a", "b"], manager: [Profile()]))
+        second.profile?.name = "Grace"
+        #expect(first.profile?.name == "Grace")
+    }
+
+    @Test
+    func nilRemoves() {
+        let screen = ProfileScreen(store)
+        screen.profile = Profile()
+        #expect(store.names == ["profile"])
+        screen.profile = nil
+        #expect(store.names == [])
+        #expect(screen.profile == nil)
+    }
+
+    @Test
+    func readersRenderAgain() {
+        let (screen, other) = (ProfileScreen(store), ProfileScreen(store))
+        let rendered = Recorder<Profile?>()
+        withObservationTracking {
+            #expect(screen.profile == nil)
+        } onChange: {
+            rendered.record(screen.profile)
+        }
+        other.profile = Profile()
+        #expect(rendered.elements == [Profile()])
+    }
+
+    @Test
+    func codeWithoutViewsIsToldToo() async {
+        let screen = ProfileScreen(store)
+        var values = screen.$profile.updates.makeAsyncIterator()
+        #expect(await values.next() == .some(nil))
+        screen.profile = Profile()
+        #expect(await values.next() == Profile())
+        screen.profile = nil
+        #expect(await values.next() == .some(nil))
+    }
+}

@@ -1,0 +1,60 @@
+import Preferences
+import Testing
+
+// The concise wrapper: publisher-like following with didSet and willSet timing, suites, several instances of one key, mocks.
+
+private struct User: PreferenceGroup {
+    @Preference("user.name") var name = "Pitt"
+    @Preference("user.age") var age: Int?
+    init() {}
+}
+
+struct ConciseWrapperTests {
+    private let user = User(in: .inMemory())
+
+    @Test
+    func severalInstancesOfOneKeyShareTheirValue() {
+        let other = Preference("user.name", default: "somebody", in: user.$name.store)
+        user.name = "François"
+        #expect(other.value == "François")
+        other.reset()
+        #expect(user.name == "Pitt")
+        #expect(other.value == "somebody", "each declaration has its own default")
+    }
+
+    @Test
+    func nilGivesTheDefaultAgain() {
+        user.age = 42
+        user.age = nil
+        #expect(user.age == nil)
+        #expect(!user.$age.isSet)
+    }
+
+    @Test
+    func removalIsPublished() {
+        let seen = Recorder<String>()
+        let observation = user.$name.observe { seen.record("\($0.old) → \($0.new)") }
+        user.name = "François"
+        user.$name.reset()
+        #expect(seen.elements == ["Pitt → François", "François → Pitt"])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func onePreferenceIsMocked() {
+        let mock = user.$name.bound(to: .inMemory(["user.name": "Mock"]))
+        #expect(mock.value == "Mock")
+        mock.value = "Changed"
+        mock.reset()
+        #expect(mock.value == "Pitt")
+        #expect(user.$name.store.contents.isEmpty, "the real store is never touched")
+    }
+
+    @Test
+    func allAreMocked() {
+        let mock = User(in: .inMemory(["user.name": "Mock", "user.age": 7]))
+        #expect(mock.name == "Mock")
+        #expect(mock.age == 7)
+        #expect(user.name == "Pitt")
+    }
+}

@@ -1,0 +1,68 @@
+import Preferences
+import Testing
+
+// Typed keys with default and suite, grouped in scopes: how users of such a library would write it.
+
+private struct GeneralPreferences: PreferenceGroup {
+    @Preference("AutomaticallyUpdate") var automaticallyUpdate = false
+    @Preference("theme") var theme = Appearance.system
+    @Preference("shared", in: .suite("group.com.example")) var shared = 1
+    init() {}
+}
+
+private struct EditorPreferences: PreferenceGroup {
+    @Preference("editor.fontSize", range: 6...72) var fontSize = 12.0
+    init() {}
+}
+
+private enum Appearance: String, Sendable { case system, light, dark }
+
+private enum Defaults {
+    static let general = GeneralPreferences()
+    static let editor = EditorPreferences()
+}
+
+struct ScopedKeysTests {
+    @Test
+    func scopesReadAndWriteAsPlainProperties() {
+        PreferenceStore.withIsolatedStores {
+            #expect(!Defaults.general.automaticallyUpdate)
+            Defaults.general.automaticallyUpdate = true
+            #expect(Defaults.general.automaticallyUpdate)
+            Defaults.general.theme = .dark
+            #expect(PreferenceStore.standard.contents == ["AutomaticallyUpdate": true, "theme": "dark"])
+        }
+    }
+
+    @Test
+    func keyOfASuiteGoesToItsSuite() {
+        PreferenceStore.withIsolatedStores {
+            Defaults.general.shared = 2
+            #expect(PreferenceStore.suite("group.com.example")["shared"] == 2)
+            #expect(PreferenceStore.standard["shared"] == nil)
+        }
+    }
+
+    @Test
+    func keyIsAValueOfItsOwn() {
+        PreferenceStore.withIsolatedStores {
+            let key = Defaults.general.$automaticallyUpdate
+            #expect(key.name == "AutomaticallyUpdate")
+            #expect(!key.defaultValue)
+            key.value = true
+            #expect(Defaults.general.automaticallyUpdate)
+            key.reset()
+            #expect(!key.isSet)
+        }
+    }
+
+    @Test
+    func valueOutsideTheRangeIsRefused() throws {
+        try PreferenceStore.withIsolatedStores {
+            #expect(throws: PreferencesError.self) { try Defaults.editor.$fontSize.write(100) }
+            #expect(Defaults.editor.fontSize == 12)
+            try Defaults.editor.$fontSize.write(72)
+            #expect(Defaults.editor.fontSize == 72)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Preferences
+import Testing
+
+/// What other libraries store for a value, written out by the rules of their sources, and read by the same declaration.
+struct AdoptionFixtureTests {
+    private enum Look: String, Codable, Sendable { case light, dark }
+    private enum Plain: String, Sendable { case light, dark }
+
+    private struct Profile: Codable, Equatable, Sendable {
+        var name: String
+        var born: Date
+        var site: URL?
+    }
+
+    private let profile = Profile(
+        name: "Ada",
+        born: Date(timeIntervalSinceReferenceDate: 700_000_000.5),
+        site: URL(string: "https://example.com/a?b=c#d")
+    )
+    private static let json = #"{"name":"Ada","born":700000000.5,"site":"https:\/\/example.com\/a?b=c#d"}"#
+
+    /// A Codable value as JSON in data: CodableStorage, PDefaults, @ComplexUserDefault and the modular repository.
+    /// As JSON in a string: sindresorhus/Defaults, and AppStorage by RawRepresentable.
+    /// As a property list: by PropertyListEncoder, or by hand.
+    @Test(
+        arguments: [
+            .data(Data(json.utf8)), .string(json),
+            [
+                "name": "Ada", "born": .date(Date(timeIntervalSinceReferenceDate: 700_000_000.5)),
+                "site": "https://example.com/a?b=c#d",
+            ],
+        ] as [PropertyListValue]
+    )
+    func codableValueIsRead(stored: PropertyListValue) throws {
+        let store = PreferenceStore.inMemory(["profile": stored])
+        #expect(try Preference<Profile?>("profile", in: store).read() == profile)
+        #expect(try Preference<Profile?>("profile", in: store, coding: .json).read() == profile)
+        #expect(try Preference<Profile?>("profile", in: store, coding: .jsonString).read() == profile)
+    }
+
+    /// sindresorhus/Defaults stores an array of Codable values as an array of their JSON texts.
+    @Test
+    func arrayOfTextsIsRead() throws {
+        let store = PreferenceStore.inMemory(["profiles": [.string(Self.json), .string(Self.json)]])
+        #expect(try Preference<[Profile]?>("profiles", in: store).read() == [profile, profile])
+    }
+
+    /// An enum by its raw value, or by its JSON text with the quotes, as sindresorhus/Defaults stores one that is Codable too.
+    @Test(arguments: ["dark", "\"dark\""])
+    func enumIsRead(text: String) throws {
+        let store = PreferenceStore.inMemory(["look": .string(text), "data": .data(Data("\"dark\"".utf8))])
+        #expect(try Preference<Look?>("look", in: store).read() == .dark)
+        #expect(try Preference<Plain?>("look", in: store).read() == .dark)
+        #expect(try Preference<Look?>("data", in: store).read() == .dark)
+    }
+
+    /// A URL as text, and as its JSON text with escaped slashes.
+    @Test(arguments: ["https://example.com/a?b=c#d", #""https:\/\/example.com\/a?b=c#d""#])
+    func urlIsRead(text: String) throws {
+        let store = PreferenceStore.inMemory(["site": .string(text)])
+        #expect(try Preference<URL?>("site", in: store).read()?.absoluteString == "https://example.com/a?b=c#d")
+    }
+
+    /// A dictionary with texts of JSON as values, and a set as an array.
+    @Test
+    func collectionsAreRead() throws {
+        let store = PreferenceStore.inMemory(["byYear": ["1815": .string(Self.json)], "tags": ["a", "b"]])
+        #expect(try Preference<[Int: Profile]?>("byYear", in: store).read() == [1815: profile])
+        #expect(try Preference<Set<String>?>("tags", in: store).read() == ["a", "b"])
+    }
+
+    /// What the other library would read back: the coding says which form a set writes.
+    @Test
+    func setWritesTheFormThatIsDeclared() throws {
+        let store = PreferenceStore.inMemory(["profile": .data(Data(Self.json.utf8))])
+        try Preference<Profile?>("profile", in: store, coding: .json).write(profile)
+        guard case .data = store["profile"] else {
+            Issue.record("a JSON coding goes on writing data")
+            return
+        }
+        try Preference<Profile?>("profile", in: store, coding: .jsonString).write(profile)
+        guard case .string = store["profile"] else {
+            Issue.record("a JSON text coding writes text")
+            return
+        }
+        try Preference<Profile?>("profile", in: store).write(profile)
+        guard case .dictionary = store["profile"] else {
+            Issue.record("without a coding it is stored as nested values")
+            return
+        }
+    }
+}

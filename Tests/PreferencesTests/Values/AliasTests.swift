@@ -1,0 +1,42 @@
+import Preferences
+import Testing
+
+struct AliasTests {
+    private enum Look: String, Sendable { case system, dark }
+
+    private let store = PreferenceStore.inMemory(["look": "night"])
+
+    @Test
+    func renamedCaseReadsAsTheNewOne() {
+        let look = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
+        #expect(look.value == .dark)
+        #expect(store["look"] == "night", "a read never writes")
+        look.value = .dark
+        #expect(store["look"] == "dark")
+    }
+
+    @Test
+    func optionalTakesAliasesToo() throws {
+        let look = Preference<Look?>("look", in: store, coding: .rawValue(aliases: ["night": .dark]))
+        #expect(try look.read() == .dark)
+        look.value = nil
+        #expect(store.names.isEmpty)
+    }
+
+    @Test
+    func caseThatIsNoAliasIsUnreadable() {
+        store.set("noon", for: "look")
+        let look = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
+        let error = #expect(throws: PreferencesError.self) { try look.read() }
+        #expect(error?.code == .unreadable)
+    }
+
+    @Test
+    func declarationsWithOtherAliasesReadForThemselves() {
+        store.onIssue { _ in }
+        let one = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
+        let other = Preference("look", default: Look.system, in: store, coding: .rawValue)
+        #expect(one.value == .dark)
+        #expect(other.value == .system)
+    }
+}

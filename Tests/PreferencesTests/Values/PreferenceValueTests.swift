@@ -1,0 +1,206 @@
+import FoundationEssentials
+import Preferences
+import Testing
+
+struct PreferenceValueTests {
+    @Test
+    func integersKeepTheirLimits() throws {
+        func check<Integer: FixedWidthInteger & Codable & PreferenceValue>(_: Integer.Type) throws {
+            for value in [Integer.min, 0, 1, .max] { try roundTripBoth(value) }
+            try roundTripBoth([Integer.min, .max])
+        }
+        try check(Int.self)
+        try check(Int8.self)
+        try check(Int16.self)
+        try check(Int32.self)
+        try check(Int64.self)
+        try check(UInt.self)
+        try check(UInt8.self)
+        try check(UInt16.self)
+        try check(UInt32.self)
+        try check(UInt64.self)
+        try check(Int128.self)
+        try check(UInt128.self)
+        #expect(UInt64.max.storedValue() == .unsigned(.max))
+        #expect(UInt64(7).storedValue() == .integer(7))
+    }
+
+    @Test(arguments: [
+        0.0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, .leastNormalMagnitude, .greatestFiniteMagnitude,
+        -.greatestFiniteMagnitude, 0.1, 1.0.nextUp,
+    ])
+    func realsKeepTheirBits(_ value: Double) throws {
+        for coding in [PreferenceCoding<Double>.native, .propertyList] {
+            let stored = try #require(try coding.encode(value))
+            let read = try #require(try coding.decode(stored))
+            #expect(read.bitPattern == value.bitPattern)
+            // As an element a date's bits take the same way.
+            let date = Date(timeIntervalSinceReferenceDate: value)
+            #expect(try PropertyListValue.date(Date(storedValue: .date(date))) == .date(date))
+        }
+        let narrow = Float(value)
+        #expect(try Float(storedValue: .real(Double(narrow))).bitPattern == narrow.bitPattern)
+    }
+
+    @Test(arguments: [
+        "", "\0", "\u{1}\u{1F}\u{7F}", "\u{FEFF}first", "\u{E9}", "e\u{301}", "👩‍👩‍👧", "$null", "$$null", "$nul",
+        "\"\\\n\r\t",
+        String(repeating: "x", count: 1 << 20),
+    ])
+    func stringsKeepTheirBytes(_ value: String) throws {
+        func check<Value: PreferenceValue & Codable>(_ value: Value, _ text: (Value) -> String?) throws {
+            for coding in [PreferenceCoding<Value>.native, .propertyList, .json, .jsonString] {
+                let stored = try #require(try coding.encode(value))
+                let read = try #require(try coding.decode(stored))
+                #expect(text(read).map { Array($0.utf8) } == Array((text(value) ?? "").utf8))
+            }
+        }
+        try check(value) { $0 }
+        try check([value]) { $0[0] }
+        try check(["k": value]) { $0["k"] }
+        try check([[value]]) { $0[0][0] }
+        try check([String?.some(value), nil]) { $0[0] }
+    }
+
+    @Test
+    func foundationTypesComeBack() throws {
+        try roundTripBoth(Data())
+        try roundTripBoth(Data(repeating: 7, count: 1 << 20))
+        for text in [
+            "https://example.com/a%20b?q=1&r=%C3%A9#part", "file:///tmp/x%20y/", "mailto:a@b.c", "relative/path",
+        ] {
+            let url = try #require(URL(string: text))
+            try roundTripBoth(url)
+            #expect(url.storedValue() == .string(text))
+        }
+        try roundTripBoth(UUID())
+        for text in ["0", "-12.340", "1e127", "1e-127", "99999999999999999999999999999999999999"] {
+            try roundTripBoth(try #require(Decimal(string: text)))
+        }
+        try roundTripBoth(Decimal.nan)
+        try roundTripBoth(Locale(identifier: "de_AT"))
+        try roundTripBoth(try #require(TimeZone(secondsFromGMT: 3600)))
+        try roundTrip(Character("👩‍👩‍👧"), .native)
+        try roundTripBoth(Date(timeIntervalSinceReferenceDate: 785_451_600.123_456_7.nextUp))
+    }
+
+    @Test
+    func durationsAreExactToTheAttosecond() throws {
+        let limits = [Duration(attoseconds: .min), Duration(attoseconds: .max)]
+        for value in limits + [.zero, .seconds(-1), .milliseconds(1500), Duration(attoseconds: -1)] {
+            try roundTripBoth(value)
+        }
+        #expect(Duration.milliseconds(-1500).storedValue() == "-1.5")
+        #expect(try Duration(storedValue: 3) == .seconds(3))
+        #expect(try Duration(storedValue: 0.1) == .milliseconds(100))
+        #expect(try Duration(storedValue: 1e18) == .seconds(Int64(1e18)))
+        let malformed: [PropertyListValue] = [
+            "", "-", "1.", ".5", "1e3", "+1", "1.0000000000000000001", "170141183460469231732", true, 1e30, .real(.nan),
+        ]
+        for stored in malformed { #expect(readError(Duration.self, stored)?.code == .unreadable) }
+    }
+
+    @Test
+    func collectionsComeBack() throws {
+        try roundTripBoth([Int]())
+        try roundTripBoth([1: "a", -2: "b"])
+        try roundTripBoth([Level.low: [Theme.dark], .high: []])
+        try roundTripBoth(1..<5)
+        try roundTripBoth(Theme.dark)
+        try roundTripBoth("a"..."z")
+        try roundTripBoth(Set([3, 1, 2]))
+        #expect(try Set([3, 1, 2]).storedValue() == [1, 2, 3])
+        #expect(try [Level.high: 1].storedValue() == ["5": 1])
+        #expect(readError(Range<Int>.self, [2, 1])?.message.contains("two bounds in order") == true)
+        #expect(readError(ClosedRange<Int>.self, [1])?.code == .unreadable)
+    }
+
+    @Test
+    func nilInsideIsKeptAndOutsideIsNotSet() throws {
+        #expect(try Int?.none.storedValue() == nil)
+        #expect(try Int??.some(nil).storedValue() == nil)
+        #expect(try PreferenceCoding<Int??>.propertyList.encode(.some(nil)) == nil)
+        let mixed: [String?] = [nil, "$null", "$$null", "null", ""]
+        let stored: PropertyListValue = ["$null", "$$null", "$$$null", "null", ""]
+        for coding in [PreferenceCoding<[String?]>.native, .propertyList] {
+            #expect(try coding.encode(mixed) == stored)
+            #expect(try coding.decode(stored) == mixed)
+        }
+        try roundTripBoth(["a": Int?.none, "b": 1])
+        try roundTripBoth([[nil, 1], nil] as [[Int?]?])
+        for coding in [PreferenceCoding<[String]>.native, .propertyList] {
+            #expect(try coding.decode(["$null", "$$null"]) == ["$null", "$null"])
+        }
+        #expect(try String(storedValue: "$null") == "$null")
+    }
+
+    @Test
+    func defaultImplementationsPreferTheRawValue() throws {
+        #expect(try Theme.dark.storedValue() == "dark")
+        #expect(try Point(x: 1, y: 2).storedValue() == ["x": 1, "y": 2])
+        try roundTrip(Frame(), .native)
+        let error = try #require(readError(Theme.self, "blue"))
+        #expect(error.message == "Theme has no case for string \"blue\"")
+    }
+
+    @Test(
+        arguments: [
+            (1, true), (0, false), (.unsigned(1), true),
+        ] as [(PropertyListValue, Bool)]
+    )
+    func zeroAndOneAreBooleans(_ stored: PropertyListValue, _ value: Bool) throws {
+        #expect(try Bool(storedValue: stored) == value)
+    }
+
+    @Test
+    func losslessConversionsAreTaken() throws {
+        #expect(try Double(storedValue: 3) == 3)
+        #expect(try Int(storedValue: 3.0) == 3)
+        #expect(try UInt64(storedValue: .real(0x1p63)) == 1 << 63)
+        #expect(try Float(storedValue: 0.1) == 0.1)
+        #expect(try Float(storedValue: .real(.infinity)) == .infinity)
+        #expect(try Decimal(storedValue: .unsigned(.max)) == Decimal(UInt64.max))
+    }
+
+    @Test
+    func confusedTypesThrowAndSayWhat() throws {
+        func check<Value: PreferenceValue>(_ type: Value.Type, _ stored: [PropertyListValue]) throws {
+            for stored in stored {
+                let error = try #require(readError(type, stored))
+                #expect(error.code == .unreadable)
+                #expect(error.message.hasPrefix("expected \(type), found "), "\(error)")
+                #expect(error.message.utf8.count < 200)
+            }
+        }
+        let data = PropertyListValue.data(Data([1]))
+        let date = PropertyListValue.date(Date(timeIntervalSinceReferenceDate: 1))
+        let long = PropertyListValue.string(String(repeating: "é", count: 1 << 20))
+        try check(Bool.self, [2, -1, 1.0, "true", data, date, [], [:], long])
+        try check(Int.self, [true, 1.5, .unsigned(.max), .real(0x1p63), .real(.nan), .real(.infinity), "1", data, [1]])
+        try check(Int8.self, [128, -129])
+        try check(UInt.self, [-1, -1.0])
+        try check(Double.self, [true, .integer(.max), .unsigned(.max), "1.5", [:]])
+        try check(Float.self, [1e300, .real(-.greatestFiniteMagnitude), true])
+        try check(String.self, [1, true, data, date, []])
+        try check(Character.self, ["", "ab", 1])
+        try check(Data.self, ["AQ==", [], 1])
+        try check(Date.self, [1, 1.5, "2026-01-01T00:00:00Z"])
+        try check(URL.self, ["\"https://a\"", "a b", 1, data])
+        try check(UUID.self, ["", "x", data])
+        try check(Decimal.self, ["12abc", "", 1.5, true, "1e"])
+        try check(TimeZone.self, ["Nowhere/Land", 1])
+        try check([Int].self, [1, "[1]", [:], data])
+        try check([String: Int].self, [[], "{}"])
+    }
+
+    @Test
+    func errorsNameTheWayInside() throws {
+        #expect(readError([Int].self, [1, "x"])?.codingPath == ["1"])
+        #expect(readError([String: [Int?]].self, ["a": [1, true]])?.codingPath == ["a", "1"])
+        #expect(readError([Level: Int].self, ["9": 1])?.codingPath == ["9"])
+        #expect(readError([[Theme]].self, [[], ["dark", "blue"]])?.codingPath == ["1", "1"])
+        let error = try #require(readError([Point].self, [["x": 1, "y": "two"]]))
+        #expect(error.codingPath == ["0", "y"])
+        #expect(error.message == "expected Int, found string \"two\"")
+    }
+}

@@ -1,0 +1,173 @@
+import FoundationEssentials
+import Preferences
+import Testing
+
+struct PropertyListCoderTests {
+    @Test
+    func structComesBackWithNativeMembers() throws {
+        let frame = Frame()
+        let stored = try #require(try encoded(frame, .propertyList))
+        guard case .dictionary(let members) = stored else { Issue.record("not a dictionary: \(stored)"); return }
+        #expect(members["opened"] == .date(Date(timeIntervalSinceReferenceDate: 0.1)))
+        #expect(members["icon"] == .data(Data([0, 255])))
+        #expect(members["link"] == "https://example.com/a?b=c&d#e")
+        #expect(members["price"] == "12.34")
+        #expect(members["marks"] == ["first": [1, "$null"], "second": []])
+        #expect(members["counts"] == ["0": .real(.infinity), "255": -0.0])
+        #expect(members["tags"] == ["$$null", "a", "b"])
+        #expect(members["shape"] == ["circle": ["radius": 2.0]])
+        #expect(members["raw"] == frame.raw)
+        #expect(try PreferenceCoding<Frame>.propertyList.decode(stored) == frame)
+    }
+
+    @Test
+    func payloadsOfEnumsComeBack() throws {
+        try roundTrip(Shape.both(.none, .both(.circle(radius: -0.0), .none)), .propertyList)
+    }
+
+    class Base: Codable {
+        var number = 1
+    }
+
+    final class Derived: Base {
+        var text = "a"
+        var inner: [Int] = [1]
+
+        override init() { super.init() }
+
+        private enum CodingKeys: CodingKey { case text, inner }
+
+        required init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            text = try container.decode(String.self, forKey: .text)
+            var inner = try container.nestedUnkeyedContainer(forKey: .inner)
+            self.inner = [
+                try inner.decode(Int.self), try inner.nestedContainer(keyedBy: CodingKeys.self).allKeys.count,
+            ]
+            try super.init(from: try container.superDecoder())
+        }
+
+        override func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(text, forKey: .text)
+            var inner = container.nestedUnkeyedContainer(forKey: .inner)
+            try inner.encode(7)
+            var innermost = inner.nestedContainer(keyedBy: CodingKeys.self)
+            try innermost.encode("$null", forKey: .text)
+            try inner.encode(8)
+            #expect(inner.count == 3)
+            #expect(encoder.userInfo.isEmpty)
+            try super.encode(to: container.superEncoder())
+        }
+    }
+
+    @Test
+    func classesAndNestedContainersComeBack() throws {
+        let value = Derived()
+        value.number = 5
+        let stored = try #require(try PropertyListValue(codable: value))
+        #expect(stored == ["text": "a", "inner": [7, ["text": "$$null"], 8], "super": ["number": 5]])
+        let read = try Derived(codable: stored)
+        #expect(read.number == 5)
+        #expect(read.inner == [7, 1])
+    }
+
+    @Test
+    func dictionariesOfOtherKeysAreDictionariesWhereTheyCanBe() throws {
+        #expect(try encoded([Slot.first: 1], .propertyList) == ["first": 1])
+        #expect(try encoded([Slot: Int](), .propertyList) == [:])
+        #expect(try encoded([UInt8(7): 1], .propertyList) == ["7": 1])
+        #expect(try PreferenceCoding<[Slot: Int]>.propertyList.decode(["first", 1]) == [.first: 1])
+        #expect(try PreferenceCoding<[UInt8: Int]>.propertyList.decode([7, 1]) == [7: 1])
+        let points = [Point(x: 2): "a", Point(x: 1): "b"]
+        #expect(try encoded(points, .propertyList) == [["x": 1, "y": 0], "b", ["x": 2, "y": 0], "a"])
+        try roundTrip(points, .propertyList)
+        try roundTrip([true: 1, false: 2], .propertyList)
+        try roundTrip([Optional(1): 1, nil: 2], .propertyList)
+        try roundTrip([UUID(): 1, UUID(): 2], .propertyList)
+        try roundTrip([Optional("$null"): 1, "$$null": 2], .propertyList)
+    }
+
+    @Test
+    func errorsNameTheWayInside() throws {
+        func error(_ stored: PropertyListValue) throws -> PreferencesError {
+            try #require(throws: PreferencesError.self) {
+                try PreferenceCoding<[Slot: [Point?]]>.propertyList.decode(stored)
+            }
+        }
+        #expect(try error(["first": [["x": 1, "y": true]]]).codingPath == ["first", "0", "y"])
+        #expect(try error(["third": []]).codingPath == ["third"])
+        let missing = try error(["second": ["$null", ["x": 1]]])
+        #expect(missing.codingPath == ["second", "1"])
+        #expect(missing.message == "missing key \"y\"")
+        #expect(try error(["first": ["text"]]).description == "at first.0: expected Point, found string \"text\"")
+    }
+
+    struct Nest: Codable, Equatable {
+        var inner: [Nest]
+        init(levels: Int) { inner = levels > 1 ? [Nest(levels: levels - 1)] : [] }
+        init(from decoder: any Decoder) throws { inner = try [Nest](from: decoder) }
+        func encode(to encoder: any Encoder) throws { try inner.encode(to: encoder) }
+    }
+
+    final class Endless: Codable, Sendable {
+        init() {}
+        init(from decoder: any Decoder) throws { _ = try decoder.singleValueContainer().decode(Endless.self) }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(self)
+        }
+    }
+
+    @Test
+    func nestingEndsWithAnErrorAfter128Levels() throws {
+        try roundTrip(Nest(levels: 128), .propertyList)
+        var stored: PropertyListValue = []
+        for _ in 1...128 { stored = [stored] }
+        let writing = try #require(throws: PreferencesError.self) { try encoded(Nest(levels: 129), .propertyList) }
+        #expect(writing.code == .unencodable)
+        #expect(writing.message.contains("128"))
+        let reading = try #require(throws: PreferencesError.self) {
+            try PreferenceCoding<Nest>.propertyList.decode(stored)
+        }
+        #expect(reading.code == .unreadable)
+        #expect(reading.message.contains("128"))
+        #expect(throws: PreferencesError.self) { try encoded(Nest(levels: 1_000), .propertyList) }
+        #expect(throws: PreferencesError.self) { try encoded(Endless(), .propertyList) }
+        #expect(throws: PreferencesError.self) { try PreferenceCoding<Endless>.propertyList.decode(1) }
+    }
+
+    @Test
+    func equalSetsAreEqualStoredValues() throws {
+        let points = (0..<100).map { Point(x: $0, y: -$0) }
+        let stored = try encoded(Set(points), .propertyList)
+        #expect(try encoded(Set(points.reversed()), .propertyList) == stored)
+        #expect(try encoded(Set(points), .native) == stored)
+    }
+}
+
+extension PropertyListValue {
+    /// Encodes a type that no preference could hold, such as a class.
+    fileprivate init?(codable value: some Encodable) throws {
+        let stored = try PreferenceCoding<Holder>.propertyList.encode(Holder(encodable: value))
+        guard let stored else { return nil }
+        self = stored
+    }
+}
+
+extension Decodable {
+    fileprivate init(codable stored: PropertyListValue) throws {
+        let holder = try #require(try PreferenceCoding<Holder>.propertyList.decode(stored))
+        self = try Self(from: try #require(holder.decoder))
+    }
+}
+
+/// Hands the coder to a value of any type.
+private struct Holder: Codable, @unchecked Sendable {  // stays in the calling test
+    var encodable: any Encodable = 0
+    var decoder: (any Decoder)?
+
+    init(encodable: any Encodable) { self.encodable = encodable }
+    init(from decoder: any Decoder) { self.decoder = decoder }
+    func encode(to encoder: any Encoder) throws { try encodable.encode(to: encoder) }
+}

@@ -1,0 +1,102 @@
+#if canImport(Glibc)
+import Preferences
+
+/// Opens every state that a loss of power may leave, and compares what is read with what was promised.
+struct Checker {
+    let path: String
+    private(set) var moments = 0
+    private(set) var states = 0
+    private(set) var distinct = 0
+    private var issued: [[String: Int]] = []
+    private var flushed = 0
+    private var kept: [String] = []
+
+    init(path: String) { self.path = path }
+
+    mutating func check(_ operations: [Operation]) throws {
+        var medium = Medium()
+        // `/home` was there before.
+        medium.perform(.entries(folder: 1, [("home", 2)]), isFolder: { _ in true })
+        medium.perform(.sync(node: 1), isFolder: { _ in true })
+        // A node that is written to or synced as data is a file; folders are those that names were entered in, or none.
+        let files = Set(operations.compactMap { if case .write(let node, _, _) = $0 { node } else { nil } })
+        let folders = Set(operations.compactMap { if case .entries(let folder, _) = $0 { folder } else { nil } })
+        var seen: Set<Tree> = []
+        for operation in operations {
+            medium.perform(operation, isFolder: { folders.contains($0) && !files.contains($0) })
+            if case .mark(let mark) = operation {
+                note(mark)
+                // More may be promised of the same states now.
+                seen = []
+            }
+            moments += 1
+            var fresh: [Tree] = []
+            medium.forEachState { tree in
+                states += 1
+                if seen.insert(tree).inserted { fresh.append(tree) }
+            }
+            distinct += fresh.count
+            for tree in fresh { try check(tree) }
+        }
+    }
+
+    private mutating func note(_ mark: Operation.Mark) {
+        switch mark {
+        case .issued(let values): issued.append(values)
+        case .flushed(let count): flushed = max(flushed, count)
+        case .kept(let line): kept.append(line)
+        }
+    }
+
+    private func check(_ tree: Tree) throws {
+        let fileSystem = ModelFileSystem(tree)
+        var values = try load(fileSystem) { _ in }
+        if let problem = problem(values) { throw Obstacle("\(problem) in \(describe(tree))") }
+        for line in kept {
+            guard tree.files.contains(where: { contains($0, Array(line.utf8)) }) else {
+                throw Obstacle("\(line) is lost in \(describe(tree))")
+            }
+        }
+        // Whoever goes on with it loses nothing and is read.
+        let other = try load(fileSystem) { _ = try $0.apply(["after": .integer(1)], if: .none) }
+        values["after"] = 1
+        let after = try load(fileSystem) { _ in }
+        guard after == values else { throw Obstacle("\(after) after a set to \(other) in \(describe(tree))") }
+    }
+
+    private func load(_ fileSystem: ModelFileSystem, _ body: (FileBackend) throws -> Void) throws -> [String: Int] {
+        let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil)
+        let contents = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))
+        try body(backend)
+        return contents.mapValues { if case .integer(let number) = $0 { Int(number) } else { -1 } }
+    }
+
+    private func problem(_ values: [String: Int]) -> String? {
+        for name in Set(issued.flatMap(\.keys)).union(values.keys) {
+            let before = issued[..<flushed].last { $0[name] != nil }?[name]
+            let later = issued[flushed...].compactMap { $0[name] }
+            if values[name] != before, !later.contains(where: { $0 == values[name] }) {
+                return
+                    "\(name) is \(values[name].map { "\($0)" } ?? "absent") and not \(before.map { "\($0)" } ?? "absent") "
+                    + "or one of \(later)"
+            }
+        }
+        return values["left"] == values["right"] ? nil : "half of a line counts"
+    }
+
+    private func contains(_ bytes: [UInt8], _ line: [UInt8]) -> Bool {
+        bytes.count >= line.count && (0...(bytes.count - line.count)).contains { bytes[$0...].starts(with: line) }
+    }
+
+    private func describe(_ tree: Tree) -> String {
+        switch tree {
+        case .file(let bytes):
+            String(
+                decoding: bytes.flatMap { $0 == 0 ? Array("␀".utf8) : $0 == 10 ? Array("⏎".utf8) : [$0] },
+                as: UTF8.self
+            )
+        case .folder(let children): "{" + children.map { "\($0): \(describe($1))" }.joined(separator: ", ") + "}"
+        }
+    }
+}
+#endif

@@ -1,0 +1,192 @@
+#if canImport(Glibc)
+import DurableFile
+import Glibc
+import Preferences
+
+/// Places that only a real system has; the other hostile files are unit tests.
+enum Hostile {
+    static func run(_ count: Int, _ report: inout Report) async throws {
+        for _ in 0..<count {
+            try worldWritableFolder(&report)
+            try usedUpWatches(&report)
+            try overflow(&report)
+            try clockSetBack(&report)
+            try fullDisk(&report)
+        }
+    }
+
+    /// A folder that everybody may write to, as /tmp is: the file is still its user's alone.
+    private static func worldWritableFolder(_ report: inout Report) throws {
+        let place = try Place()
+        try Child.command("mkdir \(place.path)/config && chmod 1777 \(place.path)/config")
+        let open = OpenStore(place.file)
+        try open.set(1, for: "a")
+        try open.compact()
+        var status = stat()
+        stat(place.file, &status)
+        report.expect(status.st_mode & 0o7777 == 0o600, "the file's mode is \(String(status.st_mode, radix: 8))")
+        report.expect(open.problems.isEmpty, "\(open.problems)")
+        report.note("world-writable folder: the file is for its user alone, also when compacted")
+    }
+
+    /// No event queue is left, so the file is looked at.
+    private static func usedUpWatches(_ report: inout Report) throws {
+        let place = try Place()
+        let watcher = Watcher()
+        var queues: [Int32] = []
+        while true {
+            let queue = inotify_init1(Int32(IN_CLOEXEC))
+            if queue < 0 { break }
+            queues.append(queue)
+        }
+        let code = errno
+        let open = OpenStore(place.file, watcher: watcher)
+        // Others on this machine may want some.
+        for queue in queues { close(queue) }
+        report.expect(code == EMFILE, "inotify_init1 failed with \(code)")
+        let seen = Arrival(open.store, "a")
+        try OpenStore(place.file, watcher: nil).set(1, for: "a")
+        report.expect(seen.comes(1, within: 5), "with no event queue left a set isn't seen")
+        report.note("\(queues.count) event queues, all there are: another's set is seen by looking")
+    }
+
+    /// More events than the kernel keeps, while an observer keeps the watcher from taking them.
+    private static func overflow(_ report: inout Report) throws {
+        let place = try Place()
+        let other = OpenStore(place.file, watcher: nil)
+        try other.set(0, for: "a")
+        let open = OpenStore(place.file)
+        let (gate, blocked) = (Gate(), Gate())
+        let blocking = Preference("a", default: -1, in: open.store).observe { change in
+            guard change.new == 1 else { return }
+            blocked.open()
+            gate.wait()
+        }
+        let seen = Arrival(open.store, "b")
+        try other.set(1, for: "a")
+        blocked.wait()
+        let most = try kernelNumber("/proc/sys/fs/inotify/max_queued_events")
+        for index in 0..<(most / 2 + 100) {
+            let path = "\(place.path)/config/\(index)"
+            close(Glibc.open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+            unlink(path)
+        }
+        try other.set(1, for: "b")
+        gate.open()
+        report.expect(seen.comes(1, within: 5), "a set isn't seen when the event queue has overflown")
+        blocking.cancel()
+        report.note("event queue of \(most) overflown: the set behind it is seen")
+    }
+
+    private static func kernelNumber(_ path: String) throws -> Int {
+        let child = try Child.shell("cat \(path)")
+        guard let number = child.readLine().flatMap({ Int($0) }) else { throw Obstacle("\(path) can't be read") }
+        return number
+    }
+
+    /// The times of files run backwards, while the file is polled; nothing asks the time of day.
+    private static func clockSetBack(_ report: inout Report) throws {
+        let place = try Place()
+        let (open, other) = (OpenStore(place.file), OpenStore(place.file, watcher: nil))
+        let seen = Arrival(open.store, "a")
+        for number in 1...3 {
+            try other.set(.integer(Int64(number)), for: "a")
+            try other.compact()
+            var times = [
+                timespec(tv_sec: 1_000_000 - number, tv_nsec: 0), timespec(tv_sec: 1_000_000 - number, tv_nsec: 0),
+            ]
+            utimensat(AT_FDCWD, place.file, &times, 0)
+            report.expect(seen.comes(number, within: 5), "set \(number) isn't seen when the clock goes back")
+            try open.set(.integer(Int64(number)), for: "b")
+        }
+        report.expect(
+            try LineReader<Int>(place.file).values == ["a": 3, "b": 3],
+            "values differ when the clock goes back"
+        )
+        report.note("clock set back with each of 3 sets and compactions: seen and stored")
+    }
+
+    /// A disk without a byte or an inode left: an error, nothing lost, and it works again with room.
+    private static func fullDisk(_ report: inout Report) throws {
+        guard geteuid() == 0 else { return report.skip("full disk: only root may mount a tmpfs") }
+        for (what, options) in [("byte", "size=64k"), ("inode", "nr_inodes=6")] {
+            let place = try Place()
+            let disk = place.path + "/disk"
+            do {
+                try Child.command("mkdir \(disk); mount -t tmpfs -o \(options) tmpfs \(disk)")
+            } catch let obstacle as Obstacle {
+                report.skip("full disk: \(obstacle)")
+                return
+            }
+            defer { do { try Child.command("umount -l \(disk)") } catch { print("\(error)") } }
+            try fill(disk, what, &report)
+        }
+    }
+
+    private static func fill(_ disk: String, _ what: String, _ report: inout Report) throws {
+        let path = disk + "/config/preferences.jsonl"
+        let open = OpenStore(path, watcher: nil)
+        try open.set(1, for: "a")
+        if what == "byte" {
+            try Child.command("cat /dev/zero 2>/dev/null > \(disk)/filler; true")
+        } else {
+            try Child.command("for i in 1 2 3 4 5 6 7 8; do touch \(disk)/filler.$i 2>/dev/null; done; true")
+        }
+        var (stored, refused): ([String: Int], Int) = (["a": 1], 0)
+        for number in 0..<200 {
+            do {
+                try open.set(.integer(Int64(number)), for: "name.\(number)")
+                stored["name.\(number)"] = number
+            } catch { refused += 1 }
+            do { try open.compact() } catch { refused += 1 }
+            guard number.isMultiple(of: 20) else { continue }
+            report.expect(
+                try LineReader<Int>(path).values == stored,
+                "no \(what) left: the file differs from what was stored"
+            )
+        }
+        let names = Set(stored.keys)
+        report.expect(Set(open.store.names) == names, "no \(what) left: memory differs from what was stored")
+        report.expect(refused > 0, "no \(what) left, and nothing was refused")
+        try Child.command("rm \(disk)/filler*")
+        try open.set(2, for: "a")
+        try open.backend.compact()
+        stored["a"] = 2
+        report.expect(
+            try LineReader<Int>(path).values == stored,
+            "with room again the file differs from what was stored"
+        )
+        report.note(
+            "no \(what) left: \(refused) of 400 sets and compactions refused, nothing lost, well again with room"
+        )
+    }
+}
+
+/// Waits until a name has a value.
+private final class Arrival: Sendable {
+    private let value: Lock<Int> = Lock(-1)
+    private let observation = Lock<PreferenceObservation?>(nil)
+
+    init(_ store: PreferenceStore, _ name: String) {
+        let running = Preference(name, default: -1, in: store).observe { [weak self] change in
+            self?.value.withLock { $0 = change.new }
+        }
+        observation.withLock { $0 = running }
+    }
+
+    func comes(_ number: Int, within seconds: Int) -> Bool {
+        for _ in 0..<(seconds * 200) {
+            if value.withLock({ $0 }) == number { return true }
+            pause(microseconds: 5000)
+        }
+        return false
+    }
+}
+
+/// Keeps threads waiting until it is opened.
+private final class Gate: Sendable {
+    private let isOpen = Lock(false)
+    func open() { isOpen.withLock { $0 = true } }
+    func wait() { while !isOpen.withLock({ $0 }) { pause(microseconds: 1000) } }
+}
+#endif

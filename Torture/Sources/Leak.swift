@@ -1,0 +1,67 @@
+#if canImport(Glibc)
+import FoundationEssentials
+import Glibc
+import Preferences
+
+/// Stores that are opened, used and released leave nothing behind.
+enum Leak {
+    private struct Usage {
+        var descriptors: Int
+        var threads: Int
+        var kilobytes: Int
+
+        init() throws {
+            // One descriptor is the folder that is being read.
+            descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count - 1
+            threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+            let status = String(decoding: try Data(contentsOf: URL(filePath: "/proc/self/status")), as: UTF8.self)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+            kilobytes = line?.split(separator: " ").compactMap { Int($0) }.first ?? 0
+        }
+
+        /// What is used when threads that are ending have ended.
+        static func settled() throws -> Usage {
+            var usage = try Usage()
+            for _ in 0..<100 {
+                pause(microseconds: 20_000)
+                let next = try Usage()
+                if next.threads == usage.threads && next.descriptors == usage.descriptors { return next }
+                usage = next
+            }
+            return usage
+        }
+    }
+
+    static func run(_ count: Int, _ report: inout Report) async throws {
+        let place = try Place()
+        // What is made once for the process, and what the allocator keeps, is there after some rounds.
+        for round in 0..<200 { try use(place, round) }
+        let before = try Usage.settled()
+        for round in 0..<count { try use(place, round) }
+        let after = try Usage.settled()
+        let growth = after.kilobytes - before.kilobytes
+        report.expect(
+            after.descriptors == before.descriptors,
+            "\(before.descriptors) descriptors became \(after.descriptors)"
+        )
+        report.expect(after.threads == before.threads, "\(before.threads) threads became \(after.threads)")
+        // Less than a page a round.
+        report.expect(growth < max(1024, 4 * count / 2), "\(growth) KB of memory more")
+        report.note(
+            "\(count) stores opened, set, observed, flushed and released: descriptors \(before.descriptors) → "
+                + "\(after.descriptors), threads \(before.threads) → \(after.threads), memory "
+                + "\(before.kilobytes) → \(after.kilobytes) KB (\(growth * 1024 / count) bytes each)"
+        )
+    }
+
+    /// Every second round in a folder of its own, as what is kept for each path would stay unseen with one.
+    private static func use(_ place: Place, _ round: Int) throws {
+        let folder = round.isMultiple(of: 2) ? "config" : "config-\(round)"
+        let store = try PreferenceStore.file(at: URL(filePath: "\(place.path)/\(folder)/preferences.jsonl"))
+        let preference = Preference("number", default: 0, in: store)
+        let observation = preference.observe { _ in }
+        try preference.write(preference.value + 1)
+        observation.cancel()
+    }
+}
+#endif

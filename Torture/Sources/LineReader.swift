@@ -1,0 +1,60 @@
+#if canImport(Glibc)
+import FoundationEssentials
+import Glibc
+
+/// Reads a file of JSON lines with nothing of the library, as the judge of what it says.
+struct LineReader<Value: Decodable> {
+    private(set) var values: [String: Value] = [:]
+    /// The complete lines that are no JSON of that kind.
+    private(set) var broken: Set<[UInt8]> = []
+    /// Whether the last line has no end and can't be read.
+    private(set) var isUnfinished = false
+    private var inode: UInt = 0
+    private var offset = 0
+
+    init() {}
+
+    init(_ path: String) throws {
+        try readOn(path)
+    }
+
+    /// Reads what was added, or all of another file.
+    mutating func readOn(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Obstacle("\(path) can't be opened") }
+        defer { close(descriptor) }
+        var status = stat()
+        fstat(descriptor, &status)
+        if status.st_ino != inode || status.st_size < offset { self = Self() }
+        inode = status.st_ino
+        var bytes = [UInt8](repeating: 0, count: max(0, status.st_size - offset))
+        var count = 0
+        while count < bytes.count {
+            let more = bytes.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count, offset + count)
+            }
+            guard more > 0 else { throw Obstacle("\(path) can't be read") }
+            count += more
+        }
+        var lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+        let last = lines.removeLast()
+        for line in lines where !line.isEmpty {
+            if !take(line) { broken.insert(Array(line)) }
+        }
+        // Without its newline the last line counts if it is complete, and is read again next time.
+        isUnfinished = !last.isEmpty && !take(last)
+        offset += count - last.count
+    }
+
+    private mutating func take(_ line: ArraySlice<UInt8>) -> Bool {
+        do {
+            for (name, value) in try JSONDecoder().decode([String: Value?].self, from: Data(line)) {
+                values[name] = value
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+#endif
