@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Examples",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "swift-preferences", path: "..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "tour",
+            dependencies: [.product(name: "Preferences", package: "swift-preferences")]
+        ),
+        // A modular app: the feature sees the interface alone, the storage alone knows names, defaults and places.
+        .target(
+            name: "DashboardInterface",
+            dependencies: [.product(name: "Preferences", package: "swift-preferences")]
+        ),
+        .target(
+            name: "DashboardStorage",
+            dependencies: ["DashboardInterface", .product(name: "Preferences", package: "swift-preferences")]
+        ),
+        .target(name: "DashboardFeature", dependencies: ["DashboardInterface"]),
+        .testTarget(name: "DashboardTests", dependencies: ["DashboardFeature", "DashboardStorage"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

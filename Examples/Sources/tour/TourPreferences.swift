@@ -1,0 +1,25 @@
+import Foundation
+import Preferences
+
+/// Everything that the tour remembers: each preference once, with its name, type and default.
+struct TourPreferences: PreferenceGroup {
+    @Preference("launches") var launches = 0
+    @Preference("lastLaunch") var lastLaunch: Date?
+    @Preference("AutomaticallyUpdate") var automaticallyUpdate = true
+    @Preference("theme") var theme = Theme.system
+    @Preference("window") var window = WindowFrame()
+    @Preference("nickname") var nickname: String?
+    @Preference("volume", range: 0...10) var volume = 5
+    init() {}
+}
+
+enum Theme: String {
+    case system, light, dark
+}
+
+struct WindowFrame: Codable {
+    var x = 40
+    var y = 40
+    var width = 800
+    var height = 600
+}

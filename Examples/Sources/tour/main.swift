@@ -1,0 +1,68 @@
+import Foundation
+import Preferences
+
+let file = Bundle.main.bundleURL.appending(path: "tour-data/preferences.jsonl")
+let store = try PreferenceStore.file(at: file)
+let preferences = TourPreferences(in: store)
+
+// The tour starts itself a second time, with this argument, to be two processes over one file.
+if CommandLine.arguments.contains("--other-process") {
+    preferences.theme = preferences.theme == .dark ? .light : .dark
+    exit(0)
+}
+
+print("— Preferences are plain properties, and outlive the process")
+let lastLaunch = preferences.lastLaunch
+try store.transaction { transaction in
+    transaction[preferences.$launches] += 1
+    transaction[preferences.$lastLaunch] = .now
+}
+print("launch \(preferences.launches), the last one: \(lastLaunch?.formatted(.iso8601) ?? "never")")
+
+preferences.automaticallyUpdate.toggle()
+preferences.window.x += 10
+preferences.nickname = preferences.nickname == nil ? "Pitt" : nil
+print("automatic updates: \(preferences.automaticallyUpdate), window at \(preferences.window.x)")
+print("nickname: \(preferences.nickname ?? "not set")")
+
+print("\n— Whoever observes is told, and what is not allowed is refused")
+let volumeObservation = preferences.$volume.observe { print("volume: \($0.old) → \($0.new)") }
+preferences.volume = preferences.volume == 8 ? 3 : 8
+do {
+    try preferences.$volume.write(11)
+} catch {
+    print("refused:", error)
+}
+
+print("\n— A stored value of the wrong type gives the default, is reported once, and stays")
+store.onIssue { print("issue:", $0) }
+store.set("loud", for: "volume")
+print("read twice: \(preferences.volume), \(preferences.volume); still stored: \(store["volume"] ?? "nothing")")
+preferences.volume = 6
+
+print("\n— Another process changes a value, and this one is told")
+let theme = preferences.theme
+if let tour = Bundle.main.executableURL {
+    let otherProcess = try Process.run(tour, arguments: ["--other-process"])
+    for await newTheme in preferences.$theme.updates where newTheme != theme {
+        print("theme: \(theme) → \(newTheme)")
+        break
+    }
+    otherProcess.waitUntilExit()
+}
+
+try await store.flush()
+print("\n— The end of the file, which survives a loss of power now")
+print(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").suffix(6).joined(separator: "\n"))
+
+print(
+    """
+
+    — What to try next
+    file='\(file.path)'
+    swift run --package-path Examples tour        # again: it counts on
+    tail -F "$file"                               # in another terminal: every change, as it is made
+    jq -s add "$file"                             # what is stored now
+    echo '{"nickname":"Ada"}' >> "$file"          # set a preference by hand
+    """
+)
