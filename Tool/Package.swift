@@ -1,0 +1,46 @@
+// swift-tools-version: 6.2
+// A package of its own, so that whoever uses the library resolves and builds nothing for the tool.
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "prefs",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "prefs", targets: ["prefs"]),
+        .executable(name: "prefs-parse-plist", targets: ["prefs-parse-plist"]),
+    ],
+    dependencies: [
+        .package(name: "swift-preferences", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "prefs",
+            dependencies: [
+                .product(name: "Preferences", package: "swift-preferences"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        // Apart, as Foundation would nearly double the time in which each command of the tool starts.
+        .executableTarget(
+            name: "prefs-parse-plist",
+            dependencies: [.product(name: "Preferences", package: "swift-preferences")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PrefsTests",
+            dependencies: ["prefs", "prefs-parse-plist"],
+            exclude: ["Transcripts"],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,27 @@
+import ArgumentParser
+@_spi(Tool) import Preferences
+
+struct CompactCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compact",
+        abstract: "Write the file anew, without the lines that later ones override.",
+        usage: "prefs compact [<suite> | --file <path>]",
+        discussion: "Programs may go on using it. Where lines are damaged, a copy of the whole file is kept beside it."
+    )
+
+    @OptionGroup var options: PlaceOptions
+    @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
+
+    func run() throws {
+        var words = words[...]
+        let path = try options.path(&words)
+        try words.end()
+        let file = try FileReport(path)
+        try file.checkWritable()
+        let progress = Progress("Compacting \(path)")
+        try PreferencesFile.compact(path)
+        _ = consume progress
+        let after = try FileReport(path).size
+        Terminal.write("\(path): \(file.size) bytes before, \(after) now\n")
+    }
+}

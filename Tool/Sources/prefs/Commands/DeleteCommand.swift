@@ -1,0 +1,35 @@
+import ArgumentParser
+import Preferences
+
+struct DeleteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Remove values, so that the program's defaults answer.",
+        usage: "prefs delete [<suite> | --file <path>] (<name> … | --all)",
+        discussion: "Several names are removed as one change; where one of them isn't set, none is."
+    )
+
+    @OptionGroup var options: PlaceOptions
+    @Flag(help: "Remove all values.") var all = false
+    @Argument(help: "The suite unless --file is given, and the names.", completion: Completion.suites)
+    var words: [String] = []
+
+    func run() throws {
+        var words = words[...]
+        let place = try options.place(&words)
+        if all == words.isEmpty { return try delete(from: place, Array(words)) }
+        throw Failure(.usage, all ? "--all and names exclude each other" : "name what to remove, or say --all")
+    }
+
+    private func delete(from place: Place, _ names: [String]) throws {
+        guard place.exists else { throw place.missing }
+        let stores = try place.open()
+        try stores.store.transaction { transaction in
+            let own = stores.own.contents
+            for name in names.isEmpty ? own.keys.sorted() : names {
+                guard own[name] != nil else { throw place.absent(name, in: stores) }
+                transaction[name] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import Glibc
+@_spi(Tool) import Preferences
+
+struct EditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change values in your editor, as one change.",
+        usage: "prefs edit [<suite> | --file <path>]",
+        discussion: """
+            Opens what stands in the user's file as JSON in $VISUAL or $EDITOR, else in vi. What you changed is checked \
+            and then set; what programs changed meanwhile stays, unless you changed the same name, which is refused. \
+            Text that can't be read is never stored: you may edit it again, and it is kept.
+            """
+    )
+
+    @OptionGroup var options: PlaceOptions
+    @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
+
+    func run() throws {
+        var words = words[...]
+        let place = try options.place(&words)
+        try words.end()
+        let stores = try place.open()
+        let old = stores.own.contents
+        let draft = try EditDraft(try ValueText.json(old))
+        while true {
+            do {
+                try edit(draft)
+                try apply(Difference.between(old, try draft.contents()), to: stores)
+                return draft.remove()
+            } catch {
+                let failure = (error as? Failure) ?? (error as? PreferencesError).map { Failure($0) }
+                guard let failure else { throw error }
+                Terminal.warn(failure.message)
+                guard Terminal.confirms("Edit again?") else {
+                    let kept = access(draft.path, F_OK) == 0 ? "; your text is kept in \(draft.path)" : ""
+                    throw Failure(failure.status, "nothing was changed\(kept)")
+                }
+            }
+        }
+    }
+
+    private func edit(_ draft: EditDraft) throws {
+        let editor = ["VISUAL", "EDITOR"].lazy.compactMap(Terminal.variable).first { !$0.isEmpty } ?? "vi"
+        // As git does: the variable may hold arguments.
+        let status = try ChildProcess.run("/bin/sh", ["-c", editor + " \"$@\"", editor, draft.path])
+        guard status == .exited(0) else {
+            throw Failure(.failed, "the editor \(editor) failed; set EDITOR to one that works")
+        }
+    }
+
+    private func apply(_ differences: [Difference], to stores: Place.Stores) throws {
+        try stores.store.transaction { transaction in
+            let current = stores.own.contents
+            for difference in differences where current[difference.name] != difference.new {
+                guard current[difference.name] == difference.old else {
+                    throw Failure(
+                        .failed,
+                        "\"\(difference.name)\" was changed by another program meanwhile; look at it with `prefs read`"
+                    )
+                }
+                // Read through the transaction, so that a change from now on makes the body run again.
+                _ = transaction[difference.name]
+                transaction[difference.name] = difference.new
+            }
+        }
+    }
+}
+
+/// The text that a person edits, in a folder that only the user can look into.
+private struct EditDraft {
+    let path: String
+    private let folder: String
+
+    init(_ text: String) throws {
+        let parent = Terminal.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        var template = Array("\(parent)/prefs.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure("make a folder in", parent, errno: errno) }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = folder + "/preferences.json"
+        try OutputFile.replace(path, with: Array(text.utf8))
+    }
+
+    func contents() throws -> [String: PropertyListValue] {
+        do throws(PreferencesError) {
+            return try PreferenceText.changes(in: try bytes()).compactMapValues { $0 }
+        } catch {
+            throw Failure(.usage, "the text is no JSON object of names and values: \(error.message)")
+        }
+    }
+
+    private func bytes() throws(PreferencesError) -> [UInt8] {
+        do { return try InputFile.bytes(of: path) } catch {
+            throw PreferencesError(.unavailable, "it is gone", cause: error)
+        }
+    }
+
+    func remove() {
+        unlink(path)
+        // An editor's backup may be left in it; then the folder stays.
+        rmdir(folder)
+    }
+}

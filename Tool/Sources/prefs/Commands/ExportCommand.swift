@@ -1,0 +1,47 @@
+import ArgumentParser
+import Preferences
+
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write all values as JSON, an XML property list or JSON lines.",
+        usage: "prefs export [<suite> | --file <path>] [<destination>] [--format json|xml|lines]",
+        discussion: """
+            The destination is - or missing for standard output; a file there is replaced in one step. Without a format, \
+            a destination that ends in .plist or .xml gets XML, one in .jsonl lines, every other JSON.
+            """
+    )
+
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case json, xml, lines
+    }
+
+    @OptionGroup var options: PlaceOptions
+    @Option(help: "The form: json, xml or lines.") var format: Format?
+    @Argument(help: "The suite unless --file is given, and the destination.", completion: Completion.suites)
+    var words: [String] = []
+
+    func run() throws {
+        var words = words[...]
+        let place = try options.place(&words)
+        let destination = words.popFirst() ?? "-"
+        try words.end()
+        let contents = try place.contents()
+        let text: String
+        switch format ?? Self.format(of: destination) {
+        case .json: text = try ValueText.json(contents)
+        case .xml: text = try PropertyListXML.text(of: contents)
+        case .lines: text = try contents.sortedByName.map { try ValueText.line($0.name, $0.value) }.joined()
+        }
+        if destination == "-" {
+            Terminal.write(text)
+        } else {
+            try OutputFile.replace(destination, with: Array(text.utf8))
+        }
+    }
+
+    private static func format(of destination: String) -> Format {
+        if destination.hasSuffix(".plist") || destination.hasSuffix(".xml") { return .xml }
+        return destination.hasSuffix(".jsonl") ? .lines : .json
+    }
+}

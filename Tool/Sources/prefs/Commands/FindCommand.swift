@@ -1,0 +1,62 @@
+import ArgumentParser
+import Preferences
+
+struct FindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find",
+        abstract: "Find names and values that contain a text, in any case.",
+        usage: "prefs find [<suite> | --file <path>] <text> [--json]",
+        discussion: "Without a suite all are searched."
+    )
+
+    @OptionGroup var options: PlaceOptions
+    @Flag(help: "Show a JSON object for each.") var json = false
+    @Argument(help: "A suite if not all, and the text.", completion: Completion.suites)
+    var words: [String] = []
+
+    func run() throws {
+        var words = words[...]
+        let places: [(suite: String?, place: Place)]
+        if options.file != nil {
+            places = [(nil, try options.place(&words))]
+        } else if words.count > 1, let suite = words.popFirst() {
+            places = [(suite, try Place(suite: suite))]
+        } else {
+            places = try words.isEmpty ? [] : Suites.names().map { ($0, try Place(suite: $0)) }
+        }
+        let text = try words.nextName("the text to find").lowercased()
+        try words.end()
+
+        var table = Table()
+        var lines = ""
+        for (suite, place) in places {
+            for (name, value) in try place.contents().sortedByName {
+                guard name.lowercased().contains(text) || value.contains(text) else { continue }
+                if json {
+                    var found: [String: PropertyListValue] = ["name": .string(name), "value": value]
+                    if let suite { found["suite"] = .string(suite) }
+                    lines += try ValueText.json(.dictionary(found)) + "\n"
+                } else if let suite {
+                    table.add(suite, ValueText.name(name), try ValueText.json(value))
+                } else {
+                    table.add(ValueText.name(name), try ValueText.json(value))
+                }
+            }
+        }
+        guard !table.isEmpty || !lines.isEmpty else { throw Failure(.absent, "nothing contains \"\(text)\"") }
+        Terminal.write(json ? lines : table.text())
+    }
+}
+
+extension PropertyListValue {
+    /// Whether the value's text, or a key or value inside of it, contains a text in lower case.
+    fileprivate func contains(_ text: String) -> Bool {
+        switch self {
+        case .string(let string): string.lowercased().contains(text)
+        case .array(let elements): elements.contains { $0.contains(text) }
+        case .dictionary(let members):
+            members.contains { $0.key.lowercased().contains(text) || $0.value.contains(text) }
+        default: description.lowercased().contains(text)
+        }
+    }
+}

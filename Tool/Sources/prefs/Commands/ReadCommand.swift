@@ -1,0 +1,54 @@
+import ArgumentParser
+import Preferences
+
+struct ReadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Show a value, all values of a suite, or those of all suites.",
+        usage: "prefs read [<suite> | --file <path>] [<name>] [--json]",
+        discussion:
+            "A text value is shown without quotes, every other value as JSON. Without a name each line is a name and its value."
+    )
+
+    @OptionGroup var options: PlaceOptions
+    @Flag(help: "Show JSON: the value, or one object of all names.") var json = false
+    @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suites)
+    var words: [String] = []
+
+    func run() throws {
+        var words = words[...]
+        if words.isEmpty, options.file == nil { return try readAll() }
+        let place = try options.place(&words)
+        if let name = words.popFirst() {
+            try words.end()
+            guard let value = try place.contents()[name] else { throw place.absent(name) }
+            Terminal.write(try json ? ValueText.json(value) : ValueText.plain(value))
+            return Terminal.write("\n")
+        }
+        let contents = try place.contents()
+        if json { return Terminal.write(try ValueText.json(contents, indented: Terminal.isOutput)) }
+        var table = Table()
+        for (name, value) in contents.sortedByName { table.add(ValueText.name(name), try ValueText.json(value)) }
+        Terminal.write(table.text())
+    }
+
+    private func readAll() throws {
+        let suites = try Suites.names().map { ($0, try Place(suite: $0).contents()) }
+        if json {
+            let all = Dictionary(uniqueKeysWithValues: suites.map { ($0, PropertyListValue.dictionary($1)) })
+            return Terminal.write(try ValueText.json(all, indented: Terminal.isOutput))
+        }
+        var table = Table()
+        for (suite, contents) in suites {
+            for (name, value) in contents.sortedByName {
+                table.add(suite, ValueText.name(name), try ValueText.json(value))
+            }
+        }
+        Terminal.write(table.text())
+    }
+}
+
+/// What a shell offers for an argument.
+enum Completion {
+    static let suites = CompletionKind.shellCommand("prefs list 2>/dev/null")
+}

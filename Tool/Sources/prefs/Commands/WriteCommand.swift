@@ -1,0 +1,55 @@
+import ArgumentParser
+import Preferences
+
+struct WriteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Set a value.",
+        usage: "prefs write [--file <path>] [<suite>] <name> <value>",
+        discussion: """
+            The value is JSON, or text after a flag that tells its type, as in the `defaults` of macOS:
+
+              prefs write com.example.app volume 5
+              prefs write com.example.app theme -string dark
+              prefs write com.example.app window '{"width": 800}'
+              prefs write com.example.app recent -array-add "/tmp/a b"
+
+              -string TEXT    -int NUMBER    -float NUMBER    -data HEX
+              -bool true|false|yes|no|1|0    -date 2026-11-20T22:00:00Z
+              -array VALUE …      -array-add VALUE …
+              -dict KEY VALUE …   -dict-add KEY VALUE …
+
+            An element of an array or dictionary is text, or follows a flag of its own; -json VALUE is one of these, too. \
+            Options stand before the suite; what follows is taken as it is. Dates, data and special numbers may also be \
+            written as in the file: '{"$date":"2026-11-20T22:00:00Z"}', '{"$data":"AQI="}', '{"$real":"inf"}'.
+            """
+    )
+
+    @OptionGroup var options: PlaceOptions
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: "The suite unless --file is given, the name and the value.",
+        completion: Completion.suites
+    )
+    var words: [String] = []
+
+    func run() throws {
+        if let word = words.first, word.hasPrefix("-") {
+            if word == "--help" || word == "-h" { throw CleanExit.helpRequest(self) }
+            throw Failure(
+                .usage,
+                "\"\(word)\" is no option of `prefs write`; the type of a value stands behind the name"
+            )
+        }
+        var words = words[...]
+        let place = try options.place(&words)
+        let name = try words.nextName()
+        guard !ValueArguments.isFlag(name) else {
+            throw Failure(.usage, "the name of the preference is missing before \(name)", isAboutWords: true)
+        }
+        let change = try ValueArguments.change(&words)
+        try place.open().store.transaction { transaction in
+            transaction[name] = try change(transaction[name])
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Preferences
+
+/// What makes one set of values another.
+struct Difference {
+    let name: String
+    let old: PropertyListValue?
+    let new: PropertyListValue?
+
+    static func between(
+        _ old: [String: PropertyListValue],
+        _ new: [String: PropertyListValue]
+    ) -> [Difference] {
+        Set(old.keys).union(new.keys)
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            .filter { old[$0] != new[$0] }
+            .map { Difference(name: $0, old: old[$0], new: new[$0]) }
+    }
+
+    /// A line for what goes and one for what comes.
+    static func text(_ differences: [Difference]) throws -> String {
+        var text = ""
+        for difference in differences {
+            let name = ValueText.name(difference.name)
+            if let old = difference.old {
+                text += Terminal.coloured("- \(name)\t\(try ValueText.json(old))", .red) + "\n"
+            }
+            if let new = difference.new {
+                text += Terminal.coloured("+ \(name)\t\(try ValueText.json(new))", .green) + "\n"
+            }
+        }
+        return text
+    }
+}
+
+extension Difference {
+    /// As an object of name, old and new; what is absent is missing.
+    func json(_ more: [String: PropertyListValue] = [:]) throws -> String {
+        var members = more
+        members["name"] = .string(name)
+        members["old"] = old
+        members["new"] = new
+        return try ValueText.json(.dictionary(members))
+    }
+}

@@ -1,0 +1,214 @@
+import FoundationEssentials
+import Preferences
+
+/// Reads a value in GVariant's text form (https://docs.gtk.org/glib/gvariant-text-format.html).
+///
+/// Tuples become arrays, byte strings data, a variant the value inside of it, and keys of dictionaries text. A maybe
+/// that holds nothing is absent, which only a whole value can be.
+struct GVariantText {
+    struct Problem: Error {
+        let reason: String
+    }
+
+    private var rest: Substring.UnicodeScalarView
+
+    init(_ text: Substring) { rest = text.unicodeScalars }
+
+    mutating func whole() throws(Problem) -> PropertyListValue? {
+        let value = try maybe(depth: 0)
+        skipSpace()
+        guard rest.isEmpty else { throw Problem(reason: "something follows the value: \(String(rest.prefix(20)))") }
+        return value
+    }
+
+    private mutating func value(depth: Int) throws(Problem) -> PropertyListValue {
+        guard let value = try maybe(depth: depth) else { throw Problem(reason: "nothing stands inside a value") }
+        return value
+    }
+
+    /// A value; nil for `nothing`.
+    private mutating func maybe(depth: Int) throws(Problem) -> PropertyListValue? {
+        guard depth <= 128 else { throw Problem(reason: "the value is nested deeper than 128 levels") }
+        skipSpace()
+        guard let first = rest.first else { throw Problem(reason: "it ends too early") }
+        switch first {
+        case "'", "\"": return .string(try string())
+        case "[": return .array(try list(until: "]", depth: depth))
+        case "(": return .array(try list(until: ")", depth: depth))
+        case "{": return .dictionary(try dictionary(depth: depth))
+        case "<":
+            rest.removeFirst()
+            let value = try value(depth: depth + 1)
+            try expect(">")
+            return value
+        case "@":
+            _ = word()
+            return try maybe(depth: depth)
+        case "b" where rest.dropFirst().first.map { $0 == "'" || $0 == "\"" } ?? false:
+            rest.removeFirst()
+            return .data(try byteString())
+        default: return try named(word(), depth: depth)
+        }
+    }
+
+    private mutating func named(_ word: String, depth: Int) throws(Problem) -> PropertyListValue? {
+        switch word {
+        case "true": return true
+        case "false": return false
+        case "nothing": return nil
+        case "just", "boolean", "byte", "int16", "uint16", "int32", "uint32", "handle", "int64", "uint64", "string",
+            "objectpath", "signature":
+            return try maybe(depth: depth + 1)
+        case "double":
+            let value = try maybe(depth: depth + 1)
+            if case .integer(let value) = value { return .real(Double(value)) }
+            return value
+        default: return try number(word)
+        }
+    }
+
+    private func number(_ word: String) throws(Problem) -> PropertyListValue {
+        let isNegative = word.hasPrefix("-")
+        let digits = isNegative || word.hasPrefix("+") ? word.dropFirst() : word[...]
+        let isHexadecimal = digits.lowercased().hasPrefix("0x")
+        let isOctal = !isHexadecimal && digits.count > 1 && digits.first == "0" && digits.allSatisfy(\.isNumber)
+        let magnitude = UInt64(
+            isHexadecimal ? digits.dropFirst(2) : digits,
+            radix: isHexadecimal ? 16 : isOctal ? 8 : 10
+        )
+        if let magnitude {
+            if let value = Int64(exactly: magnitude) { return .integer(isNegative ? -value : value) }
+            if !isNegative { return .unsigned(magnitude) }
+            if magnitude == Int64.min.magnitude { return .integer(.min) }
+        }
+        if let value = Double(word) { return .real(value) }
+        throw Problem(reason: word.isEmpty ? "no value begins here" : "\"\(word)\" is no value")
+    }
+
+    /// What stands up to a sign that can't be part of a number, a keyword or an annotation's type.
+    private mutating func word() -> String {
+        var word = String.UnicodeScalarView()
+        if rest.first == "@" {
+            while let next = rest.first, next != " " { word.append(rest.removeFirst()) }
+            return String(word)
+        }
+        while let next = rest.first,
+            next.properties.isAlphabetic || next.properties.numericType != nil || "+-.".unicodeScalars.contains(next)
+        {
+            word.append(rest.removeFirst())
+        }
+        return String(word)
+    }
+
+    private mutating func list(until end: Unicode.Scalar, depth: Int) throws(Problem) -> [PropertyListValue] {
+        rest.removeFirst()
+        var elements: [PropertyListValue] = []
+        while !takes(end) {
+            elements.append(try value(depth: depth + 1))
+            if takes(end) { break }
+            try expect(",")
+        }
+        return elements
+    }
+
+    private mutating func dictionary(depth: Int) throws(Problem) -> [String: PropertyListValue] {
+        rest.removeFirst()
+        var members: [String: PropertyListValue] = [:]
+        while !takes("}") {
+            let key = try value(depth: depth + 1)
+            // A colon in a dictionary, a comma in an entry that stands alone.
+            if !takes(":") { try expect(",") }
+            members[key.text] = try value(depth: depth + 1)
+            if takes("}") { break }
+            try expect(",")
+        }
+        return members
+    }
+
+    private mutating func byteString() throws(Problem) -> Data {
+        let quote = rest.removeFirst()
+        var bytes = Data()
+        while let (scalar, isEscaped) = try next(before: quote) {
+            guard isEscaped, var byte = scalar.octalDigit else {
+                bytes.append(contentsOf: String(isEscaped ? scalar.unescaped : scalar).utf8)
+                continue
+            }
+            for _ in 0..<2 {
+                guard let digit = rest.first?.octalDigit else { break }
+                rest.removeFirst()
+                byte = byte << 3 | digit
+            }
+            bytes.append(UInt8(truncatingIfNeeded: byte))
+        }
+        return bytes
+    }
+
+    private mutating func string() throws(Problem) -> String {
+        let quote = rest.removeFirst()
+        var text = String.UnicodeScalarView()
+        while let (scalar, isEscaped) = try next(before: quote) {
+            guard isEscaped, scalar == "u" || scalar == "U" else {
+                text.append(isEscaped ? scalar.unescaped : scalar)
+                continue
+            }
+            let digits = String(rest.prefix(scalar == "u" ? 4 : 8))
+            guard let code = UInt32(digits, radix: 16), let escaped = Unicode.Scalar(code) else {
+                throw Problem(reason: "\\\(scalar)\(digits) is no character")
+            }
+            rest.removeFirst(digits.unicodeScalars.count)
+            text.append(escaped)
+        }
+        return String(text)
+    }
+
+    /// The next character of a string, and whether a backslash stands before it; nil at the end.
+    private mutating func next(before quote: Unicode.Scalar) throws(Problem) -> (Unicode.Scalar, isEscaped: Bool)? {
+        guard let scalar = rest.popFirst() else { throw Problem(reason: "the quote at the end of a string is missing") }
+        if scalar == quote { return nil }
+        guard scalar == "\\" else { return (scalar, false) }
+        guard let escaped = rest.popFirst() else { throw Problem(reason: "a backslash stands at the end") }
+        return (escaped, true)
+    }
+
+    private mutating func skipSpace() {
+        while let next = rest.first, next.properties.isWhitespace { rest.removeFirst() }
+    }
+
+    private mutating func takes(_ scalar: Unicode.Scalar) -> Bool {
+        skipSpace()
+        guard rest.first == scalar else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func expect(_ scalar: Unicode.Scalar) throws(Problem) {
+        guard takes(scalar) else {
+            throw Problem(reason: "\(scalar) is missing before \(rest.isEmpty ? "the end" : String(rest.prefix(20)))")
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var octalDigit: UInt32? { ("0"..."7").contains(self) ? value - 48 : nil }
+
+    /// What stands for this behind a backslash.
+    fileprivate var unescaped: Unicode.Scalar {
+        switch self {
+        case "a": "\u{7}"
+        case "b": "\u{8}"
+        case "f": "\u{C}"
+        case "n": "\n"
+        case "r": "\r"
+        case "t": "\t"
+        case "v": "\u{B}"
+        default: self
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// As a dictionary's key.
+    fileprivate var text: String {
+        if case .string(let text) = self { text } else { description }
+    }
+}

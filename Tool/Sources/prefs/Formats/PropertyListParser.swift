@@ -1,0 +1,39 @@
+import Glibc
+@_spi(Tool) import Preferences
+
+/// Property lists, parsed by Foundation in a process of its own.
+///
+/// Foundation's parser crashes on some damaged files, which must not end this process without a word; and to load
+/// Foundation would nearly double the time in which every command starts.
+enum PropertyListParser {
+    static func contents(of bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
+        guard let file = tmpfile() else { throw Failure("make", "a temporary file", errno: errno) }
+        defer { fclose(file) }
+        guard OutputFile.write(bytes, to: fileno(file)), lseek(fileno(file), 0, SEEK_SET) == 0 else {
+            throw Failure("write", "a temporary file", errno: errno)
+        }
+        let (status, output) = try ChildProcess.output(of: try parser(), input: fileno(file))
+        switch status {
+        case .exited(0): return try PreferenceText.changes(in: output)
+        case .exited(1):
+            throw Failure(.damaged, "\(title) is no readable property list: \(String(decoding: output, as: UTF8.self))")
+        default:
+            throw Failure(
+                .damaged,
+                "\(title) is no readable property list: it is damaged, so that Foundation's parser ended with it. "
+                    + "Export it anew; nothing was changed"
+            )
+        }
+    }
+
+    /// The program beside this one.
+    private static func parser() throws -> String {
+        guard let own = realpath("/proc/self/exe", nil) else { throw Failure("find", "/proc/self/exe", errno: errno) }
+        defer { free(own) }
+        let path = String(cString: own) + "-parse-plist"
+        guard access(path, X_OK) == 0 else {
+            throw Failure(.failed, "\(path) is missing, which reads property lists; install it beside prefs")
+        }
+        return path
+    }
+}

@@ -1,0 +1,165 @@
+import FoundationEssentials
+@_spi(Tool) import Preferences
+
+/// A value in the words of a command line: JSON, or text behind a flag of macOS's `defaults`.
+enum ValueArguments {
+    /// What becomes of the value that is stored.
+    typealias Change = (PropertyListValue?) throws -> PropertyListValue
+
+    /// Takes all words.
+    static func change(_ words: inout ArraySlice<String>) throws -> Change {
+        let first = try words.next("the value")
+        switch first {
+        case "-array":
+            let elements = try elements(&words)
+            return { _ in .array(elements) }
+        case "-dict":
+            let members = try members(&words)
+            return { _ in .dictionary(members) }
+        case "-array-add":
+            let elements = try elements(&words)
+            return { old in
+                switch old {
+                case nil: return .array(elements)
+                case .array(let old): return .array(old + elements)
+                case let old?:
+                    throw Failure(.usage, "-array-add needs an array, but the value is \(try ValueText.json(old))")
+                }
+            }
+        case "-dict-add":
+            let members = try members(&words)
+            return { old in
+                switch old {
+                case nil: return .dictionary(members)
+                case .dictionary(let old): return .dictionary(old.merging(members) { _, new in new })
+                case let old?:
+                    throw Failure(.usage, "-dict-add needs a dictionary, but the value is \(try ValueText.json(old))")
+                }
+            }
+        default:
+            let value =
+                try ScalarFlag(first).map { try $0.value(of: words.next("the value behind \(first)")) } ?? json(first)
+            try words.end()
+            return { _ in value }
+        }
+    }
+
+    /// Whether a word says what type follows.
+    static func isFlag(_ word: String) -> Bool {
+        ScalarFlag(word) != nil || ["-array", "-array-add", "-dict", "-dict-add"].contains(word)
+    }
+
+    /// A value of no flag's type.
+    static func json(_ text: String) throws -> PropertyListValue {
+        do {
+            return try PreferenceText.value(in: text)
+        } catch {
+            if text.hasPrefix("-"), Double(text) == nil {
+                throw Failure(
+                    .usage,
+                    "\"\(text)\" is no type; `prefs help write` lists them. For text use: -string '\(text)'"
+                )
+            }
+            // Whoever begins like JSON means it.
+            let hint = "{[\"".contains(text.prefix(1)) && !text.isEmpty ? "" : ". For text use: -string '\(text)'"
+            throw Failure(.usage, "\"\(text)\" is no JSON: \(error.message)\(hint)")
+        }
+    }
+
+    private static func elements(_ words: inout ArraySlice<String>) throws -> [PropertyListValue] {
+        var elements: [PropertyListValue] = []
+        while !words.isEmpty { elements.append(try element(&words)) }
+        return elements
+    }
+
+    private static func members(_ words: inout ArraySlice<String>) throws -> [String: PropertyListValue] {
+        var members: [String: PropertyListValue] = [:]
+        while let key = words.popFirst() {
+            guard !words.isEmpty else {
+                throw Failure(.usage, "the key \"\(key)\" has no value; give keys and values in turn")
+            }
+            members[key] = try element(&words)
+        }
+        return members
+    }
+
+    /// Text, as in `defaults`, unless a flag says otherwise.
+    private static func element(_ words: inout ArraySlice<String>) throws -> PropertyListValue {
+        let word = try words.next("a value")
+        guard let flag = ScalarFlag(word) else { return .string(word) }
+        return try flag.value(of: words.next("the value behind \(word)"))
+    }
+}
+
+/// A flag that gives the word behind it a type.
+enum ScalarFlag {
+    case string, integer, real, boolean, data, date, json
+
+    init?(_ word: String) {
+        switch word {
+        case "-string": self = .string
+        case "-int", "-integer": self = .integer
+        case "-float": self = .real
+        case "-bool", "-boolean": self = .boolean
+        case "-data": self = .data
+        case "-date": self = .date
+        case "-json": self = .json
+        default: return nil
+        }
+    }
+
+    func value(of text: String) throws -> PropertyListValue {
+        let value: PropertyListValue? =
+            switch self {
+            case .string: .string(text)
+            case .integer: Int64(text).map { .integer($0) } ?? UInt64(text).map { .unsigned($0) }
+            case .real: Double(text).map { .real($0) }
+            case .boolean: Self.boolean(text).map { .boolean($0) }
+            case .data: Self.data(text).map { .data($0) }
+            case .date: Self.date(text)
+            case .json: try ValueArguments.json(text)
+            }
+        guard let value else { throw Failure(.usage, "\"\(text)\" is \(expectation)") }
+        return value
+    }
+
+    private var expectation: String {
+        switch self {
+        case .string, .json: "no value"
+        case .integer: "no whole number of 64 bits, such as -3"
+        case .real: "no number, such as 0.5"
+        case .boolean: "neither true, yes or 1 nor false, no or 0"
+        case .data: "no data in hexadecimal digits, two a byte, such as 00ff"
+        case .date: "no date, such as 2026-11-20T22:00:00Z"
+        }
+    }
+
+    private static func boolean(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "yes", "1": true
+        case "false", "no", "0": false
+        default: nil
+        }
+    }
+
+    private static func data(_ text: String) -> Data? {
+        let digits = text.filter { $0 != " " }.compactMap(\.hexDigitValue)
+        guard digits.count.isMultiple(of: 2), digits.count == text.filter({ $0 != " " }).count else { return nil }
+        return Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    }
+
+    /// The file's form of a date, or what `defaults` prints: `2026-11-20 22:00:00 +0000`.
+    private static func date(_ text: String) -> PropertyListValue? {
+        let parts = text.split(separator: " ")
+        let isPrinted = parts.count == 3 && parts[2] == "+0000"
+        let text = isPrinted ? "\(parts[0])T\(parts[1])Z" : text
+        do {
+            let value = try PreferenceText.value(in: "{\"$date\":\(try ValueText.json(.string(text)))}")
+            guard case .date = value else { return nil }
+            return value
+        } catch {
+            // Not a date; the caller says what one looks like.
+            return nil
+        }
+    }
+}

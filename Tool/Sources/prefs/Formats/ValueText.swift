@@ -1,0 +1,79 @@
+@_spi(Tool) import Preferences
+
+/// Values as text: the JSON of the preferences file, and forms of it for people.
+enum ValueText {
+    /// On one line.
+    static func json(_ value: PropertyListValue) throws -> String {
+        try PreferenceText.text(of: value)
+    }
+
+    /// All names as one object, each on a line of its own.
+    static func json(_ contents: [String: PropertyListValue], indented: Bool = true) throws -> String {
+        if contents.isEmpty { return "{}\n" }
+        let members = try contents.sortedByName.map { name, value in
+            "  \(try key(name)): \(try indented ? pretty(value, depth: 1) : json(value))"
+        }
+        return "{\n\(members.joined(separator: ",\n"))\n}\n"
+    }
+
+    /// As a line of the preferences file.
+    static func line(_ name: String, _ value: PropertyListValue) throws -> String {
+        String(decoding: try PreferenceText.line([name: value]), as: UTF8.self)
+    }
+
+    /// Nested values on lines of their own.
+    static func pretty(_ value: PropertyListValue, depth: Int = 0) throws -> String {
+        let inner = String(repeating: "  ", count: depth + 1)
+        let outer = String(repeating: "  ", count: depth)
+        switch value {
+        case .array(let elements) where !elements.isEmpty:
+            let lines = try elements.map { inner + (try pretty($0, depth: depth + 1)) }
+            return "[\n\(lines.joined(separator: ",\n"))\n\(outer)]"
+        case .dictionary(let members) where !members.isEmpty:
+            let lines = try members.sortedByName.map { key, value in
+                "\(inner)\(try self.key(key)): \(try pretty(value, depth: depth + 1))"
+            }
+            return "{\n\(lines.joined(separator: ",\n"))\n\(outer)}"
+        default:
+            return try json(value)
+        }
+    }
+
+    /// For a person who asked for this one value: text without quotes.
+    static func plain(_ value: PropertyListValue) throws -> String {
+        switch value {
+        case .string(let text): Terminal.isOutput ? text.printable : text
+        default: try Terminal.isOutput ? pretty(value) : json(value)
+        }
+    }
+
+    /// A name in a list: as it is, unless that would be mistaken for something else.
+    static func name(_ name: String) -> String {
+        let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && $0 != " " }
+        return isPlain && name.first != "\"" ? name : PropertyListValue.string(name).description
+    }
+
+    private static func key(_ key: String) throws -> String {
+        // As in the file, a key that begins with a dollar gets one more.
+        try json(.string(key.utf8.first == UInt8(ascii: "$") ? "$" + key : key))
+    }
+}
+
+extension [String: PropertyListValue] {
+    /// In the order in which they are shown and stored.
+    var sortedByName: [(name: String, value: PropertyListValue)] {
+        sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { ($0.key, $0.value) }
+    }
+}
+
+extension String {
+    /// Without the characters that could change what a terminal does.
+    var printable: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            let isHarmless = scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
+            text.unicodeScalars.append(isHarmless ? scalar : "\u{FFFD}")
+        }
+        return text
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// Other programs that the tool runs and waits for.
+enum ChildProcess {
+    enum Status: Equatable {
+        case exited(Int32)
+        case killed
+    }
+
+    /// Runs a program that takes over the terminal.
+    static func run(_ path: String, _ arguments: [String]) throws -> Status {
+        try wait(for: try start(path, arguments) { _ in })
+    }
+
+    /// Runs a program that reads `input`, and returns what it writes; its errors go nowhere.
+    static func output(of path: String, input: Int32) throws -> (Status, [UInt8]) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Failure("run", path, errno: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        let child: pid_t
+        do {
+            defer { close(ends[1]) }
+            child = try start(path, []) { [ends] actions in
+                posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+                posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+                posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+            }
+        }
+        let output = try InputFile.bytes(from: ends[0], path)
+        return (try wait(for: child), output)
+    }
+
+    private static func start(
+        _ path: String,
+        _ arguments: [String],
+        _ prepare: (inout posix_spawn_file_actions_t) -> Void
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        prepare(&actions)
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let status = posix_spawn(&child, path, &actions, nil, &words, environ)
+        guard status == 0 else { throw Failure("run", path, errno: status) }
+        return child
+    }
+
+    private static func wait(for child: pid_t) throws -> Status {
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { throw Failure("wait for", "process \(child)", errno: errno) }
+        }
+        // As WIFEXITED and WEXITSTATUS, which are macros.
+        return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed
+    }
+}

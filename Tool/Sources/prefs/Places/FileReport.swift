@@ -1,0 +1,91 @@
+import Glibc
+
+/// What the system knows of a preferences file.
+struct FileReport {
+    let path: String
+    private let status: stat
+
+    /// Fails where there is no file.
+    init(_ path: String) throws {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw errno == ENOENT
+                ? Failure(.absent, "there is no file \(path)") : Failure("look at", path, errno: errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(.usage, "\(path) is no file; name one") }
+        guard access(path, R_OK) == 0 else { throw Failure("read", path, errno: errno) }
+        self.path = path
+        self.status = status
+    }
+
+    var size: Int64 { Int64(status.st_size) }
+
+    /// Mode and owner, with a word where others can look in.
+    var permissions: String {
+        let mode = String(status.st_mode & 0o7777, radix: 8)
+        let owner = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(status.st_uid)"
+        let isOpen = status.st_mode & 0o077 != 0
+        return "\(mode), owner \(owner)\(isOpen ? "; others can reach it: chmod 600 keeps them out" : "")"
+    }
+
+    /// Why the user can't write it; compaction needs the folder, too.
+    var problemOfWriting: String? {
+        if access(path, W_OK) != 0 { return "the file can't be written" }
+        return access(folder, W_OK) != 0 ? "its folder can't be written" : nil
+    }
+
+    /// Fails where the file or its folder can't be written.
+    func checkWritable() throws {
+        guard let problem = problemOfWriting else { return }
+        throw Failure(.notPermitted, "\(problem); check who owns \(path)")
+    }
+
+    /// Copies of damaged files that were kept beside it.
+    func damagedCopies() throws -> [String] {
+        guard let directory = opendir(folder) else { throw Failure("read", folder, errno: errno) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.contains(".damaged-") { names.append("\(folder)/\(name)") }
+        }
+        return names.sorted()
+    }
+
+    /// Processes that hold the file's lock just now, by the kernel's list (proc(5), `/proc/locks`).
+    func lockHolders() -> String {
+        do {
+            let inode = ":\(status.st_ino)"
+            let lines = String(decoding: try InputFile.bytes(of: "/proc/locks"), as: UTF8.self).split(separator: "\n")
+            let holders = lines.compactMap { line -> String? in
+                let fields = line.split(separator: " ")
+                // "1: FLOCK  ADVISORY  WRITE 1234 08:01:567 0 EOF"; "->" marks one that waits.
+                guard fields.count >= 8, fields[1] == "FLOCK", fields[5].hasSuffix(inode) else { return nil }
+                return "process \(fields[4])"
+            }
+            return holders.isEmpty ? "nobody" : holders.joined(separator: ", ")
+        } catch {
+            return "unknown: /proc/locks can't be read"
+        }
+    }
+
+    /// How many folders the user may watch; each program with preferences takes a few of them.
+    static func watchLimits() -> String {
+        let limits = ["max_user_watches", "max_user_instances"].map { name in
+            do {
+                let text = String(decoding: try InputFile.bytes(of: "/proc/sys/fs/inotify/\(name)"), as: UTF8.self)
+                return "\(text.prefix { $0 != "\n" })"
+            } catch {
+                return "unknown"
+            }
+        }
+        return "\(limits[0]) folders, \(limits[1]) watchers at most for a user"
+    }
+
+    private var folder: String {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        return folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder
+    }
+}

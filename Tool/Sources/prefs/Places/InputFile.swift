@@ -1,0 +1,25 @@
+import Glibc
+
+/// Files that the tool reads besides preferences files.
+enum InputFile {
+    /// All of a file; of standard input for `-`.
+    static func bytes(of path: String) throws -> [UInt8] {
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure("read", path, errno: errno) }
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        return try bytes(from: descriptor, path)
+    }
+
+    /// All that a descriptor gives until its end.
+    static func bytes(from descriptor: Int32, _ path: String) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure("read", path, errno: errno) }
+            if count == 0 { return bytes }
+            bytes += piece[..<count]
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+
+/// Files that the tool writes besides preferences files.
+enum OutputFile {
+    /// Puts a file at a path in one step: the old one stays where anything fails.
+    static func replace(_ path: String, with bytes: [UInt8]) throws {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return try append(to: path, bytes) }
+        var template = Array("\(path).XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw Failure("write", path, errno: errno) }
+        let draft = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { close(descriptor) }
+        guard write(bytes, to: descriptor), fsync(descriptor) == 0, rename(draft, path) == 0 else {
+            let code = errno
+            unlink(draft)
+            throw Failure("write", path, errno: code)
+        }
+    }
+
+    /// For a device or a FIFO, which is no file to be replaced.
+    private static func append(to path: String, _ bytes: [UInt8]) throws {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure("write", path, errno: errno) }
+        defer { close(descriptor) }
+        guard write(bytes, to: descriptor) else { throw Failure("write", path, errno: errno) }
+    }
+
+    /// Writes all bytes; false leaves the reason in `errno`.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+@_spi(Tool) import Preferences
+
+/// The suite or file that a command works on.
+struct Place {
+    /// As messages call it.
+    let title: String
+    /// The file that changes go to.
+    let path: String
+    /// The suite's other files; nil for a file.
+    private let location: SuiteFiles?
+
+    init(suite name: String) throws {
+        let location = try SuiteFiles(name)
+        try Self.checkReadable(location.userPath)
+        path = location.userPath
+        title = "the suite \"\(name)\""
+        self.location = location
+    }
+
+    init(file path: String) throws {
+        guard !path.isEmpty else { throw Failure(.usage, "the path of the file is empty; name a file") }
+        try Self.checkReadable(path)
+        self.path = path
+        title = path
+        location = nil
+    }
+
+    /// Whether the file exists.
+    var exists: Bool { access(path, F_OK) == 0 }
+
+    /// What a program reads just now, or a failure where there is neither a file nor a value.
+    func contents() throws -> [String: PropertyListValue] {
+        var contents: [String: PropertyListValue] = [:]
+        for path in location?.systemPaths.reversed() ?? [] { contents.merge(Self.layer(path)) { $1 } }
+        let own = try PreferencesFile.contents(of: path) { Terminal.warn("\($0)") }
+        contents = contents.isEmpty ? own : contents.merging(own) { $1 }
+        if let location { contents.merge(Self.layer(location.managedPath)) { $1 } }
+        guard !contents.isEmpty || exists else { throw missing }
+        return contents
+    }
+
+    /// As for a program, a layer that can't be read is none.
+    private static func layer(_ path: String) -> [String: PropertyListValue] {
+        do throws(PreferencesError) {
+            return try PreferencesFile.contents(of: path) { Terminal.warn("\($0)") }
+        } catch {
+            Terminal.warn("\(error)")
+            return [:]
+        }
+    }
+
+    /// The stores to change values in, and to watch.
+    func open() throws -> Stores {
+        // First and strictly, so that the suite's store doesn't fall back to memory where the file can't be used.
+        let own = try PreferenceStore.file(at: URL(filePath: path), durability: .immediate)
+        return Stores(store: try location.map { try .suite(named: $0.name) } ?? own, own: own)
+    }
+
+    struct Stores {
+        /// What a program reads: all layers of a suite. Changes go to the user's file, unless a value is managed.
+        let store: PreferenceStore
+        /// What stands in the file alone.
+        let own: PreferenceStore
+    }
+
+    func absent(_ name: String) -> Failure {
+        exists ? Failure(.absent, "\"\(name)\" is not set in \(title)") : missing
+    }
+
+    /// For a name that isn't in the file, though perhaps in another layer.
+    func absent(_ name: String, in stores: Stores) -> Failure {
+        guard stores.store[name] != nil else { return absent(name) }
+        return Failure(.absent, "\"\(name)\" is set by the administrator or the system, not in \(path)")
+    }
+
+    var missing: Failure {
+        location == nil
+            ? Failure(.absent, "there is no file \(path)")
+            : Failure(.absent, "there is nothing of \(title); `prefs list` shows the suites")
+    }
+
+    /// Tells what keeps the user out, which the library can't name as an exit code.
+    private static func checkReadable(_ path: String) throws {
+        // Not opened: a FIFO would wait for somebody to write.
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw Failure(.usage, "\(path) is no file; name one")
+        }
+        guard access(path, R_OK) != 0, errno != ENOENT else { return }
+        throw Failure("read", path, errno: errno)
+    }
+}
+
+/// The option that puts a file in a suite's place.
+struct PlaceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Work on this file in place of a suite.", valueName: "path"),
+        completion: .file()
+    )
+    var file: String?
+
+    /// The place, which is the first of `words` unless it is a file.
+    func place(_ words: inout ArraySlice<String>) throws -> Place {
+        if let file { return try Place(file: file) }
+        return try Place(suite: suite(&words))
+    }
+
+    /// The path of the place's file alone, for what is done to a file and not to its values.
+    func path(_ words: inout ArraySlice<String>) throws -> String {
+        if let file { return file }
+        return try SuiteFiles(suite(&words)).userPath
+    }
+
+    private func suite(_ words: inout ArraySlice<String>) throws -> String {
+        if let suite = words.popFirst() { return suite }
+        throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", isAboutWords: true)
+    }
+}
+
+extension ArraySlice<String> {
+    /// The next word, or a failure that says what is missing.
+    mutating func next(_ what: String) throws -> String {
+        guard let word = popFirst() else { throw Failure(.usage, "\(what) is missing", isAboutWords: true) }
+        return word
+    }
+
+    /// The next word as a preference's name.
+    mutating func nextName(_ what: String = "the name of the preference") throws -> String {
+        let name = try next(what)
+        guard !name.isEmpty else { throw Failure(.usage, "\(what) is empty; a preference needs a name") }
+        return name
+    }
+
+    /// A failure where words are left.
+    func end() throws {
+        guard let word = first else { return }
+        throw Failure(
+            .usage,
+            "\"\(word)\" is one word too many; put names and values with spaces in quotes",
+            isAboutWords: true
+        )
+    }
+}

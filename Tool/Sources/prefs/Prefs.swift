@@ -1,0 +1,67 @@
+import ArgumentParser
+import Preferences
+
+@main
+struct Prefs: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prefs",
+        abstract: "See, change, watch and repair preferences.",
+        discussion: """
+            A suite is a program's preferences, by name: what an administrator imposes, the user's own and the system's \
+            defaults, as the program reads them. Changes go to the user's file. With --file, any file takes its place. \
+            Programs that run see a change at once. Reading never creates anything.
+
+            Exit codes: 0 done; 1 absent, or `diff` found differences; 2 wrong usage, nothing changed; 3 damaged; \
+            4 not permitted; 5 the system failed or others were in the way.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            ReadCommand.self, WriteCommand.self, DeleteCommand.self, RenameCommand.self, FindCommand.self,
+            ListCommand.self, PathCommand.self, EditCommand.self, WatchCommand.self, DiffCommand.self,
+            ImportCommand.self, ExportCommand.self, CheckCommand.self, CompactCommand.self,
+        ]
+    )
+
+    static func main() async {
+        PreferenceStore.defaultIssueHandler = { Terminal.warn("\($0)") }
+        var usage: String?
+        do {
+            try checkCommand()
+            var command = try parseAsRoot()
+            usage = type(of: command).configuration.usage
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            end(error, usage)
+        }
+    }
+
+    /// Says of a wrong command what it is; the parser would count the words behind it.
+    private static func checkCommand() throws {
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        guard let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"), !names.contains(word) else {
+            return
+        }
+        throw Failure(.usage, "there is no command \"\(word)\"; `prefs help` lists them")
+    }
+
+    private static func end(_ error: any Error, _ usage: String?) -> Never {
+        switch error {
+        case let failure as Failure where failure.isAboutWords:
+            Terminal.end(Failure(failure.status, failure.message + (usage.map { "\nUsage: \($0)" } ?? "")))
+        case let failure as Failure: Terminal.end(failure)
+        case let error as PreferencesError: Terminal.end(Failure(error))
+        default: break
+        }
+        // Help and the version come this way, too.
+        let message = fullMessage(for: error)
+        guard exitCode(for: error).isSuccess else {
+            Terminal.end(Failure(.usage, message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message))
+        }
+        Terminal.write(message + "\n")
+        Terminal.end(.done)
+    }
+}

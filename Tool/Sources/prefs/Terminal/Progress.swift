@@ -1,0 +1,67 @@
+import Glibc
+import Synchronization
+
+/// Tells a person at a terminal what a long piece of work has done so far; says nothing for the first half second.
+struct Progress: ~Copyable {
+    private static let isRunning = Atomic<Bool>(false)
+    private static let isShown = Atomic<Bool>(false)
+
+    /// Begins to tell of work that reads and writes files of this process.
+    init(_ title: String) {
+        guard Terminal.isErrorOutput, !Self.isRunning.exchange(true, ordering: .relaxed) else { return }
+        let box = Unmanaged.passRetained(Title(title))
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                let title = Unmanaged<Title>.fromOpaque(context).takeRetainedValue().text
+                usleep(500_000)
+                while Progress.isRunning.load(ordering: .relaxed) {
+                    Progress.show(title)
+                    usleep(200_000)
+                }
+                return nil
+            },
+            box.toOpaque()
+        )
+        if status == 0 { pthread_detach(thread) } else { box.release() }
+    }
+
+    deinit {
+        Self.isRunning.store(false, ordering: .relaxed)
+        Self.clear()
+    }
+
+    /// Takes the line away, for what else is written to the terminal.
+    static func clear() {
+        if isShown.exchange(false, ordering: .relaxed) { Terminal.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+    }
+
+    private static func show(_ title: String) {
+        isShown.store(true, ordering: .relaxed)
+        Terminal.write(Array("\r\u{1B}[K\(title)…\(transferred())".utf8), to: STDERR_FILENO)
+    }
+
+    /// What the kernel counts for this process (proc(5), `/proc/pid/io`).
+    private static func transferred() -> String {
+        guard let file = fopen("/proc/self/io", "r") else { return "" }
+        defer { fclose(file) }
+        var (read, written) = (0 as UInt64, 0 as UInt64)
+        var line = [CChar](repeating: 0, count: 128)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let parts = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                .split(whereSeparator: { ": \n".contains($0) })
+            guard parts.count == 2, let count = UInt64(parts[1]) else { continue }
+            if parts[0] == "rchar" { read = count }
+            if parts[0] == "wchar" { written = count }
+        }
+        return " \(read >> 20) MB read, \(written >> 20) MB written"
+    }
+
+    private final class Title: Sendable {
+        let text: String
+        init(_ text: String) { self.text = text }
+    }
+}

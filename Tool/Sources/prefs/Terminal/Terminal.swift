@@ -1,0 +1,60 @@
+import Glibc
+
+/// Standard output and standard error.
+enum Terminal {
+    /// Whether a person sees the output.
+    static let isOutput = isatty(STDOUT_FILENO) == 1
+    static let isErrorOutput = isatty(STDERR_FILENO) == 1
+
+    /// Whether colours are wanted (https://no-color.org).
+    private static let isColoured = isOutput && isUnset("NO_COLOR") && variable("TERM") != "dumb"
+
+    enum Colour: String {
+        case red = "31"
+        case green = "32"
+        case dim = "2"
+        case bold = "1"
+    }
+
+    static func coloured(_ text: String, _ colour: Colour) -> String {
+        isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    static func write(_ text: String) {
+        write(Array(text.utf8), to: STDOUT_FILENO)
+    }
+
+    static func warn(_ message: String) {
+        Progress.clear()
+        write(Array("prefs: \(message)\n".utf8), to: STDERR_FILENO)
+    }
+
+    static func end(_ failure: Failure) -> Never {
+        if !failure.message.isEmpty { warn(failure.message) }
+        end(failure.status)
+    }
+
+    static func end(_ status: ExitStatus) -> Never {
+        exit(status.rawValue)
+    }
+
+    /// Asks a yes-or-no question where a person can answer; no otherwise.
+    static func confirms(_ question: String) -> Bool {
+        guard isErrorOutput, isatty(STDIN_FILENO) == 1 else { return false }
+        write(Array("\(question) [Y/n] ".utf8), to: STDERR_FILENO)
+        guard let answer = readLine() else { return false }
+        return answer.isEmpty || answer.lowercased().hasPrefix("y")
+    }
+
+    static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        if !OutputFile.write(bytes, to: descriptor) { exit(ExitStatus.failed.rawValue) }
+    }
+
+    static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    private static func isUnset(_ name: String) -> Bool {
+        variable(name)?.isEmpty ?? true
+    }
+}

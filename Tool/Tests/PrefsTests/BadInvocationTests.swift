@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// What is wrong is said on standard error, by an exit code, and changes no file.
+struct BadInvocationTests {
+    /// The exit code and a part of the message by the invocation.
+    static let invocations: [(line: String, status: Int32, message: String)] = [
+        ("reed app", 2, "there is no command \"reed\""),
+        ("--colour read app", 2, "Unknown option '--colour'"),
+        ("read app volume more", 2, "\"more\" is one word too many"),
+        ("read app --plain", 2, "Unknown option '--plain'"),
+        ("read app nope", 1, "\"nope\" is not set in the suite \"app\""),
+        ("read nope", 1, "there is nothing of the suite \"nope\""),
+        ("read ../app", 2, "it contains \"/\""),
+        ("read /etc/passwd", 2, "it contains \"/\""),
+        ("read .config", 2, "it begins with a dot"),
+        ("read --file nope.jsonl", 1, "there is no file nope.jsonl"),
+        ("read --file config", 2, "is no file"),
+        ("read --file newer.jsonl", 3, "format 2"),
+        ("write", 2, "name a suite, or a file by --file"),
+        ("write app", 2, "the name of the preference is missing"),
+        ("write app volume", 2, "the value is missing"),
+        ("write app volume loud", 2, "For text use: -string 'loud'"),
+        ("write app volume -int loud", 2, "no whole number"),
+        ("write app volume -int", 2, "the value behind -int is missing"),
+        ("write app volume -int 1 2", 2, "\"2\" is one word too many"),
+        ("write app volume -float x", 2, "no number"),
+        ("write app volume -bool x", 2, "neither true, yes or 1"),
+        ("write app volume -data xx", 2, "hexadecimal"),
+        ("write app volume -date 20.11.2026", 2, "no date"),
+        ("write app volume -date 2026-13-20T22:00:00Z", 2, "no date"),
+        ("write app volume -dict k", 2, "has no value"),
+        ("write app volume -array -int x", 2, "no whole number"),
+        ("write app volume -array-add 1", 2, "needs an array"),
+        ("write app volume -dict-add k 1", 2, "needs a dictionary"),
+        ("write app volume -bin 1", 2, "is no type"),
+        ("write app volume [1", 2, "it ends too early"),
+        ("write app volume null", 2, "null"),
+        ("write app volume 1e999", 2, "is no JSON"),
+        ("write app -int 5", 2, "the name of the preference is missing"),
+        ("write ../app volume 5", 2, "it contains \"/\""),
+        ("write app volume 5 --file x", 2, "one word too many"),
+        ("write --file newer.jsonl volume 5", 3, "format 2"),
+        ("write --file config volume 5", 2, "is no file"),
+        ("write --file a.json/x volume 5", 2, "Not a directory"),
+        ("delete app", 2, "or say --all"),
+        ("delete app nope", 1, "is not set"),
+        ("delete app volume nope", 1, "is not set"),
+        ("delete app volume --all", 2, "exclude each other"),
+        ("delete nope --all", 1, "there is nothing"),
+        ("rename app volume", 2, "the new name is missing"),
+        ("rename app volume theme", 2, "--force"),
+        ("rename app nope new", 1, "is not set"),
+        ("rename app volume volume", 2, "the same"),
+        ("find", 2, "the text to find is missing"),
+        ("find xyzzy", 1, "nothing contains"),
+        ("list app", 2, "Unexpected argument"),
+        ("path", 2, "the suite is missing"),
+        ("path a/b", 2, "it contains \"/\""),
+        ("diff app", 2, "what to compare with is missing"),
+        ("diff app nope", 1, "there is nothing"),
+        ("import app nope.json", 1, "No such file"),
+        ("import app broken.json", 3, "a name in quotes is missing"),
+        ("import app config", 2, "Is a directory"),
+        ("import app list.json", 3, "neither a JSON object nor a dconf dump"),
+        ("import app broken.plist", 3, "no readable property list"),
+        ("import app broken.bplist", 3, "no readable property list"),
+        ("import app", 2, "Foundation has left none"),
+        ("export app --format toml", 2, "'json', 'xml' or 'lines'"),
+        ("export app nope/out.json", 1, "No such file"),
+        ("export nope", 1, "there is nothing"),
+        ("check nope", 1, "there is no file"),
+        ("check --file damaged.jsonl", 3, "check --repair"),
+        ("compact nope", 1, "there is no file"),
+        ("compact --file newer.jsonl", 3, "format 2"),
+        ("edit", 2, "name a suite"),
+        ("watch", 2, "name a suite"),
+        ("watch app volume more", 2, "one word too many"),
+    ]
+
+    @Test(arguments: invocations)
+    func badInvocationSaysWhyAndChangesNothing(_ line: String, _ status: Int32, _ message: String) throws {
+        let tool = try Tool()
+        try tool.write("{\"volume\":5,\"theme\":\"dark\"}\n", to: "config/app/preferences.jsonl")
+        try tool.write("{\"$format\":2}\n", to: "newer.jsonl")
+        try tool.write("{\"a\":1}\n{\"a\":\n{\"b\":2}\n", to: "damaged.jsonl")
+        try tool.write("{\"a\":1,}", to: "broken.json")
+        try tool.write("[1]", to: "list.json")
+        try tool.write("<plist version=\"1.0\"><dict><key>a</key></dict></plist>", to: "broken.plist")
+        try tool.write("bplist00\u{1}\u{2}", to: "broken.bplist")
+        try tool.write("{}", to: "a.json")
+        let before = try tool.files()
+        let run = try tool.run(line)
+        #expect(run.status == status, "\(run)")
+        #expect(run.error.hasPrefix("prefs: ") && run.error.contains(message), "\(run)")
+        #expect(try tool.files() == before)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// Transcripts of sessions, word by word: standard output, standard error and exit code of the built program.
+///
+/// A transcript is a file of `Transcripts`, in the form of a terminal: a line `$ prefs …` is run by `sh`, and what
+/// follows is what it printed, each line of standard error behind `! `, and `[code]` at the end. To see what a change
+/// makes of them all, run the tests with `RECORD_TRANSCRIPTS=1` and read `git diff`.
+struct GoldenTests {
+    @Test(arguments: try Transcript.names())
+    func transcriptIsAsItWas(_ name: String) throws {
+        let transcript = try Transcript(name)
+        let played = try transcript.play()
+        if ProcessInfo.processInfo.environment["RECORD_TRANSCRIPTS"] != nil { try transcript.record(played) }
+        #expect(played == transcript.text)
+    }
+
+    @Test
+    func everyCommandHasATranscript() throws {
+        let text = try Transcript.names().map { try Transcript($0).text }.joined()
+        for command in try Tool().run(["--help"]).output.commands {
+            #expect(text.contains("$ prefs \(command)"), "no transcript runs \(command)")
+        }
+    }
+}
+
+struct Transcript {
+    let text: String
+    private let path: String
+
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts").path
+
+    static func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+
+    init(_ name: String) throws {
+        path = "\(Self.folder)/\(name)"
+        text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+
+    func record(_ text: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+    }
+
+    /// The text as this program makes it.
+    func play() throws -> String {
+        let tool = try Tool()
+        var played = ""
+        var isBetween = true
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+            // What stands between an exit code and the next command is no output.
+            if isBetween, line.hasPrefix("#") || line.isEmpty { played += line + "\n" }
+            isBetween = isBetween && !line.hasPrefix("$ ") || line.wholeMatch(of: /\[\d+\]/) != nil
+            guard line.hasPrefix("$ ") else { continue }
+            let run = try tool.shell(String(line.dropFirst(2)))
+            played += line + "\n" + run.output
+            if !run.output.isEmpty, !run.output.hasSuffix("\n") { played += "\n" }
+            for line in run.error.split(separator: "\n") { played += "! \(line)\n" }
+            played += "[\(run.status)]\n"
+        }
+        return played
+    }
+}
+
+extension String {
+    /// The commands that a help text lists.
+    fileprivate var commands: [String] {
+        split(separator: "\n").drop { $0 != "SUBCOMMANDS:" }.dropFirst()
+            .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See '") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+}

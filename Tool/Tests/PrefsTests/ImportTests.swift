@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+struct ImportTests {
+    private static var list: [String: Any] {
+        [
+            "on": true, "one": 1, "two": 2.0, "big": UInt64.max, "least": Int64.min, "text": "a",
+            "bytes": Data([1, 2]),
+            "when": Date(timeIntervalSinceReferenceDate: 5), "list": [1, "x"] as [Any], "dict": ["k": false],
+        ]
+    }
+    private static let imported = """
+        big\t18446744073709551615
+        bytes\t{"$data":"AQI="}
+        dict\t{"k":false}
+        least\t-9223372036854775808
+        list\t[1,"x"]
+        on\ttrue
+        one\t1
+        text\t"a"
+        two\t2.0
+        when\t{"$date":"2001-01-01T00:00:05Z"}
+
+        """
+
+    @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+    func propertyListKeepsItsTypes(_ format: PropertyListSerialization.PropertyListFormat) throws {
+        let tool = try Tool()
+        let data = try PropertyListSerialization.data(fromPropertyList: Self.list, format: format, options: 0)
+        try data.write(to: URL(filePath: tool.folder + "/list"))
+        #expect(try tool.run("import app list") == Tool.Run(output: "", error: "", status: 0))
+        #expect(try tool.run("read app").output == Self.imported)
+    }
+
+    @Test
+    func whatFoundationLeftIsTakenWithoutASource() throws {
+        let tool = try Tool()
+        let data = try PropertyListSerialization.data(fromPropertyList: Self.list, format: .binary, options: 0)
+        try data.write(to: URL(filePath: tool.folder + "/config/com.example.app.plist"))
+        #expect(try tool.run("import com.example.app").status == 0)
+        #expect(try tool.run("read com.example.app").output == Self.imported)
+    }
+
+    /// Foundation's parser may crash on these: the tool doesn't.
+    @Test(arguments: 0..<40)
+    func damagedPropertyListIsAnError(_ seed: Int) throws {
+        let tool = try Tool()
+        let data = try PropertyListSerialization.data(fromPropertyList: Self.list, format: .binary, options: 0)
+        var bytes = [UInt8](data)
+        // The trailer says where the objects lie, so that a wrong one leads anywhere.
+        let position = bytes.count - 1 - seed % 32
+        bytes[position] ^= UInt8(truncatingIfNeeded: seed &* 37 | 1)
+        try Data(bytes).write(to: URL(filePath: tool.folder + "/list"))
+        let run = try tool.run("import app list")
+        if run.status == 0 {
+            // Some of these bytes mean nothing.
+            #expect(try tool.run("read app").output == Self.imported)
+        } else {
+            #expect(run.status == 3 && run.error.hasPrefix("prefs: list is no readable property list: "), "\(run)")
+            #expect(try tool.files().keys.sorted() == ["config", "list"])
+        }
+    }
+
+    @Test
+    func exportAsXMLIsAPropertyListOfFoundation() throws {
+        let tool = try Tool()
+        let data = try PropertyListSerialization.data(fromPropertyList: Self.list, format: .xml, options: 0)
+        try data.write(to: URL(filePath: tool.folder + "/list"))
+        try tool.run("import app list")
+        let text = try tool.run("export app --format xml").output
+        let read = try PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
+        #expect(NSDictionary(dictionary: Self.list).isEqual(read))
+    }
+}

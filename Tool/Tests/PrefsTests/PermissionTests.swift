@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+/// What the user may not do; a superuser runs the tool as nobody.
+struct PermissionTests {
+    private static let isSuperuser = geteuid() == 0
+
+    private func run(_ tool: Tool, _ line: String) throws -> Tool.Run {
+        guard Self.isSuperuser else { return try tool.run(line) }
+        let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", tool.program]
+        return try tool.run("/usr/bin/setpriv", words + line.split(separator: " ").map(String.init))
+    }
+
+    static var canRun: Bool {
+        let can = !isSuperuser || access("/usr/bin/setpriv", X_OK) == 0
+        if !can { print("SKIPPED: tests of permissions need a user, or setpriv (util-linux) to become one") }
+        return can
+    }
+
+    @Test(
+        .enabled(if: canRun),
+        arguments: [
+            ("read app", 0o000, "can't read ~/config/app/preferences.jsonl: Permission denied"),
+            ("read app volume", 0o000, "can't read ~/config/app/preferences.jsonl: Permission denied"),
+            ("check app", 0o000, "can't read ~/config/app/preferences.jsonl: Permission denied"),
+            ("write app volume 6", 0o444, "the preferences file can't be written; nothing was changed"),
+            ("delete app volume", 0o444, "the preferences file can't be written; nothing was changed"),
+            ("compact app", 0o444, "the file can't be written; check who owns ~/config/app/preferences.jsonl"),
+            ("check app", 0o444, "the file can't be written; check who owns ~/config/app/preferences.jsonl"),
+            ("export app config/app/out", 0o444, "can't write config/app/out: Permission denied"),
+        ]
+    )
+    func whatIsNotPermittedEndsWith4(_ line: String, _ mode: Int, _ message: String) throws {
+        let tool = try Tool()
+        let file = "config/app/preferences.jsonl"
+        try tool.write("{\"volume\":5}\n", to: file)
+        let manager = FileManager.default
+        try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(tool.folder)/\(file)")
+        try manager.setAttributes([.posixPermissions: 0o555], ofItemAtPath: "\(tool.folder)/config/app")
+        defer { chmod("\(tool.folder)/config/app", 0o755) }
+        let run = try run(tool, line)
+        #expect(run.status == 4, "\(run)")
+        #expect(run.error.contains(message), "\(run)")
+        chmod("\(tool.folder)/\(file)", 0o644)
+        #expect(try tool.read(file) == "{\"volume\":5}\n")
+    }
+
+    @Test(.enabled(if: isSuperuser, "SKIPPED: only a superuser can manage values"))
+    func managedValueCanNotBeChanged() throws {
+        let tool = try Tool()
+        let suite = "prefs-test-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: "/etc/\(suite)", withIntermediateDirectories: false)
+        defer { unlink("/etc/\(suite)/managed.jsonl"); rmdir("/etc/\(suite)") }
+        try Data("{\"volume\":3}\n".utf8).write(to: URL(filePath: "/etc/\(suite)/managed.jsonl"))
+        #expect(try tool.run("read \(suite) volume").output == "3\n")
+        let run = try tool.run("write \(suite) volume 5")
+        #expect(run.status == 4 && run.error.contains("managed by an administrator"), "\(run)")
+        #expect(try tool.files().keys.sorted() == ["config"])
+        #expect(try tool.run("write \(suite) theme 1").status == 0)
+        #expect(try tool.run("read \(suite)").output == "theme\t1\nvolume\t3\n")
+    }
+}

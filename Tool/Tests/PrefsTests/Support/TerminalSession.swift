@@ -1,0 +1,54 @@
+import Foundation
+
+/// A terminal in which a program runs, by tmux.
+final class TerminalSession {
+    private static let program = (["/usr/bin/tmux", "/usr/local/bin/tmux"] as [String]).first { access($0, X_OK) == 0 }
+
+    /// Whether there is tmux; says so where there isn't.
+    static var isAvailable: Bool {
+        if program == nil { print("SKIPPED: tests of a terminal need tmux") }
+        return program != nil
+    }
+
+    private let tool: Tool
+    private let server = "prefs-test-\(UUID().uuidString)"
+
+    /// Starts a line of `sh`; the screen stays when it has ended.
+    init(_ tool: Tool, _ line: String) throws {
+        self.tool = tool
+        try tool.write("set -g remain-on-exit on\nset -g default-terminal screen-256color\n", to: ".tmux")
+        let run = try tmux(["-f", "\(tool.folder)/.tmux", "new-session", "-d", "-x", "100", "-y", "30", line])
+        guard run.status == 0 else {
+            throw CocoaError(.executableLoad, userInfo: [NSDebugDescriptionErrorKey: run.error])
+        }
+    }
+
+    deinit {
+        do { _ = try tmux(["kill-server"]) } catch { print("tmux stays: \(error)") }
+    }
+
+    /// What stands on the screen, with the escape sequences of its colours if asked for.
+    func screen(colours: Bool = false) throws -> String {
+        try tmux(["capture-pane", "-p", "-J"] + (colours ? ["-e"] : [])).output
+    }
+
+    /// Waits until the screen shows a text; gives up after a minute, and returns what it shows then.
+    func screen(showing text: String) throws -> String {
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
+            let screen = try screen()
+            if screen.contains(text) { return screen }
+            usleep(20_000)
+        }
+        return try screen()
+    }
+
+    /// Presses keys, as tmux names them.
+    func press(_ keys: String...) throws {
+        _ = try tmux(["send-keys"] + keys)
+    }
+
+    private func tmux(_ arguments: [String]) throws -> Tool.Run {
+        try tool.run(Self.program ?? "", ["-L", server] + arguments)
+    }
+}
