@@ -1,0 +1,136 @@
+// What the sources call of Darwin's C library, as its open headers declare it for 64-bit systems
+// (github.com/apple-oss-distributions, named before each part). Values that only need to exist are as there too.
+#ifndef DARWIN_STUB_H
+#define DARWIN_STUB_H
+
+#include <stdint.h>
+typedef unsigned long size_t;
+
+// xnu/bsd/sys/_types.h, sys/_types/_*.h
+typedef int32_t dev_t;
+typedef uint64_t ino_t;
+typedef uint16_t mode_t;
+typedef uint16_t nlink_t;
+typedef uint32_t uid_t;
+typedef uint32_t gid_t;
+typedef int64_t off_t;
+typedef long time_t;
+typedef long ssize_t;
+typedef int32_t pid_t;
+struct timespec { time_t tv_sec; long tv_nsec; };
+
+// xnu/bsd/sys/errno.h
+int *_Nonnull __error(void);
+#define EPERM 1
+#define ENOENT 2
+#define EINTR 4
+#define EIO 5
+#define ENXIO 6
+#define EACCES 13
+#define EEXIST 17
+#define ENOTDIR 20
+#define EISDIR 21
+#define EINVAL 22
+#define EMFILE 24
+#define ENOSPC 28
+#define EROFS 30
+#define EAGAIN 35
+#define EWOULDBLOCK EAGAIN
+#define ENOTSUP 45
+#define ELOOP 62
+#define EDQUOT 69
+
+// xnu/bsd/sys/stat.h (__DARWIN_STRUCT_STAT64)
+struct stat {
+    dev_t st_dev; mode_t st_mode; nlink_t st_nlink; ino_t st_ino; uid_t st_uid; gid_t st_gid; dev_t st_rdev;
+    struct timespec st_atimespec; struct timespec st_mtimespec; struct timespec st_ctimespec; struct timespec st_birthtimespec;
+    off_t st_size; int64_t st_blocks; int32_t st_blksize; uint32_t st_flags; uint32_t st_gen; int32_t st_lspare; int64_t st_qspare[2];
+};
+int stat(const char *, struct stat *);
+int lstat(const char *, struct stat *);
+int fstat(int, struct stat *);
+int fchmod(int, mode_t);
+int mkdir(const char *, mode_t);
+
+// xnu/bsd/sys/fcntl.h
+#define O_RDONLY 0x0000
+#define O_RDWR 0x0002
+#define O_NONBLOCK 0x0004
+#define O_APPEND 0x0008
+#define O_NOFOLLOW 0x0100
+#define O_CREAT 0x0200
+#define O_EXCL 0x0800
+#define O_NOCTTY 0x00020000
+#define O_DIRECTORY 0x00100000
+#define O_CLOEXEC 0x01000000
+#define F_SETFD 2
+#define F_SETFL 4
+#define F_FULLFSYNC 51
+#define FD_CLOEXEC 1
+#define LOCK_EX 0x02
+#define LOCK_NB 0x04
+#define LOCK_UN 0x08
+int flock(int, int);
+
+// Libc/include/unistd.h, stdio.h, stdlib.h, string.h, xnu/bsd/sys/syslimits.h
+#define SEEK_CUR 1
+#define STDERR_FILENO 2
+#define PATH_MAX 1024
+int close(int);
+ssize_t pread(int, void *, size_t, off_t);
+ssize_t read(int, void *, size_t);
+ssize_t write(int, const void *, size_t);
+off_t lseek(int, off_t, int);
+int ftruncate(int, off_t);
+int fsync(int);
+ssize_t readlink(const char *, char *, size_t);
+int unlink(const char *);
+int fchown(int, uid_t, gid_t);
+int pipe(int [2]);
+int usleep(uint32_t);
+uid_t geteuid(void);
+int rename(const char *, const char *);
+char *getenv(const char *);
+char *strerror(int);
+void *memchr(const void *, int, size_t);
+int memcmp(const void *, const void *, size_t);
+
+// Libc/include/dirent.h (__DARWIN_STRUCT_DIRENTRY, 64-bit inodes)
+typedef struct _dirdesc DIR;
+struct dirent { ino_t d_ino; uint64_t d_seekoff; uint16_t d_reclen; uint16_t d_namlen; uint8_t d_type; char d_name[1024]; };
+DIR *opendir(const char *);
+int closedir(DIR *);
+struct dirent *readdir(DIR *);
+
+// xnu/bsd/sys/poll.h
+#define POLLIN 0x0001
+typedef unsigned int nfds_t;
+struct pollfd { int fd; short events; short revents; };
+int poll(struct pollfd *, nfds_t, int);
+
+// Libc/include/time.h
+typedef enum { _CLOCK_REALTIME = 0, _CLOCK_MONOTONIC = 6 } clockid_t;
+int clock_gettime(clockid_t, struct timespec *);
+int nanosleep(const struct timespec *, struct timespec *);
+
+// Libinfo/lookup.subproj/pwd.h
+struct passwd {
+    char *pw_name; char *pw_passwd; uid_t pw_uid; gid_t pw_gid; time_t pw_change; char *pw_class; char *pw_gecos; char *pw_dir;
+    char *pw_shell; time_t pw_expire;
+};
+int getpwuid_r(uid_t, struct passwd *, char *, size_t, struct passwd **);
+
+// libpthread/include/pthread/pthread.h, sys/_pthread/_pthread_types.h
+typedef struct _opaque_pthread_mutex_t { long __sig; char __opaque[56]; } pthread_mutex_t;
+typedef struct _opaque_pthread_mutexattr_t { long __sig; char __opaque[8]; } pthread_mutexattr_t;
+typedef struct _opaque_pthread_cond_t { long __sig; char __opaque[40]; } pthread_cond_t;
+int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *_Nullable);
+int pthread_mutex_lock(pthread_mutex_t *);
+int pthread_mutex_trylock(pthread_mutex_t *);
+int pthread_mutex_unlock(pthread_mutex_t *);
+int pthread_mutex_destroy(pthread_mutex_t *);
+int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
+int pthread_cond_broadcast(pthread_cond_t *);
+int pthread_cond_destroy(pthread_cond_t *);
+
+#endif

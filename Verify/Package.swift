@@ -1,0 +1,44 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The product's sources, reached through symlinks, compiled with stand-ins for what only Apple has: what they decide is
+// then run on Linux. A package of its own, because a target named SwiftUI or Combine would make `canImport` true for
+// all others, and because only a root package may use unsafe flags.
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let standIns: [SwiftSetting] =
+    settings + [
+        .define("STANDINS"),
+        .unsafeFlags(["-module-alias", "Combine=OpenCombineShim", "-module-alias", "SwiftUI=SwiftUIStandIn"]),
+    ]
+
+let combine = Target.Dependency.product(name: "OpenCombineShim", package: "OpenCombine")
+
+let package = Package(
+    name: "Verify",
+    dependencies: [.package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0")],
+    targets: [
+        .target(name: "CDurableFile"),
+        .target(name: "DurableFile", dependencies: ["CDurableFile"], swiftSettings: settings),
+        .target(name: "SwiftUIStandIn", swiftSettings: settings),
+        .target(
+            name: "Preferences",
+            dependencies: ["DurableFile", "SwiftUIStandIn", combine],
+            exclude: ["PrivacyInfo.xcprivacy"],
+            swiftSettings: standIns
+        ),
+        .target(name: "PreferencesTesting", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        .testTarget(
+            name: "VerifyTests",
+            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "SwiftUIStandIn", combine],
+            swiftSettings: standIns
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,97 @@
+internal import Observation
+
+/// Stands in for SwiftUI's: a property that is brought up to date before the body is evaluated.
+public protocol DynamicProperty {
+    mutating func update()
+}
+
+extension DynamicProperty {
+    public mutating func update() {}
+}
+
+/// What a host connects with the view's place in the tree, by the property's path in the view.
+@MainActor
+protocol ConnectedProperty {
+    func connect(to node: Node, path: String)
+}
+
+@propertyWrapper
+public struct Environment<Value>: DynamicProperty {
+    private final class Link {
+        var value: Value?
+    }
+
+    private let keyPath: KeyPath<EnvironmentValues, Value>
+    private let link = Link()
+
+    public init(_ keyPath: KeyPath<EnvironmentValues, Value>) {
+        self.keyPath = keyPath
+    }
+
+    public var wrappedValue: Value { link.value ?? EnvironmentValues()[keyPath: keyPath] }
+}
+
+extension Environment: ConnectedProperty {
+    func connect(to node: Node, path: String) { link.value = node.environment[keyPath: keyPath] }
+}
+
+public protocol EnvironmentKey {
+    associatedtype Value
+    static var defaultValue: Value { get }
+}
+
+public struct EnvironmentValues {
+    private var values: [ObjectIdentifier: Any] = [:]
+
+    public init() {}
+
+    public subscript<Key: EnvironmentKey>(key: Key.Type) -> Key.Value {
+        get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
+        set { values[ObjectIdentifier(key)] = newValue }
+    }
+}
+
+/// State that lives as long as the view has its place in the tree, whatever the view is made with.
+@propertyWrapper
+public struct State<Value>: DynamicProperty {
+    private final class Link {
+        var storage: StateStorage<Value>
+        init(_ storage: StateStorage<Value>) { self.storage = storage }
+    }
+
+    private let link: Link
+
+    public init(wrappedValue: Value) {
+        link = Link(StateStorage(wrappedValue))
+    }
+
+    public var wrappedValue: Value {
+        get { link.storage.value }
+        nonmutating set { link.storage.value = newValue }
+    }
+}
+
+extension State: ConnectedProperty {
+    func connect(to node: Node, path: String) {
+        if let storage = node.states[path] as? StateStorage<Value> {
+            link.storage = storage
+        } else {
+            node.states[path] = link.storage
+        }
+    }
+}
+
+private final class StateStorage<Value>: Observable {
+    private let registrar = ObservationRegistrar()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value {
+        get {
+            registrar.access(self, keyPath: \.value)
+            return stored
+        }
+        set { registrar.withMutation(of: self, keyPath: \.value) { stored = newValue } }
+    }
+}

@@ -1,0 +1,93 @@
+@MainActor
+@preconcurrency
+public protocol View {
+    associatedtype Body: View
+    @ViewBuilder var body: Body { get }
+}
+
+extension Never: View {
+    public typealias Body = Never
+}
+
+extension View where Body == Never {
+    // With a return, so that no view is built of it.
+    public var body: Never { return fatalError("a leaf has no body") }
+}
+
+/// A view that the host shows itself, with what it shows in it.
+@MainActor
+protocol Leaf {
+    /// The views in it, with the environment that they see; reads whatever it shows.
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)]
+}
+
+@resultBuilder
+@MainActor
+public enum ViewBuilder {
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> ViewList {
+        var views: [any View] = []
+        for view in repeat each content { views.append(view) }
+        return ViewList(views: views)
+    }
+
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
+    public static func buildOptional(_ content: ViewList?) -> ViewList { content ?? ViewList(views: []) }
+}
+
+public struct ViewList: View, Leaf {
+    let views: [any View]
+    public typealias Body = Never
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] {
+        views.map { ($0, environment) }
+    }
+}
+
+public struct Text: View, Leaf {
+    public let text: String
+    public init(_ text: String) { self.text = text }
+    public typealias Body = Never
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [] }
+}
+
+/// A control by its title, with what it is bound to; all of Toggle, TextField, Picker and List that matters here.
+public struct Control<Value>: View, Leaf {
+    public let title: String
+    public let value: Binding<Value>
+    public typealias Body = Never
+
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] {
+        _ = value.wrappedValue
+        return []
+    }
+}
+
+@MainActor public func Toggle(_ title: String, isOn: Binding<Bool>) -> Control<Bool> {
+    Control(title: title, value: isOn)
+}
+@MainActor public func TextField(_ title: String, text: Binding<String>) -> Control<String> {
+    Control(title: title, value: text)
+}
+@MainActor public func Picker<Value>(_ title: String, selection: Binding<Value>) -> Control<Value> {
+    Control(title: title, value: selection)
+}
+@MainActor public func List<Value>(_ title: String, selection: Binding<Value>) -> Control<Value> {
+    Control(title: title, value: selection)
+}
+
+extension View {
+    public func environment<Value>(_ keyPath: WritableKeyPath<EnvironmentValues, Value>, _ value: Value) -> some View {
+        EnvironmentWriter(view: self) { $0[keyPath: keyPath] = value }
+    }
+}
+
+struct EnvironmentWriter: View, Leaf {
+    let view: any View
+    let write: (inout EnvironmentValues) -> Void
+    typealias Body = Never
+
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] {
+        var environment = environment
+        write(&environment)
+        return [(view, environment)]
+    }
+}

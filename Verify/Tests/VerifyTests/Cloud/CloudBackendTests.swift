@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+@testable import Preferences
+
+struct CloudBackendTests {
+    private let cloud = FakeCloud(["theme": "dark"])
+    private let issues = Log<PreferencesError>()
+
+    private func makeStore(_ limits: CloudLimits = CloudLimits()) -> PreferenceStore {
+        let store = PreferenceStore(backend: CloudBackend(cloud, limits: limits))
+        store.onIssue { [issues] in issues.append($0) }
+        return store
+    }
+
+    @Test
+    func valuesAreReadSetAndRemoved() {
+        let store = makeStore()
+        #expect(store.contents == ["theme": "dark"])
+        store.set(1, for: "n")
+        store.remove("theme")
+        #expect(cloud.stored == ["n": 1])
+        #expect(issues.all.isEmpty)
+    }
+
+    @Test
+    func firstValuesOfTheCloudAndLaterOnesAreChangesFromOutside() {
+        let store = makeStore()
+        let theme = Preference("theme", default: "light", in: store)
+        let changes = Log<[String]>()
+        let observation = theme.observe { changes.append([$0.old, $0.new, "\($0.origin)"]) }
+        #expect(cloud.synchronizeCount == 1)
+        cloud.receive(["theme": "blue", "other": 1])
+        cloud.receive(["theme": nil])
+        #expect(changes.all == [["dark", "blue", "external"], ["blue", "light", "external"]])
+        #expect(store["other"] == 1)
+        observation.cancel()
+    }
+
+    @Test
+    func ownSetsDoNotComeBack() {
+        let store = makeStore()
+        let changes = Log<PreferenceChangeOrigin>()
+        let observation = store.subscribe { changes.append($0.origin) }
+        store.set(2.0, for: "n")
+        cloud.receive([:])
+        cloud.receive(["n": 2])
+        store.set(2.0, for: "n")
+        #expect(changes.all == [.local])
+        #expect(store["n"] == 2.0)
+        #expect(cloud.sets == ["n"])
+        observation.cancel()
+    }
+
+    @Test
+    func tooLongANameTooManyAndTooLargeAreRefused() throws {
+        let store = makeStore(CloudLimits(nameSize: 8, nameCount: 3, size: 200))
+        func code(_ body: (inout PreferenceTransaction) -> Void) throws -> PreferencesError.Code? {
+            do {
+                try store.transaction(body)
+                return nil
+            } catch let error as PreferencesError {
+                return error.code
+            }
+        }
+        #expect(try code { $0["éééé"] = 1 } == nil)
+        #expect(try code { $0["ééééé"] = 1 } == .invalidName)
+        #expect(try code { $0["ééééé"] = nil } == nil)
+        #expect(
+            try code {
+                $0["a"] = 1; $0["b"] = 2
+            } == .tooLarge
+        )
+        #expect(try code { $0["a"] = .data(Data(count: 200)) } == .tooLarge)
+        #expect(try code { $0["a"] = .data(Data(count: 100)) } == nil)
+        #expect(Set(cloud.stored.keys) == ["theme", "éééé", "a"])
+    }
+
+    @Test
+    func limitsAreApples() {
+        let limits = CloudLimits()
+        #expect(limits.nameSize == 64)
+        #expect(limits.nameCount == 1024)
+        #expect(limits.size == 1_048_576)
+    }
+
+    @Test
+    func storeThatIsAboveTheLimitsCanShrink() {
+        cloud.receive(["big": .data(Data(count: 500))])
+        let store = makeStore(CloudLimits(size: 200))
+        store.set(.data(Data(count: 300)), for: "big")
+        #expect(issues.all.isEmpty)
+        store.set(.data(Data(count: 301)), for: "big")
+        #expect(issues.all.map(\.code) == [.tooLarge])
+    }
+
+    @Test
+    func usedUpRoomAndChangeOfAccountAreReported() {
+        let store = makeStore()
+        #expect(store["theme"] == "dark")
+        cloud.receive([:], .quotaExceeded)
+        cloud.receive(["theme": "other", "n": 1], .accountChanged)
+        #expect(issues.all.map(\.code) == [.tooLarge, .accountChanged])
+        #expect(store.contents == ["theme": "other", "n": 1])
+    }
+
+    @Test
+    func flushSaysWhereTheCloudCanNotBeReached() async throws {
+        let store = makeStore()
+        store.set(1, for: "n")
+        try await store.flush()
+        cloud.removeEntitlement()
+        await #expect(throws: PreferencesError.self) { try await store.flush() }
+    }
+
+    @Test
+    func observersEndWithTheStore() {
+        do {
+            let store = makeStore()
+            #expect(store["theme"] == "dark")
+            #expect(cloud.observerCount == 1)
+        }
+        #expect(cloud.observerCount == 0)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import SwiftUI
+import Testing
+
+@testable import Preferences
+
+@MainActor
+struct AppStorageTests {
+    private let defaults = ObservableDefaults()
+
+    private enum Level: Int, Sendable {
+        case low, high
+    }
+
+    /// Checks that both read what the other wrote.
+    private func check<Value: Equatable & Sendable>(
+        _ preference: Preference<Value>,
+        _ first: Value,
+        _ second: Value,
+        _ wrapper: (Preference<Value>) -> AppStorage<Value>
+    ) {
+        let wrapper = wrapper(preference)
+        #expect(wrapper.wrappedValue == preference.defaultValue)
+        preference.value = first
+        #expect(wrapper.wrappedValue == first)
+        wrapper.wrappedValue = second
+        #expect(preference.value == second)
+    }
+
+    @Test
+    func wrapperAndPreferenceReadWhatTheOtherWrote() throws {
+        let store = defaults.store()
+        let url = try #require(URL(string: "https://example.com/a?b#c"))
+        let other = try #require(URL(string: "mailto:jo@example.com"))
+        let date = Date(timeIntervalSinceReferenceDate: 1)
+        check(Preference("bool", default: false, in: store), true, false) { AppStorage($0) }
+        check(Preference("int", default: 0, in: store), 1, 2) { AppStorage($0) }
+        check(Preference("double", default: 0.5, in: store), 1.5, 2) { AppStorage($0) }
+        check(Preference("string", default: "", in: store), "a", "b") { AppStorage($0) }
+        check(Preference("data", default: Data(), in: store), Data([1]), Data([2])) { AppStorage($0) }
+        check(Preference("date", default: date, in: store), date + 1, date + 2) { AppStorage($0) }
+        check(Preference("url", default: other, in: store, coding: .archivedURL), url, other) { AppStorage($0) }
+        check(Preference("level", default: Level.low, in: store), .high, .low) { AppStorage($0) }
+        check(Preference("theme", default: Theme.system, in: store), .dark, .light) { AppStorage($0) }
+        check(Preference("bool?", in: store) as Preference<Bool?>, true, false) { AppStorage($0) }
+        check(Preference("int?", in: store) as Preference<Int?>, 1, 2) { AppStorage($0) }
+        check(Preference("double?", in: store) as Preference<Double?>, 1.5, 2) { AppStorage($0) }
+        check(Preference("string?", in: store) as Preference<String?>, "a", "b") { AppStorage($0) }
+        check(Preference("data?", in: store) as Preference<Data?>, Data([1]), Data([2])) { AppStorage($0) }
+        check(Preference("date?", in: store) as Preference<Date?>, date, date + 2) { AppStorage($0) }
+        check(Preference("url?", in: store, coding: .archivedURL) as Preference<URL?>, url, other) { AppStorage($0) }
+        check(Preference("level?", in: store) as Preference<Level?>, .high, .low) { AppStorage($0) }
+        check(Preference("theme?", in: store) as Preference<Theme?>, .dark, .light) { AppStorage($0) }
+    }
+
+    @Test
+    func urlsAsUserDefaultsKeepThemAreReadWithAnyCoding() throws {
+        let url = try #require(URL(string: "https://example.com/a?b#c"))
+        let archive = Preference("url", in: defaults.store(), coding: .archivedURL) as Preference<URL?>
+        archive.value = url
+        defaults.set("~/file", forKey: "home")
+        defaults.set("/tmp/file", forKey: "path")
+        defaults.set(Data([1]), forKey: "broken")
+        let store = defaults.store()
+        store.onIssue { _ in }
+        let plain = Preference("url", in: store) as Preference<URL?>
+        #expect(plain.value == url)
+        let home = Preference("home", in: store) as Preference<URL?>
+        #expect(home.value?.path == NSHomeDirectory() + "/file")
+        let path = Preference("path", in: store) as Preference<URL?>
+        #expect(path.value == URL(fileURLWithPath: "/tmp/file"))
+        let broken = Preference("broken", in: store) as Preference<URL?>
+        #expect(throws: PreferencesError.self) { try broken.read() }
+        #expect(defaults.data(forKey: "broken") == Data([1]))
+    }
+
+    @Test
+    func storeThatIsNotOverUserDefaultsIsRefused() async {
+        await #expect(processExitsWith: .failure) {
+            _ = AppStorage(Preference("n", default: 0, in: .inMemory()))
+        }
+    }
+
+    @Test
+    func otherCodingIsRefused() async {
+        await #expect(processExitsWith: .failure) {
+            let store = ObservableDefaults().store()
+            _ = AppStorage(Preference("n", default: 0, in: store, coding: .json))
+        }
+    }
+}

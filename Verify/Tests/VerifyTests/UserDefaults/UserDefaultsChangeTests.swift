@@ -1,0 +1,127 @@
+import DurableFile
+import Foundation
+import Testing
+
+@testable import Preferences
+
+struct UserDefaultsChangeTests {
+    private let defaults = ObservableDefaults()
+
+    /// Also where another thread looks at the same defaults just then, which takes the change in instead.
+    @Test(.timeLimit(.minutes(1)), arguments: ["name", "a.dotted.name", "@operator", "🎨", "."])
+    func rawChangeIsSeenAndTold(name: String) async {
+        let store = defaults.store()
+        let preference = Preference(name, default: 0, in: store)
+        let changes = Log<[Int]>()
+        let observation = preference.observe { changes.append([$0.old, $0.new, $0.origin == .external ? 1 : 0]) }
+        defaults.set(1, forKey: name)
+        while changes.all.count < 1 { await Task.yield() }
+        #expect(preference.value == 1)
+        defaults.set(2, forKey: name)
+        defaults.set(2, forKey: name)
+        while changes.all.count < 2 { await Task.yield() }
+        defaults.removeObject(forKey: name)
+        while changes.all.count < 3 { await Task.yield() }
+        #expect(changes.all == [[0, 1, 1], [1, 2, 1], [2, 0, 1]])
+        observation.cancel()
+    }
+
+    @Test(
+        arguments: ["name", "a.dotted.name"],
+        [.boolean(true), 2.0, 7, [1, 2.0, .boolean(false)]] as [PropertyListValue]
+    )
+    func ownWriteIsToldOnceAndAsItsOwn(name: String, value: PropertyListValue) {
+        let store = defaults.store()
+        let changes = Log<PreferenceStoreChange>()
+        let observation = store.subscribe { changes.append(PreferenceStoreChange($0)) }
+        store.set(value, for: name)
+        store.set(value, for: name)
+        #expect(changes.all.map(\.origin) == [.local])
+        #expect(store[name] == value)
+        #expect(defaults.watch.writes == [name])
+        observation.cancel()
+    }
+
+    @Test
+    func twoStoresOverOneDomainSeeEachOther() {
+        let (one, other) = (defaults.store(), defaults.store())
+        let here = Preference("n", default: 0, in: one)
+        let there = Preference("n", default: 0, in: other)
+        #expect(here.value + there.value == 0)
+        here.value = 1
+        #expect(there.value == 1)
+        there.reset()
+        #expect(here.value == 0)
+    }
+
+    @Test
+    func observerOfTheDefaultsMayUseTheStoreInsideASet() {
+        let store = defaults.store()
+        let first = Preference("first", default: 0, in: store)
+        let second = Preference("second", default: 0, in: store)
+        defaults.watch.onWrite { [watch = defaults.watch] name in
+            guard name == "first" else { return }
+            watch.onWrite(nil)
+            #expect(first.value == 1)
+            #expect(second.value == 0)
+            second.value = 2
+            first.value = 3
+        }
+        first.value = 1
+        #expect(first.value == 3)
+        #expect(second.value == 2)
+        #expect(defaults.integer(forKey: "first") == 3)
+        #expect(defaults.integer(forKey: "second") == 2)
+        #expect(defaults.watch.writes == ["first", "second", "first"])
+    }
+
+    @Test
+    func defaultsEndWithTheStoresValueHoweverManyThreadsSet() {
+        let store = defaults.store()
+        let preference = Preference("n", default: 0, in: store)
+        let origins = Log<PreferenceChangeOrigin>()
+        let observation = preference.observe { origins.append($0.origin) }
+        DispatchQueue.concurrentPerform(iterations: 400) { preference.value = $0 + 1 }
+        #expect(defaults.integer(forKey: "n") == preference.value)
+        #expect(origins.all.allSatisfy { $0 == .local })
+        #expect(origins.all.count == 400)
+        observation.cancel()
+    }
+
+    @Test
+    func updatesByManyThreadsAllCount() throws {
+        let preference = Preference("n", default: 0, in: defaults.store())
+        let failures = Log<any Error>()
+        DispatchQueue.concurrentPerform(iterations: 100) { _ in
+            do { try preference.update { $0 += 1 } } catch { failures.append(error) }
+        }
+        #expect(failures.all.isEmpty)
+        #expect(preference.value == 100)
+        #expect(defaults.integer(forKey: "n") == 100)
+    }
+
+    @Test
+    func updateSeesWhatOthersWroteMeanwhile() throws {
+        let preference = Preference("n", default: 0, in: defaults.store())
+        var runs = 0
+        try preference.update { value in
+            runs += 1
+            if runs == 1 { defaults.set(10, forKey: "n") }
+            value += 1
+        }
+        #expect(runs == 2)
+        #expect(preference.value == 11)
+    }
+
+    @Test
+    func observersEndWithTheStore() {
+        do {
+            let store = defaults.store()
+            #expect(Preference("n", default: 0, in: store).value == 0)
+            #expect(Preference("a.b", default: 0, in: store).value == 0)
+            #expect(defaults.watch.observerCount == 1)
+        }
+        #expect(defaults.watch.observerCount == 0)
+        defaults.set(1, forKey: "a.b")
+    }
+}
