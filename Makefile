@@ -1,0 +1,79 @@
+# `make check` runs all that CI runs. Warnings are errors here, and here alone: the flags belong to a build folder of their own,
+# so that a plain `swift build` neither fails with the next compiler's warnings nor builds everything again.
+# STRICT takes the folder of the package, with a slash.
+
+SWIFT ?= swift
+STRICT = --scratch-path $(1).build/strict -Xswiftc -warnings-as-errors
+SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
+	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Tests Verify/AppleCheck/Planted Torture/Sources \
+	Tool/Package.swift Tool/Sources Tool/Tests
+
+CHECKS := lint build test compile-tests examples tool verify apple-check opencombine reading-path fuzz \
+	thread-sanitizer address-sanitizer torture
+
+.PHONY: check list-checks format mutants $(CHECKS)
+
+check: $(CHECKS)
+
+# For CI, which gives each a heading.
+list-checks:
+	@echo $(CHECKS)
+
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+
+format:
+	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
+
+build:
+	$(SWIFT) build --build-tests $(call STRICT)
+
+test:
+	$(SWIFT) test $(call STRICT)
+
+# What clients may write compiles, and what they must not is refused with the message that they see.
+compile-tests:
+	Scripts/check-compile-tests $(call STRICT)
+
+examples:
+	$(SWIFT) test --package-path Examples $(call STRICT,Examples/)
+	Scripts/check-tour $(call STRICT,Examples/)
+
+# Without STRICT: warnings as errors exclude the way in which packages of others are compiled.
+tool:
+	$(SWIFT) test --package-path Tool
+
+# Runs on Linux what is compiled for Apple's platforms alone, over Foundation's user defaults and stand-ins for SwiftUI and the cloud.
+verify:
+	XDG_CONFIG_HOME=$$(mktemp -d) $(SWIFT) test --package-path Verify
+
+# Type-checks the sources for macOS and iOS without their SDKs.
+apple-check:
+	Verify/apple-check
+
+# Publishers where there is no Combine, behind the trait.
+opencombine:
+	$(SWIFT) test --traits OpenCombine --scratch-path .build/opencombine --filter PublisherTests
+
+# That isolated stores cost a read nothing, by instructions.
+reading-path:
+	Scripts/count-reading-path.sh
+
+fuzz:
+	Fuzz/run 60s
+
+# The sanitizer's runtime doesn't survive a fork of a program with threads, so that one test is left out.
+thread-sanitizer:
+	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan -Xswiftc -DPTHREAD_LOCK --no-parallel --skip ForkTests
+
+# Child processes of the tests don't get the option, so those tests are left out.
+address-sanitizer:
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/asan --no-parallel --skip ProgramTests
+
+# The file store under fire, in about a minute when built; `swift run -c release torture` tells how to do one thing longer.
+torture:
+	$(SWIFT) run -c release torture all
+
+# Whether the experiments see each safeguard that is taken out, in about eight minutes, so not with every check.
+mutants:
+	Torture/mutants
