@@ -16,18 +16,31 @@ let privacyManifest: (resources: [Resource], exclude: [String]) = ([.copy("Priva
 let privacyManifest: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
 #endif
 
+let etcdClient: [Target.Dependency] = [
+    .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Etcd"])),
+    .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+    .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+    .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+    .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Etcd"])),
+]
+
 let package = Package(
     name: "swift-preferences",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
+        .library(name: "PreferencesEtcd", targets: ["PreferencesEtcd"]),
     ],
     traits: [
-        .trait(name: "OpenCombine", description: "Publishers on platforms without Combine.")
+        .trait(name: "OpenCombine", description: "Publishers on platforms without Combine."),
+        .trait(name: "Etcd", description: "Stores that many machines share, on an etcd cluster."),
     ],
     dependencies: [
-        .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0")
+        .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
     ],
     targets: [
         .target(name: "CDurableFile"),
@@ -45,6 +58,12 @@ let package = Package(
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],
+            swiftSettings: settings
+        ),
+        // Empty without the trait.
+        .target(
+            name: "PreferencesEtcd",
+            dependencies: ["Preferences", "DurableFile"] + etcdClient,
             swiftSettings: settings
         ),
         .target(

@@ -9,13 +9,13 @@ internal import Darwin
 #endif
 
 /// A lock that a thread can wait on until another says that the state changed.
-final class Condition<State>: @unchecked Sendable {  // every use of `state` is between lock and unlock
+package final class Condition<State>: @unchecked Sendable {  // every use of `state` is between lock and unlock
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var state: State
     private var forks = durable_file_fork_count()
 
-    init(_ initial: State) {
+    package init(_ initial: State) {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -32,14 +32,14 @@ final class Condition<State>: @unchecked Sendable {  // every use of `state` is 
         mutex.deallocate()
     }
 
-    func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
         lock()
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state)
     }
 
     /// Changes the state and wakes all who wait.
-    func signal<Result>(_ body: (inout State) -> Result) -> Result {
+    package func signal<Result>(_ body: (inout State) -> Result) -> Result {
         withLock { state in
             defer { pthread_cond_broadcast(condition) }
             return body(&state)
@@ -47,7 +47,7 @@ final class Condition<State>: @unchecked Sendable {  // every use of `state` is 
     }
 
     /// Waits until `body` gives a result; it is asked now, after each `signal` and when the time it named is over.
-    func wait<Result>(_ body: (inout State) -> Wait<Result>) -> Result {
+    package func wait<Result>(_ body: (inout State) -> Wait<Result>) -> Result {
         lock()
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -71,7 +71,7 @@ final class Condition<State>: @unchecked Sendable {  // every use of `state` is 
         pthread_mutex_lock(mutex)
     }
 
-    enum Wait<Result> {
+    package enum Wait<Result> {
         case done(Result)
         /// At most this long, or for ever.
         case until(Duration?)

@@ -1,16 +1,18 @@
 /// Elements that are taken in the order in which they came, each in constant time however many wait.
-struct FirstInFirstOut<Element> {
+package struct FirstInFirstOut<Element> {
     private var elements: [Element?] = []
     private var head = 0
 
-    var count: Int { elements.count - head }
-    var first: Element? { head < elements.count ? elements[head] : nil }
+    package init() {}
 
-    mutating func append(_ element: Element) {
+    package var count: Int { elements.count - head }
+    package var first: Element? { head < elements.count ? elements[head] : nil }
+
+    package mutating func append(_ element: Element) {
         elements.append(element)
     }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard let element = first else { return nil }
         // What was taken is let go of at once, its place when it is worth moving the rest.
         elements[head] = nil
@@ -24,8 +26,10 @@ struct FirstInFirstOut<Element> {
         return element
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         elements.removeAll(keepingCapacity: elements.capacity <= 64)
         head = 0
     }
 }
+
+extension FirstInFirstOut: Sendable where Element: Sendable {}

@@ -1,0 +1,234 @@
+#if Etcd
+internal import DurableFile
+internal import Preferences
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Keeps the values of a suite in etcd, and a mirror of them in memory that a watch keeps current.
+final class EtcdBackend: PreferenceBackend {
+    let configuration: EtcdConfiguration
+    let keys: KeySpace
+    let client: GatewayClient
+    let mirror: Lock<Mirror>
+    let queue = Lock(WriteQueue())
+    /// Held by whoever writes: a set, or the one who sends what waited.
+    let turn = Lock(())
+    let monitor: EtcdMonitor
+    private let copy: OfflineCopy?
+    let watch: WatchDriver
+    private let host = Lock<PreferenceBackendHost?>(nil)
+    private let isLoaded = Lock(false)
+    private let lastReported = Lock<GatewayFailure?>(nil)
+
+    /// Connects to nothing yet.
+    init(
+        suite: String,
+        _ configuration: EtcdConfiguration,
+        monitor: EtcdMonitor = EtcdMonitor(),
+        transport: (any Transport)? = nil
+    ) throws(PreferencesError) {
+        guard !configuration.endpoints.isEmpty else {
+            throw PreferencesError(.misuse, "the configuration has no endpoints; name at least one member's URL")
+        }
+        self.configuration = configuration
+        self.monitor = monitor
+        keys = try KeySpace(prefix: configuration.prefix, suite: suite)
+        mirror = Lock(Mirror(keys))
+        let transport: any Transport =
+            if let transport { transport } else {
+                try HTTPTransport(tls: configuration.tls, connectTimeout: configuration.attemptTimeout)
+            }
+        client = GatewayClient(configuration, transport: transport)
+        copy = configuration.cacheFile.map { OfflineCopy(path: $0.path) }
+        watch = WatchDriver(client, keys: keys, configuration: configuration)
+    }
+
+    deinit {
+        watch.stop()
+        client.transport.close()
+        monitor.finish()
+    }
+
+    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+        self.host.withLock { $0 = host }
+        let copied = try loadCopy(host)
+        var revision: Int64?
+        do throws(GatewayClient.Failure) {
+            revision = try readAll()
+            monitor.connected(to: client.endpoint)
+        } catch {
+            let problem = PreferencesError(error.reason)
+            monitor.disconnected(problem)
+            guard error.reason.isPassing else { throw problem }
+            if copy == nil {
+                // It is loaded as soon as something can be read.
+                try watch.start(after: nil, self)
+                throw problem
+            }
+            mirror.withLock { if $0.revision == 0 { $0.begin(withCopy: copied) } }
+        }
+        try watch.start(after: revision, self)
+        isLoaded.withLock { $0 = true }
+        updateCopy(from: copied)
+        let values = mirror.withLock { mirror in
+            _ = mirror.drain()
+            return mirror.values
+        }
+        return queue.withLock { $0.view(of: values) }
+    }
+
+    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
+        let (changes, isMore) = mirror.withLock { ($0.next(), !$0.pending.isEmpty) }
+        if isMore { announce() }
+        return visible(changes)
+    }
+
+    func sync() throws(PreferencesError) {
+        sendQueue()
+        let count = queue.withLock { $0.count }
+        guard count == 0 else {
+            throw PreferencesError(
+                .notDurable,
+                "\(count) writes wait until an endpoint of etcd can be reached, and end with the program; wait and flush "
+                    + "again"
+            )
+        }
+    }
+
+    func flush() async throws(PreferencesError) {
+        // Nothing waits: what etcd has acknowledged lies on the disks of most of its members.
+        if queue.withLock({ $0.count }) > 0 { try sync() }
+    }
+
+    /// Without the names of which the store shows what waits to be sent.
+    func visible(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
+        queue.withLock { queue in
+            queue.overlay.isEmpty ? changes : changes.filter { queue.overlay[$0.key] == nil }
+        }
+    }
+
+    // MARK: Telling
+
+    /// Lets the store, the copy and the issue handler know what the mirror took in.
+    func announceChanges() {
+        updateCopy()
+        let (hasNews, problems) = mirror.withLock { (!$0.pending.isEmpty, $0.takeProblems()) }
+        for problem in problems { report(problem) }
+        // A load that failed is tried again.
+        let isWanted = mirror.withLock { $0.revision > 0 } && !isLoaded.withLock { $0 }
+        if hasNews || isWanted { announce() }
+    }
+
+    private func announce() { host.withLock { $0 }?.changed() }
+
+    func report(_ error: PreferencesError) { host.withLock { $0 }?.report(error) }
+
+    // MARK: The copy
+
+    private func loadCopy(_ host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+        guard let copy else { return [:] }
+        return try copy.load(host)
+    }
+
+    func updateCopy() {
+        guard let copy else { return }
+        do throws(PreferencesError) {
+            try copy.update { mirror.withLock { $0.takeUncopied() } }
+        } catch {
+            report(error)
+        }
+    }
+
+    /// Removes from the copy what is no longer stored, too.
+    private func updateCopy(from copied: [String: PropertyListValue]) {
+        guard let copy else { return }
+        do throws(PreferencesError) {
+            try copy.update {
+                mirror.withLock { mirror in
+                    var changes = mirror.takeUncopied()
+                    for (name, value) in mirror.values { changes.updateValue(value, forKey: name) }
+                    for name in copied.keys where mirror.values[name] == nil { changes.updateValue(nil, forKey: name) }
+                    return changes
+                }
+            }
+        } catch {
+            report(error)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads the suite whole; gives the revision.
+    func readAll() throws(GatewayClient.Failure) -> Int64 {
+        let response: RangeResponse = try client.call("/v3/kv/range", within: configuration.timeout) { _ in
+            RangeRequest.all(of: keys)
+        }
+        let revision = response.header?.revision.value ?? 0
+        mirror.withLock { $0.replace(with: response.kvs ?? [], at: revision) }
+        return revision
+    }
+
+    /// Takes what was put since the mirror's revision, and finds out what was removed where a count says that some was.
+    func take(_ delta: RangeResponse, at revision: Int64) throws(GatewayClient.Failure) {
+        let isComplete = mirror.withLock { $0.take(delta, at: revision) }
+        guard !isComplete else { return }
+        let names: RangeResponse = try client.call("/v3/kv/range", within: configuration.timeout) { _ in
+            RangeRequest.names(of: keys, at: revision)
+        }
+        mirror.withLock { $0.keep(Set((names.kvs ?? []).map(\.key)), at: revision) }
+    }
+}
+
+extension EtcdBackend: WatchDriver.Delegate {
+    func take(_ events: [WatchEvent]) {
+        mirror.withLock { $0.take(events) }
+        sendQueue()
+        announceChanges()
+    }
+
+    func reread() -> Result<Int64, GatewayFailure> {
+        do throws(GatewayClient.Failure) {
+            let revision = try readAll()
+            announceChanges()
+            return .success(revision)
+        } catch {
+            return .failure(error.reason)
+        }
+    }
+
+    func probe(_ endpoint: String) -> Result<Bool, GatewayFailure> {
+        do throws(GatewayFailure) {
+            let body = try GatewayClient.encode(RangeRequest.newest(of: keys))
+            let newest: RangeResponse = try client.ask(
+                endpoint,
+                "/v3/kv/range",
+                body,
+                within: configuration.attemptTimeout
+            )
+            sendQueue()
+            announceChanges()
+            return .success(mirror.withLock { $0.isBehind(newest) })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func becameConnected(to endpoint: String) {
+        monitor.connected(to: endpoint)
+        lastReported.withLock { $0 = nil }
+        sendQueue()
+        announceChanges()
+    }
+
+    func becameDisconnected(_ failure: GatewayFailure) {
+        let error = PreferencesError(failure)
+        monitor.disconnected(error)
+        // What passes shows in the state; the rest needs somebody to act.
+        if !failure.isPassing, lastReported.withLock({ exchange(&$0, with: failure) }) != failure { report(error) }
+    }
+}
+#endif

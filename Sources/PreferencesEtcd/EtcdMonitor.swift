@@ -1,0 +1,85 @@
+#if Etcd
+internal import DurableFile
+public import Preferences
+
+/// How a store stands to its cluster.
+public struct EtcdStatus: Sendable {
+    /// The member that tells of changes; nil while none does.
+    public internal(set) var endpoint: String?
+    /// Why none does.
+    public internal(set) var error: PreferencesError?
+    /// How many writes wait to be sent.
+    public internal(set) var waitingWrites = 0
+
+    /// Whether what is read is current; else it is what was stored when the connection was lost.
+    public var isConnected: Bool { endpoint != nil }
+}
+
+/// Shows how a store stands to its cluster: now, and each change.
+///
+/// Give one to one store. All of it may be used on any thread.
+public final class EtcdMonitor: Sendable {
+    private struct State {
+        var status = EtcdStatus()
+        var observers: [Int: AsyncStream<EtcdStatus>.Continuation] = [:]
+        var count = 0
+        var isFinished = false
+    }
+
+    private let state = Lock(State())
+
+    /// Makes a monitor, not connected yet.
+    public init() {}
+
+    /// The status now.
+    public var status: EtcdStatus { state.withLock { $0.status } }
+
+    /// The status now and then each change, until the store is gone; who is slow sees the newest only.
+    public var statuses: AsyncStream<EtcdStatus> {
+        let (stream, continuation) = AsyncStream.makeStream(of: EtcdStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let (number, isFinished) = state.withLock { state in
+            state.count += 1
+            continuation.yield(state.status)
+            if !state.isFinished { state.observers[state.count] = continuation }
+            return (state.count, state.isFinished)
+        }
+        if isFinished { continuation.finish() }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.observers.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    func connected(to endpoint: String) {
+        change { status in
+            status.endpoint = endpoint
+            status.error = nil
+        }
+    }
+
+    func disconnected(_ error: PreferencesError) {
+        change { status in
+            status.endpoint = nil
+            status.error = error
+        }
+    }
+
+    func waits(_ count: Int) { change { $0.waitingWrites = count } }
+
+    func finish() {
+        let observers = state.withLock { state in
+            state.isFinished = true
+            return exchange(&state.observers, with: [:])
+        }
+        for observer in observers.values { observer.finish() }
+    }
+
+    private func change(_ body: (inout EtcdStatus) -> Void) {
+        // Under the lock, so that nobody sees two changes in the wrong order; to yield runs no code of others.
+        state.withLock { state in
+            body(&state.status)
+            for observer in state.observers.values { observer.yield(state.status) }
+        }
+    }
+}
+#endif

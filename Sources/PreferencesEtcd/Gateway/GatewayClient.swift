@@ -1,0 +1,122 @@
+#if Etcd
+internal import DurableFile
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Requests to whichever endpoint answers, with a token that is renewed; blocks, and never longer than it is told.
+final class GatewayClient: Sendable {
+    /// Why a call had no answer.
+    struct Failure: Error {
+        var reason: GatewayFailure
+        /// Whether a server may have done what was asked.
+        var isInDoubt: Bool
+    }
+
+    let transport: any Transport
+    private let credentials: EtcdCredentials?
+    private let attemptTimeout: Duration
+    private let rotation: Lock<EndpointRotation>
+    private let tokens: Lock<TokenKeeper>
+
+    init(_ configuration: EtcdConfiguration, transport: any Transport) {
+        self.transport = transport
+        credentials = configuration.credentials
+        attemptTimeout = configuration.attemptTimeout
+        rotation = Lock(EndpointRotation(configuration.endpoints))
+        tokens = Lock(TokenKeeper(hasUser: configuration.credentials != nil))
+    }
+
+    var endpoint: String { rotation.withLock { $0.current } }
+    var endpoints: [String] { rotation.withLock { $0.endpoints } }
+
+    func leave(_ endpoint: String) { rotation.withLock { $0.leave(endpoint) } }
+
+    /// Asks until there is an answer or time is over.
+    ///
+    /// `request` is called for each attempt, and told whether a server may have done an earlier one.
+    func call<Response: Decodable>(
+        _ path: String,
+        within timeout: Duration,
+        _ request: (_ isRepeated: Bool) -> some Encodable
+    ) throws(Failure) -> Response {
+        let end = ContinuousClock.now + timeout
+        var pause = RetryPause(endpointCount: endpoints.count)
+        var isRepeated = false
+        var renewals = 0
+        while true {
+            let endpoint = endpoint
+            let failure: GatewayFailure
+            do throws(GatewayFailure) {
+                let body = try Self.encode(request(isRepeated))
+                return try ask(endpoint, path, body, within: min(attemptTimeout, end - .now))
+            } catch {
+                failure = error
+            }
+            if case .tokenRefused = failure, credentials != nil, renewals < 3 {
+                // Not executed, and answered at once with a new token.
+                renewals += 1
+                continue
+            }
+            isRepeated = isRepeated || failure.isInDoubt
+            guard failure.isPassing else { throw Failure(reason: failure, isInDoubt: isRepeated) }
+            leave(endpoint)
+            let wait = pause.next()
+            guard ContinuousClock.now + wait < end else { throw Failure(reason: failure, isInDoubt: isRepeated) }
+            if wait > .zero { Pause.sleep(microseconds: UInt32(wait / .microseconds(1))) }
+        }
+    }
+
+    /// Asks one endpoint once.
+    func ask<Response: Decodable>(
+        _ endpoint: String,
+        _ path: String,
+        _ body: Data,
+        within timeout: Duration
+    ) throws(GatewayFailure) -> Response {
+        let token = try token(from: endpoint, within: timeout)
+        let request = GatewayRequest(endpoint: endpoint, path: path, body: body, token: token)
+        do throws(GatewayFailure) {
+            return try Self.decode(transport.send(request, timeout: timeout))
+        } catch {
+            if case .tokenRefused = error { refuse(token) }
+            throw error
+        }
+    }
+
+    /// The token to send, which may have to be asked for first.
+    func token(from endpoint: String, within timeout: Duration) throws(GatewayFailure) -> String? {
+        guard case .authenticate = tokens.withLock({ $0.next }), let credentials else {
+            if case .use(let token) = tokens.withLock({ $0.next }) { return token }
+            return nil
+        }
+        let body = try Self.encode(AuthenticateRequest(name: credentials.user, password: credentials.password))
+        let request = GatewayRequest(endpoint: endpoint, path: "/v3/auth/authenticate", body: body)
+        let response: AuthenticateResponse = try Self.decode(transport.send(request, timeout: timeout))
+        guard let token = response.token else { throw .notUnderstood("an answer without a token") }
+        tokens.withLock { $0.take(token) }
+        return token
+    }
+
+    func refuse(_ token: String?) { _ = tokens.withLock { $0.refuse(token) } }
+
+    static func encode(_ request: some Encodable) throws(GatewayFailure) -> Data {
+        do {
+            return try JSONEncoder().encode(request)
+        } catch {
+            throw .notUnderstood("\(error)")
+        }
+    }
+
+    static func decode<Response: Decodable>(_ data: Data) throws(GatewayFailure) -> Response {
+        do {
+            return try JSONDecoder().decode(Response.self, from: data)
+        } catch {
+            throw .notUnderstood("\(error)")
+        }
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+#if Etcd
+/// Why a request had no answer, and so what to do next.
+enum GatewayFailure: Error, Hashable, Sendable {
+    /// No connection, so nothing was sent.
+    case unconnected(String)
+    /// Sent, but not answered, or not in time.
+    case unreachable(String)
+    /// The server can't answer now: it has no leader, is overloaded or ends.
+    case transient(String)
+    /// The token is missing, too old, or of another time.
+    case tokenRefused(String)
+    /// The server's final word.
+    case refused(code: Int, message: String)
+    /// What came is not what a gateway says.
+    case notUnderstood(String)
+
+    /// Sorts an error by the code and text that etcd gives it.
+    init(_ error: ErrorResponse) {
+        let text = error.message
+        switch error.code {
+        // Codes of gRPC: canceled, deadline exceeded, aborted, unavailable.
+        case 1, 4, 10, 14: self = .transient(text)
+        case 8 where text.contains("too many requests"): self = .transient(text)
+        case 16: self = .tokenRefused(text)
+        // Without a token, or with one that was made before users changed, this is what 3.4 to 3.6 say.
+        case _ where text.contains("user name is empty") || text.contains("auth store is old"):
+            self = .tokenRefused(text)
+        default: self = .refused(code: error.code, message: text)
+        }
+    }
+
+    /// Whether another endpoint, or the same one later, may do better.
+    var isPassing: Bool {
+        switch self {
+        case .unconnected, .unreachable, .transient: true
+        case .tokenRefused, .refused, .notUnderstood: false
+        }
+    }
+
+    /// Whether what was asked may have been done.
+    var isInDoubt: Bool {
+        switch self {
+        case .unreachable, .transient: true
+        case .unconnected, .tokenRefused, .refused, .notUnderstood: false
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .unconnected(let text), .unreachable(let text), .transient(let text): text
+        case .tokenRefused(let text), .notUnderstood(let text): text
+        case .refused(_, let message): message
+        }
+    }
+}
+#endif

@@ -1,0 +1,33 @@
+#if Etcd
+/// A 64-bit integer as the JSON gateway writes it: as a string, since JSON's numbers are doubles to many.
+///
+/// A number is read, too. Zero is left out by the gateway, so every such field of an answer is optional.
+struct GatewayInteger: Codable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+    var value: Int64
+
+    init(_ value: Int64) { self.value = value }
+    init(integerLiteral value: Int64) { self.value = value }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let text = try? container.decode(String.self) else {
+            value = try container.decode(Int64.self)
+            return
+        }
+        guard let value = Int64(text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" is no integer")
+        }
+        self.value = value
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(String(value))
+    }
+}
+
+extension Optional<GatewayInteger> {
+    /// The value of a field that may have been left out.
+    var value: Int64 { self?.value ?? 0 }
+}
+#endif

@@ -1,0 +1,102 @@
+#if Etcd
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// What the gateway answers. Fields that are zero, false or empty are left out.
+
+struct ResponseHeader: Decodable, Hashable, Sendable {
+    var revision: GatewayInteger?
+}
+
+struct KeyValue: Decodable, Hashable, Sendable {
+    var key: Data
+    var value: Data?
+    var modRevision: GatewayInteger?
+
+    enum CodingKeys: String, CodingKey {
+        case key, value
+        case modRevision = "mod_revision"
+    }
+}
+
+struct RangeResponse: Decodable, Sendable {
+    var header: ResponseHeader?
+    var kvs: [KeyValue]?
+    /// How many keys the range has, whatever of them is listed.
+    var count: GatewayInteger?
+}
+
+struct TransactionResponse: Decodable, Sendable {
+    struct Part: Decodable, Sendable {
+        var range: RangeResponse?
+
+        enum CodingKeys: String, CodingKey {
+            case range = "response_range"
+        }
+    }
+
+    var header: ResponseHeader?
+    var succeeded: Bool?
+    var responses: [Part]?
+}
+
+struct WatchEvent: Decodable, Hashable, Sendable {
+    /// Left out for a put.
+    var type: String?
+    var kv: KeyValue
+
+    var isRemoval: Bool { type == "DELETE" }
+}
+
+struct WatchResponse: Decodable, Sendable {
+    var header: ResponseHeader?
+    var created: Bool?
+    var canceled: Bool?
+    var compactRevision: GatewayInteger?
+    var cancelReason: String?
+    var events: [WatchEvent]?
+
+    enum CodingKeys: String, CodingKey {
+        case header, created, canceled, events
+        case compactRevision = "compact_revision"
+        case cancelReason = "cancel_reason"
+    }
+}
+
+struct AuthenticateResponse: Decodable, Sendable {
+    var token: String?
+}
+
+/// An error of the server; in a stream it is nested in `error`, and its code has another name.
+struct ErrorResponse: Decodable, Hashable, Sendable, Error {
+    var code: Int
+    var message: String
+
+    init(code: Int, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case code, message, error
+        case streamCode = "grpc_code"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let code = try container.decodeIfPresent(Int.self, forKey: .code)
+        self.code = try code ?? container.decodeIfPresent(Int.self, forKey: .streamCode) ?? 2
+        let message = try container.decodeIfPresent(String.self, forKey: .message)
+        self.message = try message ?? container.decodeIfPresent(String.self, forKey: .error) ?? "no message"
+    }
+}
+
+/// A line of a streamed answer.
+struct StreamLine: Decodable, Sendable {
+    var result: WatchResponse?
+    var error: ErrorResponse?
+}
+#endif

@@ -1,0 +1,183 @@
+#if Etcd
+internal import AsyncHTTPClient
+internal import DurableFile
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import Preferences
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Requests over HTTP/1.1, on one event loop for all stores of the process.
+///
+/// Who sends is blocked while that loop works: tasks of Swift's own pool would wait for each other if all its threads were
+/// blocked here.
+final class HTTPTransport: Transport {
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    private let client: HTTPClient
+
+    init(tls: EtcdTLS?, connectTimeout: Duration) throws(PreferencesError) {
+        var configuration = HTTPClient.Configuration()
+        if let tls { configuration.tlsConfiguration = try tls.configuration() }
+        configuration.timeout = .init(connect: TimeAmount(connectTimeout))
+        configuration.redirectConfiguration = .disallow
+        configuration.httpVersion = .http1Only
+        // Else a refused connection is tried again and again until the request's time is over.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroupProvider: .shared(Self.loops), configuration: configuration)
+    }
+
+    func close() { client.shutdown { _ in } }
+
+    func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
+        let answer = AnswerDelegate()
+        let response: AnswerDelegate.Response
+        do {
+            response = try client.execute(
+                request: try Self.request(request),
+                delegate: answer,
+                deadline: .now() + TimeAmount(timeout)
+            ).wait()
+        } catch {
+            let text = Self.text(of: error, at: request.endpoint)
+            throw answer.isSent ? .unreachable(text) : .unconnected(text)
+        }
+        guard response.status == .ok else { throw Self.failure(response.status, response.body) }
+        return response.body
+    }
+
+    func stream(
+        _ request: GatewayRequest,
+        _ receive: @escaping @Sendable (StreamPart) -> Void
+    ) -> any TransportStream {
+        let endpoint = request.endpoint
+        do {
+            let delegate = LineDelegate(receive)
+            let task = client.execute(request: try Self.request(request), delegate: delegate)
+            task.futureResult.whenComplete { result in
+                switch result {
+                case .success(let failure): receive(.end(failure ?? .unreachable("\(endpoint) ended the watch")))
+                case .failure(let error): receive(.end(.unconnected(Self.text(of: error, at: endpoint))))
+                }
+            }
+            return HTTPStream(cancelling: { task.fail(reason: HTTPClientError.cancelled) })
+        } catch {
+            receive(.end(.unreachable(Self.text(of: error, at: endpoint))))
+            return HTTPStream(cancelling: {})
+        }
+    }
+
+    private static func request(_ request: GatewayRequest) throws -> HTTPClient.Request {
+        var headers: HTTPHeaders = ["Content-Type": "application/json"]
+        // Lets the server end a watch on a member that has lost its leader.
+        headers.add(name: "Grpc-Metadata-hasleader", value: "true")
+        if let token = request.token { headers.add(name: "Authorization", value: token) }
+        return try HTTPClient.Request(
+            url: request.endpoint + request.path,
+            method: .POST,
+            headers: headers,
+            body: .bytes(request.body)
+        )
+    }
+
+    fileprivate static func failure(_ status: HTTPResponseStatus, _ body: Data) -> GatewayFailure {
+        do {
+            return GatewayFailure(try JSONDecoder().decode(ErrorResponse.self, from: body))
+        } catch {
+            // A proxy, or a server that is just starting.
+            let text = "HTTP status \(status.code) without an error of etcd"
+            return status.code >= 500 ? .transient(text) : .notUnderstood(text)
+        }
+    }
+
+    private static func text(of error: any Error, at endpoint: String) -> String {
+        let cause = (error as? HTTPClientError)?.shortDescription ?? "\(error)"
+        return "\(endpoint): \(cause)"
+    }
+}
+
+private struct HTTPStream: TransportStream {
+    let cancelling: @Sendable () -> Void
+    func cancel() { cancelling() }
+}
+
+/// Collects an answer, and knows whether its request was sent.
+private final class AnswerDelegate: HTTPClientResponseDelegate {
+    struct Response: Sendable {
+        var status = HTTPResponseStatus.ok
+        var body = Data()
+    }
+
+    private let response = Lock(Response())
+    private let sent = Lock(false)
+
+    var isSent: Bool { sent.withLock { $0 } }
+
+    func didSendRequestHead(task: HTTPClient.Task<Response>, _ head: HTTPRequestHead) {
+        sent.withLock { $0 = true }
+    }
+
+    func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        response.withLock { $0.status = head.status }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        response.withLock { $0.body.append(contentsOf: buffer.readableBytesView) }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Response>) throws -> Response { response.withLock { $0 } }
+}
+
+/// Cuts a streamed answer into lines.
+private final class LineDelegate: HTTPClientResponseDelegate {
+    typealias Response = GatewayFailure?
+
+    private struct State {
+        var status = HTTPResponseStatus.ok
+        var rest = Data()
+    }
+
+    private let receive: @Sendable (StreamPart) -> Void
+    private let state = Lock(State())
+
+    init(_ receive: @escaping @Sendable (StreamPart) -> Void) {
+        self.receive = receive
+    }
+
+    func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        state.withLock { $0.status = head.status }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        let bytes = Data(buffer.readableBytesView)
+        let lines = state.withLock { state -> [Data] in
+            state.rest.append(bytes)
+            guard state.status == .ok, bytes.contains(10) else { return [] }
+            var lines = state.rest.split(separator: 10, omittingEmptySubsequences: false).map { Data($0) }
+            state.rest = lines.removeLast()
+            return lines
+        }
+        for line in lines where !line.isEmpty { receive(.line(line)) }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Response>) throws -> Response {
+        state.withLock { $0.status == .ok ? nil : HTTPTransport.failure($0.status, $0.rest) }
+    }
+}
+
+extension TimeAmount {
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .nanoseconds(max(0, seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
+    }
+}
+#endif

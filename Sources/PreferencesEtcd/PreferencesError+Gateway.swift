@@ -1,0 +1,58 @@
+#if Etcd
+internal import Preferences
+
+extension PreferencesError {
+    /// What an answer that never came, or a refusal, means to who reads or sets a preference.
+    init(_ failure: GatewayFailure) {
+        let text = failure.text
+        switch failure {
+        case .unconnected, .unreachable, .transient:
+            self.init(
+                .unavailable,
+                "no endpoint of etcd can serve the request; check the endpoints and the cluster's health: \(text)"
+            )
+        case .tokenRefused:
+            self.init(
+                .notPermitted,
+                "etcd demands a user that it knows: set the configuration's credentials. A client certificate's common "
+                    + "name doesn't count as one: \(text)"
+            )
+        case .notUnderstood:
+            self.init(
+                .unavailable,
+                "the endpoint does not answer as etcd's JSON gateway does; check its URL and version: \(text)"
+            )
+        case .refused(let code, _):
+            switch (code, text) {
+            case (7, _):
+                self.init(.notPermitted, "etcd's user may not do that; grant the role the keys of the suite: \(text)")
+            case (_, _) where text.contains("authentication failed"):
+                self.init(.notPermitted, "etcd refuses the user or password; nothing was read or changed: \(text)")
+            case (_, _) where text.contains("authentication is not enabled"):
+                self.init(.notPermitted, "etcd has no users; leave out the credentials, or enable them: \(text)")
+            case (_, _) where text.contains("too large") || text.contains("larger than max"):
+                self.init(
+                    .tooLarge,
+                    "what is set is larger than a request to etcd may be (--max-request-bytes); nothing was changed: \(text)"
+                )
+            case (_, _) where text.contains("too many operations"):
+                self.init(
+                    .tooLarge,
+                    "the change has more names than etcd takes at once; set maximumOperations to the servers' "
+                        + "--max-txn-ops, or raise both; nothing was changed: \(text)"
+                )
+            default:
+                self.init(.unavailable, "etcd refuses the request; nothing was changed: \(text)")
+            }
+        }
+    }
+
+    /// A write of which nobody knows whether it happened.
+    init(inDoubt reason: GatewayFailure) {
+        self.init(
+            .outcomeUnknown,
+            "no endpoint of etcd said whether the change is stored; read it again when one answers: \(reason.text)"
+        )
+    }
+}
+#endif

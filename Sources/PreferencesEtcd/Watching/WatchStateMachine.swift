@@ -1,0 +1,170 @@
+#if Etcd
+/// What a watch does next: without gap or repeat over silence, lost connections, lost leaders and compactions.
+///
+/// It knows no thread and no clock: it is fed with what happened, and says what to do and how long to wait for more.
+struct WatchStateMachine: Sendable {
+    enum Input: Sendable {
+        case begin(after: Int64?)
+        case response(WatchResponse)
+        /// The stream is over.
+        case ended(GatewayFailure)
+        /// Nothing came for as long as `patience` says.
+        case silence
+        /// Whether the member that watches, asked for itself, has what the watch did not tell.
+        case probed(Result<Bool, GatewayFailure>)
+        /// The mirror is not what the watch told up to now.
+        case lost
+        /// All was read anew, at this revision.
+        case reread(Result<Int64, GatewayFailure>)
+    }
+
+    enum Action: Hashable, Sendable {
+        case open(from: Int64)
+        case close
+        case leaveEndpoint
+        case renewToken
+        case take([WatchEvent])
+        case probe
+        case reread
+        case becameConnected
+        case becameDisconnected(GatewayFailure)
+    }
+
+    private enum State: Hashable {
+        case idle
+        case rereading
+        case opening
+        case watching
+        /// Watching, and the member was found ahead of the watch once.
+        case doubting
+        case probing(isSecond: Bool)
+        case pausing
+    }
+
+    /// The first revision that was not told yet; nil before anything was read.
+    private(set) var nextRevision: Int64?
+    private var state = State.idle
+    private var failures = 0
+    private let attemptTimeout: Duration
+    private let probeInterval: Duration
+
+    init(attemptTimeout: Duration, probeInterval: Duration) {
+        self.attemptTimeout = attemptTimeout
+        self.probeInterval = probeInterval
+    }
+
+    /// After how long without an input `silence` is one.
+    var patience: Duration? {
+        switch state {
+        case .idle, .rereading, .probing: nil
+        case .opening: attemptTimeout
+        case .watching: probeInterval
+        case .doubting: min(.seconds(1), probeInterval)
+        case .pausing: min(RetryPause.longest, RetryPause.shortest * (1 << min(max(failures - 1, 0), 10)))
+        }
+    }
+
+    mutating func handle(_ input: Input) -> [Action] {
+        switch input {
+        case .begin(let revision):
+            nextRevision = revision.map { $0 + 1 }
+            return open()
+        case .response(let response): return take(response)
+        case .ended(let failure): return fail(failure)
+        case .silence: return endPatience()
+        case .probed(.success(false)):
+            guard case .probing = state else { return [] }
+            state = .watching
+            return []
+        case .probed(.success(true)): return doubt()
+        case .probed(.failure(let failure)): return [.close] + fail(failure)
+        case .lost:
+            guard state != .idle, state != .rereading else { return [] }
+            nextRevision = nil
+            return [.close] + open()
+        case .reread(.success(let revision)):
+            nextRevision = max(nextRevision ?? 0, revision + 1)
+            return open()
+        case .reread(.failure(let failure)): return fail(failure)
+        }
+    }
+
+    private mutating func open() -> [Action] {
+        guard let nextRevision else {
+            state = .rereading
+            return [.reread]
+        }
+        state = .opening
+        return [.open(from: nextRevision)]
+    }
+
+    private mutating func take(_ response: WatchResponse) -> [Action] {
+        if response.compactRevision.value > 0 {
+            // What lies between is gone: only a comparison of all tells what changed.
+            nextRevision = nil
+            return [.close] + open()
+        }
+        if response.canceled == true {
+            return [.close] + fail(Self.failure(of: response))
+        }
+        if response.created == true, case .opening = state {
+            state = .watching
+            failures = 0
+            return [.becameConnected]
+        }
+        guard state != .idle, let expected = nextRevision else { return [] }
+        if state != .opening { state = .watching }
+        let events = (response.events ?? []).filter { $0.kv.modRevision.value >= expected }
+        if let last = events.last {
+            nextRevision = last.kv.modRevision.value + 1
+            return [.take(events)]
+        }
+        // An answer without events says that all up to its revision was told.
+        if response.events == nil { nextRevision = max(expected, (response.header?.revision.value ?? 0) + 1) }
+        return []
+    }
+
+    private mutating func endPatience() -> [Action] {
+        switch state {
+        case .idle, .rereading, .probing: return []
+        case .opening: return [.close] + fail(.unreachable("the watch was not opened in time"))
+        case .watching:
+            state = .probing(isSecond: false)
+            return [.probe]
+        case .doubting:
+            state = .probing(isSecond: true)
+            return [.probe]
+        case .pausing: return open()
+        }
+    }
+
+    private mutating func doubt() -> [Action] {
+        guard case .probing(let isSecond) = state else { return [] }
+        guard isSecond else {
+            // What it has may be on its way.
+            state = .doubting
+            return []
+        }
+        // A stream that is open and tells nothing; what is missing may also be a removal long ago, so all is compared.
+        nextRevision = nil
+        return [.close, .becameDisconnected(.unreachable("the watch fell silent"))] + open()
+    }
+
+    private mutating func fail(_ failure: GatewayFailure) -> [Action] {
+        failures += 1
+        state = .pausing
+        var actions: [Action] = [.becameDisconnected(failure)]
+        if case .tokenRefused = failure { actions.append(.renewToken) } else { actions.append(.leaveEndpoint) }
+        return actions
+    }
+
+    /// Why a server ended a watch: it says so in words alone.
+    private static func failure(of response: WatchResponse) -> GatewayFailure {
+        let text = response.cancelReason ?? "the server ended the watch"
+        if text.contains("permission denied") || text.contains("PermissionDenied") {
+            return .refused(code: 7, message: text)
+        }
+        return GatewayFailure(ErrorResponse(code: text.contains("invalid auth token") ? 16 : 14, message: text))
+    }
+}
+#endif

@@ -1,0 +1,95 @@
+#if Etcd
+internal import DurableFile
+internal import Preferences
+
+/// What happened to a suite between the revision that a write was based on and the one at which it was found too late.
+///
+/// Tells whether a write whose answer was lost was stored before.
+struct History {
+    private enum Progress {
+        case reading([WatchEvent])
+        case complete([WatchEvent])
+        case failed(GatewayFailure)
+    }
+
+    private let builder: TransactionBuilder
+    private let end: Int64
+    private let client: GatewayClient
+    private let attemptTimeout: Duration
+
+    /// At the last revision something must have been put, as else its end can't be seen.
+    init(of builder: TransactionBuilder, through end: Int64, _ client: GatewayClient, _ configuration: EtcdConfiguration) {
+        self.builder = builder
+        self.end = end
+        self.client = client
+        attemptTimeout = configuration.attemptTimeout
+    }
+
+    /// The revision at which the write was stored; nil where it wasn't.
+    func find(until deadline: ContinuousClock.Instant) throws(GatewayFailure) -> Int64? {
+        while true {
+            let endpoint = client.endpoint
+            do throws(GatewayFailure) {
+                return Self.revision(of: builder, in: try events(from: endpoint))
+            } catch {
+                guard error.isPassing, ContinuousClock.now < deadline else { throw error }
+                client.leave(endpoint)
+                Pause.sleep(microseconds: 50_000)
+            }
+        }
+    }
+
+    static func revision(of builder: TransactionBuilder, in events: [WatchEvent]) -> Int64? {
+        var rest = events[...]
+        while let revision = rest.first?.kv.modRevision.value {
+            let batch = rest.prefix { $0.kv.modRevision.value == revision }
+            if builder.isMade(by: batch) { return revision }
+            rest = rest.dropFirst(batch.count)
+        }
+        return nil
+    }
+
+    private func events(from endpoint: String) throws(GatewayFailure) -> [WatchEvent] {
+        let token = try client.token(from: endpoint, within: attemptTimeout)
+        let keys = builder.keys
+        let create = WatchRequest.Create(key: keys.start, rangeEnd: keys.end, startRevision: builder.base + 1)
+        let request = GatewayRequest(
+            endpoint: endpoint,
+            path: "/v3/watch",
+            body: try GatewayClient.encode(WatchRequest(create: create)),
+            token: token
+        )
+        let progress = Condition(Progress.reading([]))
+        let stream = client.transport.stream(request) { [end] part in
+            let input = WatchDriver.input(of: part)
+            progress.signal { $0 = Self.next($0, input, end: end) }
+        }
+        defer { stream.cancel() }
+        let patience = ContinuousClock.now + attemptTimeout
+        let result: Result<[WatchEvent], GatewayFailure> = progress.wait { progress in
+            switch progress {
+            case .complete(let events): return .done(.success(events))
+            case .failed(let failure): return .done(.failure(failure))
+            case .reading:
+                let rest = patience - .now
+                return rest > .zero ? .until(rest) : .done(.failure(.unreachable("\(endpoint) tells no history")))
+            }
+        }
+        return try result.get()
+    }
+
+    private static func next(_ progress: Progress, _ input: WatchStateMachine.Input, end: Int64) -> Progress {
+        guard case .reading(var events) = progress else { return progress }
+        switch input {
+        case .response(let response):
+            if response.canceled == true || response.compactRevision.value > 0 {
+                return .failed(.refused(code: 11, message: response.cancelReason ?? "the history was compacted"))
+            }
+            events += response.events ?? []
+            return (events.last?.kv.modRevision.value ?? 0) >= end ? .complete(events) : .reading(events)
+        case .ended(let failure): return .failed(failure)
+        default: return progress
+        }
+    }
+}
+#endif
