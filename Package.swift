@@ -102,6 +102,19 @@ let package = Package(
             path: "Tests/IsolationProbe",
             swiftSettings: settings
         ),
+        .target(
+            name: "EtcdTestSupport",
+            dependencies: ["FileTestSupport"],
+            path: "Tests/EtcdTestSupport",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PreferencesEtcdTests",
+            dependencies: [
+                "PreferencesEtcd", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "EtcdTestSupport",
+            ],
+            swiftSettings: settings
+        ),
         // What README.md and the guide show, compiled and run.
         .testTarget(
             name: "DocumentationTests",
@@ -113,6 +126,13 @@ let package = Package(
             name: "torture",
             dependencies: ["Preferences", "DurableFile"],
             path: "Torture/Sources",
+            swiftSettings: settings
+        ),
+        // Experiments with real etcd clusters.
+        .executableTarget(
+            name: "etcd-torture",
+            dependencies: ["PreferencesEtcd", "Preferences", "DurableFile", "EtcdTestSupport"],
+            path: "Torture/Etcd",
             swiftSettings: settings
         ),
     ],

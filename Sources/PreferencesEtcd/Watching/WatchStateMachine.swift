@@ -45,6 +45,8 @@ struct WatchStateMachine: Sendable {
     private(set) var nextRevision: Int64?
     private var state = State.idle
     private var failures = 0
+    /// Whether the watch was opened again since it told too little.
+    private var isSuspect = false
     private let attemptTimeout: Duration
     private let probeInterval: Duration
 
@@ -75,6 +77,7 @@ struct WatchStateMachine: Sendable {
         case .probed(.success(false)):
             guard case .probing = state else { return [] }
             state = .watching
+            isSuspect = false
             return []
         case .probed(.success(true)): return doubt()
         case .probed(.failure(let failure)): return [.close] + fail(failure)
@@ -117,6 +120,7 @@ struct WatchStateMachine: Sendable {
         let events = (response.events ?? []).filter { $0.kv.modRevision.value >= expected }
         if let last = events.last {
             nextRevision = last.kv.modRevision.value + 1
+            isSuspect = false
             return [.take(events)]
         }
         // An answer without events says that all up to its revision was told.
@@ -145,8 +149,10 @@ struct WatchStateMachine: Sendable {
             state = .doubting
             return []
         }
-        // A stream that is open and tells nothing; what is missing may also be a removal long ago, so all is compared.
-        nextRevision = nil
+        // A stream that is open and tells nothing. Where another one from the same revision tells nothing either, only a
+        // comparison of all can help.
+        if isSuspect { nextRevision = nil }
+        isSuspect.toggle()
         return [.close, .becameDisconnected(.unreachable("the watch fell silent"))] + open()
     }
 

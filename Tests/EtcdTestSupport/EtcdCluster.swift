@@ -1,0 +1,151 @@
+#if Etcd && canImport(Glibc)
+package import FileTestSupport
+internal import Foundation
+internal import Glibc
+
+/// Real servers that know each other, with temporary folders and free ports of the loopback address.
+package final class EtcdCluster: Sendable {
+    package let nodes: [EtcdNode]
+    package let folder: TemporaryFolder
+    private let flags: [String]
+
+    package var endpoints: [String] { nodes.map(\.clientURL) }
+
+    /// Whether the servers and their client are installed.
+    package static var isInstalled: Bool {
+        ["etcd", "etcdctl"].allSatisfy { tool in
+            (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+                access("\($0)/\(tool)", X_OK) == 0
+            }
+        }
+    }
+
+    /// Starts servers and waits until each answers.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - scheme: How clients reach them.
+    ///   - arguments: Further options of the servers, for files in the folder.
+    ///   - flags: What `etcdctl` needs to reach them.
+    package static func start(
+        _ count: Int = 1,
+        scheme: String = "http",
+        arguments: (TemporaryFolder) throws -> [String] = { _ in [] },
+        flags: (TemporaryFolder) -> [String] = { _ in [] }
+    ) throws -> EtcdCluster {
+        // Another process may take a port between its choice and its use.
+        for _ in 0..<10 {
+            let folder = try TemporaryFolder()
+            let cluster = EtcdCluster(
+                try ports(2 * count),
+                scheme: scheme,
+                folder: folder,
+                arguments: try arguments(folder),
+                flags: flags(folder)
+            )
+            for node in cluster.nodes { try node.start() }
+            if try cluster.waitUntilHealthy() { return cluster }
+        }
+        throw EtcdObstacle("no etcd could be started on ten choices of free ports")
+    }
+
+    private init(_ ports: [Int], scheme: String, folder: TemporaryFolder, arguments: [String], flags: [String]) {
+        let count = ports.count / 2
+        let peers = (0..<count).map { "n\($0)=http://127.0.0.1:\(ports[count + $0])" }.joined(separator: ",")
+        let token = UUID().uuidString
+        nodes = (0..<count).map { index in
+            EtcdNode(
+                name: "n\(index)",
+                clientURL: "\(scheme)://127.0.0.1:\(ports[index])",
+                peerURL: "http://127.0.0.1:\(ports[count + index])",
+                folder: folder,
+                arguments: ["--initial-cluster", peers, "--initial-cluster-token", token] + arguments
+            )
+        }
+        self.folder = folder
+        self.flags = flags
+    }
+
+    /// False where one of them ended instead.
+    package func waitUntilHealthy() throws -> Bool {
+        let end = ContinuousClock.now + .seconds(120)
+        while ContinuousClock.now < end {
+            if !nodes.allSatisfy(\.isRunning) { return false }
+            if run("endpoint", "health", isQuiet: true) != nil { return true }
+            usleep(50_000)
+        }
+        throw EtcdObstacle("etcd did not become healthy:\n" + nodes.map(\.log).joined(separator: "\n").suffix(4000))
+    }
+
+    /// Runs `etcdctl`, and throws what it says where it fails.
+    @discardableResult
+    package func control(_ arguments: String..., endpoints: [String]? = nil) throws -> String {
+        guard let output = run(arguments, endpoints: endpoints, isQuiet: false) else {
+            throw EtcdObstacle("etcdctl \(arguments.joined(separator: " ")) failed")
+        }
+        return output
+    }
+
+    /// The member that leads; nil while none does.
+    package var leader: EtcdNode? {
+        for node in nodes {
+            guard let text = run(["endpoint", "status", "-w", "json"], endpoints: [node.clientURL], isQuiet: true),
+                let list = try? JSONDecoder().decode([Status].self, from: Data(text.utf8)), let first = list.first
+            else { continue }
+            if first.Status.leader == first.Status.header.member_id { return node }
+        }
+        return nil
+    }
+
+    private struct Status: Decodable {
+        struct Details: Decodable {
+            struct Header: Decodable { let member_id: UInt64 }
+            let header: Header
+            let leader: UInt64?
+        }
+
+        let Status: Details
+    }
+
+    private func run(_ arguments: String..., isQuiet: Bool) -> String? {
+        run(arguments, endpoints: nil, isQuiet: isQuiet)
+    }
+
+    private func run(_ arguments: [String], endpoints: [String]?, isQuiet: Bool) -> String? {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments =
+            ["etcdctl", "--endpoints", (endpoints ?? self.endpoints).joined(separator: ",")] + flags + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["ETCDCTL_API": "3"]) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        if isQuiet { process.standardError = FileHandle.nullDevice }
+        do { try process.run() } catch { return nil }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return process.terminationStatus == 0 ? text : nil
+    }
+
+    /// Ports that nobody uses just now.
+    package static func ports(_ count: Int) throws -> [Int] {
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        return try (0..<count).map { _ in
+            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            sockets.append(socket)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw EtcdObstacle("no port is free") }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+}
+#endif

@@ -1,0 +1,86 @@
+#if Etcd && canImport(Glibc)
+internal import FileTestSupport
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// A real etcd on loopback, in a folder of its own; it ends with the last reference and with the process.
+package final class EtcdNode: Sendable {
+    package let name: String
+    package let clientURL: String
+    package let peerURL: String
+    private let folder: TemporaryFolder
+    private let arguments: [String]
+    private let running = Mutex<Running?>(nil)
+
+    private struct Running {
+        let shell: Process
+        let input: Pipe
+        let server: pid_t
+    }
+
+    init(name: String, clientURL: String, peerURL: String, folder: TemporaryFolder, arguments: [String]) {
+        self.name = name
+        self.clientURL = clientURL
+        self.peerURL = peerURL
+        self.folder = folder
+        self.arguments = arguments
+    }
+
+    deinit { kill() }
+
+    /// Starts it, or starts it again on the same data and ports.
+    package func start() throws {
+        // The shell ends the server when its input ends, so also when this process dies in whatever way.
+        let script = #"etcd "$@" >>"$LOG" 2>&1 </dev/null & echo $!; cat >/dev/null; kill -9 $! 2>/dev/null"#
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-c", script, "etcd"] + [
+            "--name", name, "--data-dir", folder.path(name),
+            "--listen-client-urls", clientURL, "--advertise-client-urls", clientURL,
+            "--listen-peer-urls", peerURL, "--initial-advertise-peer-urls", peerURL, "--logger", "zap",
+        ] + arguments
+        shell.environment = ProcessInfo.processInfo.environment.merging(["LOG": folder.path("\(name).log")]) { $1 }
+        let (input, output) = (Pipe(), Pipe())
+        shell.standardInput = input
+        shell.standardOutput = output
+        try shell.run()
+        let line = output.fileHandleForReading.availableData
+        guard let server = pid_t(String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        else { throw EtcdObstacle("etcd can't be started") }
+        running.withLock { $0 = Running(shell: shell, input: input, server: server) }
+    }
+
+    /// Ends it as a loss of power would, without a word.
+    package func kill() {
+        guard let ended = running.withLock({ exchange(&$0, with: nil) }) else { return }
+        Glibc.kill(ended.server, SIGKILL)
+        try? ended.input.fileHandleForWriting.close()
+        ended.shell.waitUntilExit()
+    }
+
+    /// Stops it without closing its connections.
+    package func pause() { signal(SIGSTOP) }
+
+    package func resume() { signal(SIGCONT) }
+
+    /// Whether the process is there.
+    package var isRunning: Bool { signal(0) }
+
+    @discardableResult
+    private func signal(_ signal: Int32) -> Bool {
+        running.withLock { $0.map { Glibc.kill($0.server, signal) == 0 } ?? false }
+    }
+
+    /// What it has logged.
+    package var log: String {
+        (try? String(contentsOf: URL(filePath: folder.path("\(name).log")), encoding: .utf8)) ?? ""
+    }
+}
+
+/// Something that keeps a test from being done at all.
+package struct EtcdObstacle: Error, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
+}
+#endif

@@ -1,0 +1,58 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// Runs where etcd is installed; CI installs it, so that there it must be.
+let needsEtcd = ConditionTrait.enabled(
+    if: EtcdCluster.isInstalled || ProcessInfo.processInfo.environment["CI"] == "true",
+    "SKIPPED: etcd and etcdctl are not installed (Debian: etcd-server, etcd-client)"
+)
+
+/// One node that most tests share, each with a suite of its own.
+enum SharedNode {
+    private static let node = Lock<EtcdCluster?>(nil)
+
+    static func get() throws -> EtcdCluster {
+        try node.withLock { node in
+            if let node { return node }
+            let started = try EtcdCluster.start()
+            node = started
+            return started
+        }
+    }
+}
+
+extension EtcdConfiguration {
+    /// With times that suit a machine which may be slow.
+    static func testing(_ endpoints: [String]) -> EtcdConfiguration {
+        var configuration = EtcdConfiguration(endpoints: endpoints)
+        configuration.prefix = "tests"
+        configuration.timeout = .seconds(60)
+        configuration.attemptTimeout = .seconds(5)
+        configuration.probeInterval = .milliseconds(200)
+        return configuration
+    }
+}
+
+/// A suite that no other test uses.
+func freshSuite() -> String { "suite.\(UUID().uuidString)" }
+
+/// Waits until something is true; a failure where it never is.
+func eventually(
+    _ what: Comment,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + .seconds(120)
+    while ContinuousClock.now < end {
+        if try condition() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record(what, sourceLocation: sourceLocation)
+}
+#endif

@@ -1,0 +1,33 @@
+#if Etcd && canImport(Glibc)
+import EtcdTestSupport
+import Glibc
+
+// etcd-torture increments [count] and etcd-torture fleet [changes]; `worker …` is for themselves.
+@main
+enum EtcdTorture {
+    static func main() async {
+        // A worker that is gone shows in what it said.
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let count = arguments.dropFirst().first.flatMap { Int($0) }
+        do {
+            switch arguments.first {
+            case "increments": exit(try await Increments.run(count ?? 10_000))
+            case "fleet": exit(try await Fleet.run(count ?? 200))
+            case "worker": exit(try await Worker.run(Array(arguments.dropFirst())))
+            default:
+                print("usage: etcd-torture increments [count] | fleet [changes]")
+                exit(2)
+            }
+        } catch {
+            print("FAILURE: \(error)")
+            exit(1)
+        }
+    }
+}
+#else
+@main
+enum EtcdTorture {
+    static func main() { print("The experiments need Linux, glibc and the trait Etcd.") }
+}
+#endif
