@@ -101,7 +101,7 @@ final class GatewayClient: Sendable {
         return token
     }
 
-    func refuse(_ token: String?) { _ = tokens.withLock { $0.refuse(token) } }
+    func refuse(_ token: String?) { tokens.withLock { $0.refuse(token) } }
 
     static func encode(_ request: some Encodable) throws(GatewayFailure) -> Data {
         do {

@@ -17,10 +17,9 @@ struct TokenKeeper: Hashable, Sendable {
 
     mutating func take(_ token: String) { self.token = token }
 
-    /// Forgets a token, unless another thread has a newer one already; false where there is no user to ask for one.
-    mutating func refuse(_ token: String?) -> Bool {
+    /// Forgets a token, unless another thread has a newer one already.
+    mutating func refuse(_ token: String?) {
         if self.token == token { self.token = nil }
-        return hasUser
     }
 }
 #endif

@@ -1,0 +1,125 @@
+#if Etcd
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// The JSON of the gateway, as it stands in the answers of etcd 3.4.
+struct GatewayTests {
+    private func decode<Value: Decodable>(_ text: String) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    }
+
+    @Test
+    func integersAreStringsOrNumbersAndZeroIsLeftOut() throws {
+        let header: ResponseHeader = try decode(#"{"revision":"9223372036854775807"}"#)
+        #expect(header.revision.value == .max)
+        let number: ResponseHeader = try decode(#"{"revision":7}"#)
+        #expect(number.revision.value == 7)
+        let absent: ResponseHeader = try decode("{}")
+        #expect(absent.revision.value == 0)
+        #expect(throws: DecodingError.self) { () -> ResponseHeader in try decode(#"{"revision":"seven"}"#) }
+    }
+
+    @Test
+    func keysAndValuesAreBase64AndEmptyOnesAreLeftOut() throws {
+        let range: RangeResponse = try decode(
+            #"{"header":{"revision":"3"},"kvs":[{"key":"YS9i","mod_revision":"2","version":"1","value":"MQ=="},{"key":"YS9j","mod_revision":"3"}],"count":"2"}"#
+        )
+        #expect(range.kvs?.map { String(decoding: $0.key, as: UTF8.self) } == ["a/b", "a/c"])
+        #expect(range.kvs?.map(\.value) == [Data("1".utf8), nil])
+        #expect(range.count.value == 2)
+    }
+
+    @Test
+    func failedTransactionLeavesSucceededOut() throws {
+        let response: TransactionResponse = try decode(
+            #"{"header":{"revision":"9"},"responses":[{"response_range":{"header":{"revision":"9"},"count":"1"}}]}"#
+        )
+        #expect(response.succeeded != true)
+        #expect(response.responses?.first?.range?.count.value == 1)
+    }
+
+    @Test
+    func removalIsToldFromAPut() throws {
+        let line: StreamLine = try decode(
+            #"{"result":{"header":{"revision":"4"},"events":[{"kv":{"key":"YQ==","mod_revision":"4"},"type":"DELETE"},{"kv":{"key":"YQ==","mod_revision":"5"}}]}}"#
+        )
+        #expect(line.result?.events?.map(\.isRemoval) == [true, false])
+    }
+
+    @Test(arguments: [
+        (#"{"error":"x","message":"etcdserver: no leader","code":14}"#, GatewayFailure.transient("etcdserver: no leader")),
+        (#"{"error":"etcdserver: permission denied","code":7}"#, .refused(code: 7, message: "etcdserver: permission denied")),
+        (#"{"message":"etcdserver: invalid auth token","code":16}"#, .tokenRefused("etcdserver: invalid auth token")),
+        (#"{"message":"etcdserver: user name is empty","code":3}"#, .tokenRefused("etcdserver: user name is empty")),
+        (
+            #"{"message":"etcdserver: revision of auth store is old","code":3}"#,
+            .tokenRefused("etcdserver: revision of auth store is old")
+        ),
+        (#"{"message":"etcdserver: too many requests","code":8}"#, .transient("etcdserver: too many requests")),
+        (#"{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader"}"#, .transient("etcdserver: no leader")),
+    ])
+    func errorsAreSortedByWhatToDoNext(text: String, failure: GatewayFailure) throws {
+        let error: ErrorResponse = try decode(text)
+        #expect(GatewayFailure(error) == failure)
+    }
+
+    @Test
+    func onlyWhatMayHaveBeenDoneIsInDoubt() {
+        #expect(GatewayFailure.unreachable("").isInDoubt)
+        #expect(GatewayFailure.transient("").isInDoubt)
+        #expect(!GatewayFailure.unconnected("").isInDoubt)
+        #expect(!GatewayFailure.refused(code: 3, message: "").isInDoubt)
+        #expect(!GatewayFailure.tokenRefused("").isInDoubt)
+    }
+
+    @Test
+    func rotationGoesOnOnceForEachEndpointThatFailed() {
+        var rotation = EndpointRotation(["a", "b", "c"])
+        rotation.leave("a")
+        rotation.leave("a")
+        #expect(rotation.current == "b")
+        rotation.leave("b")
+        rotation.leave("c")
+        #expect(rotation.current == "a")
+    }
+
+    @Test
+    func pauseComesOnlyAfterAllEndpointsWereTried() {
+        var pause = RetryPause(endpointCount: 2)
+        let pauses = (0..<6).map { _ in pause.next() }
+        #expect(pauses == [0, 50, 0, 100, 0, 200].map { .milliseconds($0) })
+        #expect((0..<100).map { _ in pause.next() }.max() == .seconds(1))
+    }
+
+    @Test
+    func tokenIsAskedForOnceAndAgainWhenItIsRefused() {
+        var keeper = TokenKeeper(hasUser: true)
+        #expect(keeper.next == .authenticate)
+        keeper.take("one")
+        #expect(keeper.next == .use("one"))
+        keeper.take("two")
+        keeper.refuse("one")
+        #expect(keeper.next == .use("two"), "a refusal of the older one says nothing of this")
+        keeper.refuse("two")
+        #expect(keeper.next == .authenticate)
+        #expect(TokenKeeper(hasUser: false).next == .use(nil))
+    }
+
+    @Test
+    func namesAndKeysBelongTogetherOneToOne() throws {
+        let keys = try KeySpace(prefix: "p", suite: "s")
+        for name in ["a", "/", "a/b", "\u{0}", "é", "😀"] { #expect(keys.name(of: keys.key(of: name)) == name) }
+        #expect(keys.key(of: "caf\u{E9}") == keys.key(of: "cafe\u{301}"))
+        #expect(keys.name(of: keys.mark) == nil)
+        #expect(keys.name(of: Data("p/s/cafe\u{301}".utf8)) == nil, "no name has this key")
+        #expect(keys.name(of: keys.start + [0xFF]) == nil)
+        #expect(keys.name(of: Data("p/other/a".utf8)) == nil)
+        for suite in ["", "a/b"] {
+            #expect(throws: PreferencesError.self) { try KeySpace(prefix: "p", suite: suite) }
+        }
+    }
+}
+#endif

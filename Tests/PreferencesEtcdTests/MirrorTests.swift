@@ -1,0 +1,194 @@
+#if Etcd
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// What the mirror makes of answers and events, and what a transaction is built from.
+struct MirrorTests {
+    private let keys: KeySpace
+    private var mirror: Mirror
+
+    init() throws {
+        keys = try KeySpace(prefix: "p", suite: "s")
+        mirror = Mirror(keys)
+        mirror.replace(with: [put("a", "1", 3), put("b", "2", 5)], at: 10)
+        _ = mirror.drain()
+    }
+
+    private func put(_ name: String, _ text: String, _ revision: Int64) -> KeyValue {
+        KeyValue(key: keys.key(of: name), value: Data(text.utf8), modRevision: GatewayInteger(revision))
+    }
+
+    private func removal(_ name: String, _ revision: Int64) -> WatchEvent {
+        WatchEvent(
+            type: "DELETE",
+            kv: KeyValue(key: keys.key(of: name), modRevision: GatewayInteger(revision))
+        )
+    }
+
+    private func event(_ name: String, _ text: String, _ revision: Int64) -> WatchEvent {
+        WatchEvent(kv: put(name, text, revision))
+    }
+
+    @Test
+    mutating func eventsBecomeOneBatchARevision() {
+        mirror.take([event("a", "2", 11), event("c", "3", 11), removal("b", 12)])
+        let batches = [mirror.next(), mirror.next(), mirror.next()]
+        #expect(batches == [["a": 2, "c": 3], ["b": nil], [:]])
+        #expect(mirror.values == ["a": 2, "c": 3])
+    }
+
+    @Test
+    mutating func eventsThatAreKnownChangeNothing() {
+        mirror.take([event("a", "0", 9), removal("b", 10)])
+        #expect(mirror.values == ["a": 1, "b": 2])
+        let told = mirror.drain()
+        #expect(told.isEmpty)
+    }
+
+    @Test
+    mutating func countTellsOfRemovalsThatADeltaDoesNotShow() {
+        let isComplete = mirror.take(RangeResponse(kvs: [put("c", "3", 12)], count: 3), at: 12)
+        #expect(isComplete)
+        let isStillComplete = mirror.take(RangeResponse(count: 2), at: 13)
+        #expect(!isStillComplete)
+        mirror.keep([keys.key(of: "a"), keys.key(of: "c")], at: 13)
+        #expect(mirror.values == ["a": 1, "c": 3])
+        let told = mirror.drain()
+        #expect(told == ["b": nil, "c": 3])
+    }
+
+    @Test
+    mutating func commitGivesWhatOthersDidBeforeAndLeavesWhatTheyDidAfter() {
+        mirror.take([event("a", "5", 11), event("b", "7", 12), event("a", "6", 13)])
+        let outside = mirror.commit(["b": 7], at: 12)
+        #expect(outside == ["a": 5])
+        let told = mirror.drain()
+        #expect(told == ["a": 6])
+    }
+
+    @Test
+    mutating func commitThatTheWatchHasNotToldIsTakenOnce() {
+        let outside = mirror.commit(["b": 7, "a": nil], at: 12)
+        #expect(outside.isEmpty)
+        #expect(mirror.values == ["b": 7])
+        mirror.take([event("b", "7", 12), removal("a", 12)])
+        let told = mirror.drain()
+        #expect(told.isEmpty)
+        #expect(mirror.modRevision(of: "b") == 12)
+    }
+
+    @Test
+    mutating func unreadableValueIsReportedAndCountsAsAbsent() {
+        mirror.take([event("a", "{broken", 11), WatchEvent(kv: KeyValue(key: keys.start + [0xFF], modRevision: 12))])
+        #expect(mirror.values == ["b": 2])
+        let problems = mirror.takeProblems() + mirror.takeProblems()
+        #expect(problems.map(\.code) == [.damaged, .damaged])
+    }
+
+    @Test
+    mutating func markIsNoValue() {
+        mirror.take([WatchEvent(kv: KeyValue(key: keys.mark, value: Data("\"x\"".utf8), modRevision: 11))])
+        let told = mirror.drain()
+        #expect(told.isEmpty)
+        let problems = mirror.takeProblems()
+        #expect(problems.isEmpty)
+        #expect(!mirror.isBehind(RangeResponse(kvs: [KeyValue(key: keys.mark, modRevision: 11)], count: 3)))
+        #expect(mirror.isBehind(RangeResponse(kvs: [KeyValue(key: keys.mark, modRevision: 12)], count: 3)))
+        #expect(mirror.isBehind(RangeResponse(kvs: [KeyValue(key: keys.mark, modRevision: 11)], count: 2)))
+    }
+
+    // MARK: Transactions
+
+    private func builder(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition = .none,
+        mark: WriteMark = WriteMark(),
+        limit: Int = 128
+    ) throws -> TransactionBuilder {
+        try TransactionBuilder(changes, among: changes.keys, if: condition, on: mirror, mark: mark, limit: limit)
+    }
+
+    @Test
+    func everyNameOfAWriteIsComparedAndAnAbsentOneIsAtRevisionZero() throws {
+        let condition = PreferenceCondition(values: ["b": 2])
+        let request = try builder(["a": 4, "new": 1], if: condition).request(isRepeated: false)
+        #expect(
+            Set(request.compare) == [
+                Comparison(key: keys.key(of: "a"), modRevision: 3), Comparison(key: keys.key(of: "b"), modRevision: 5),
+                Comparison(key: keys.key(of: "new"), modRevision: 0),
+            ]
+        )
+    }
+
+    @Test
+    func completeConditionComparesAllKeysAndThatThereIsNoOther() throws {
+        let condition = PreferenceCondition(values: [:], isComplete: true)
+        let request = try builder(["new": 1], if: condition).request(isRepeated: false)
+        #expect(
+            request.compare.contains(Comparison(key: keys.start, rangeEnd: keys.end, result: .less, modRevision: 11))
+        )
+        #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 3)))
+    }
+
+    @Test
+    func plainSetCarriesNoMarkAndAConditionalOrARemovalDoes() throws {
+        #expect(try builder(["a": 4]).mark == nil)
+        #expect(try builder(["a": 4], if: PreferenceCondition(values: ["a": 1])).mark != nil)
+        #expect(try builder(["a": nil]).mark != nil)
+    }
+
+    @Test
+    func onlyARepeatedRequestMarksItsFailure() throws {
+        let builder = try builder(["a": 4])
+        #expect(builder.request(isRepeated: false).failure.count == 1)
+        #expect(builder.request(isRepeated: true).failure.count == 2)
+    }
+
+    @Test
+    func manyWritesArePackedAndTooManyAreRefused() throws {
+        let many = Dictionary(uniqueKeysWithValues: (0..<3000).map { ("n\($0)", PropertyListValue?.some(1)) })
+        let request = try builder(many).request(isRepeated: false)
+        #expect(request.compare.count == 1)
+        #expect(request.success.count < 128)
+        let tooMany = Dictionary(uniqueKeysWithValues: (0..<5000).map { ("n\($0)", PropertyListValue?.some(1)) })
+        let error = #expect(throws: PreferencesError.self) { try builder(tooMany) }
+        #expect(error?.code == .tooLarge)
+    }
+
+    @Test
+    func writeIsFoundInTheHistoryByItsMarkAndNotByItsValue() throws {
+        let mark = WriteMark()
+        let builder = try builder(["a": 4], if: PreferenceCondition(values: ["a": 1]), mark: mark)
+        let another = [event("a", "4", 11), WatchEvent(kv: KeyValue(key: keys.mark, value: WriteMark().data, modRevision: 11))]
+        let own = [event("a", "4", 12), WatchEvent(kv: KeyValue(key: keys.mark, value: mark.data, modRevision: 12))]
+        #expect(History.revision(of: builder, in: another) == nil)
+        #expect(History.revision(of: builder, in: another + own) == 12)
+    }
+
+    @Test
+    func plainSetIsFoundByAnEqualOne() throws {
+        let builder = try builder(["a": 4, "b": 5])
+        #expect(History.revision(of: builder, in: [event("a", "4", 11), event("b", "5", 12)]) == nil)
+        #expect(History.revision(of: builder, in: [event("a", "4", 13), event("b", "5", 13)]) == 13)
+    }
+
+    // MARK: The queue
+
+    @Test
+    func viewIsWhatWaitsOverWhatIsStored() {
+        var queue = WriteQueue()
+        queue.append(.init(changes: ["a": 8, "b": nil], condition: .none))
+        queue.append(.init(changes: ["a": 9], condition: .none))
+        #expect(queue.view(of: mirror.values) == ["a": 9])
+        let first = queue.removeFirst()
+        #expect(first == ["b"])
+        #expect(queue.view(of: mirror.values) == ["a": 9, "b": 2])
+        let second = queue.removeFirst()
+        #expect(second == ["a"])
+        #expect(queue.count == 0)
+    }
+}
+#endif

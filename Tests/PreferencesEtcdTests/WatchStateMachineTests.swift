@@ -1,0 +1,177 @@
+#if Etcd
+import Foundation
+import Testing
+
+@testable import PreferencesEtcd
+
+/// What a watch does next, by what happened; without a server, a thread or a clock.
+struct WatchStateMachineTests {
+    private static func machine(after revision: Int64? = 10) -> WatchStateMachine {
+        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        _ = machine.handle(.begin(after: revision))
+        return machine
+    }
+
+    private static func watching(after revision: Int64 = 10) -> WatchStateMachine {
+        var machine = machine(after: revision)
+        _ = machine.handle(.response(WatchResponse(created: true)))
+        return machine
+    }
+
+    private static func event(_ revision: Int64) -> WatchEvent {
+        WatchEvent(kv: KeyValue(key: Data("k".utf8), value: Data("1".utf8), modRevision: GatewayInteger(revision)))
+    }
+
+    private static func response(_ revisions: Int64...) -> WatchStateMachine.Input {
+        .response(WatchResponse(events: revisions.map(event)))
+    }
+
+    private func expect(
+        _ machine: inout WatchStateMachine,
+        _ input: WatchStateMachine.Input,
+        gives actions: [WatchStateMachine.Action],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let given = machine.handle(input)
+        #expect(given == actions, sourceLocation: sourceLocation)
+    }
+
+    private let lost = GatewayFailure.unreachable("lost")
+
+    @Test
+    func watchBeginsBehindWhatWasRead() {
+        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
+        #expect(machine.patience == .seconds(2))
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
+        #expect(machine.patience == .seconds(10))
+    }
+
+    @Test
+    func whereNothingWasReadThatComesFirst() {
+        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        expect(&machine, .begin(after: nil), gives: [.reread])
+        expect(&machine, .reread(.failure(lost)), gives: [.becameDisconnected(lost), .leaveEndpoint])
+        expect(&machine, .silence, gives: [.reread])
+        expect(&machine, .reread(.success(7)), gives: [.open(from: 8)])
+    }
+
+    @Test
+    func lostWatchGoesOnBehindTheLastEvent() {
+        var machine = Self.watching()
+        expect(&machine, Self.response(12, 15), gives: [.take([Self.event(12), Self.event(15)])])
+        expect(&machine, .ended(lost), gives: [.becameDisconnected(lost), .leaveEndpoint])
+        expect(&machine, .silence, gives: [.open(from: 16)])
+    }
+
+    @Test
+    func eventsToldBeforeAreNotToldAgain() {
+        var machine = Self.watching()
+        _ = machine.handle(Self.response(12))
+        expect(&machine, Self.response(11, 12, 13), gives: [.take([Self.event(13)])])
+        expect(&machine, Self.response(13), gives: [])
+    }
+
+    @Test
+    func pausesGrowWhileNothingCanBeReached() {
+        var machine = Self.machine()
+        var pauses: [Duration?] = []
+        for _ in 0..<7 {
+            _ = machine.handle(.ended(lost))
+            pauses.append(machine.patience)
+            _ = machine.handle(.silence)
+        }
+        #expect(pauses == [50, 100, 200, 400, 800, 1000, 1000].map { .milliseconds($0) })
+        _ = machine.handle(.response(WatchResponse(created: true)))
+        _ = machine.handle(.ended(lost))
+        #expect(machine.patience == .milliseconds(50))
+    }
+
+    @Test
+    func progressWithoutEventsMovesTheStart() {
+        var machine = Self.watching()
+        expect(&machine, .response(WatchResponse(header: ResponseHeader(revision: 40))), gives: [])
+        #expect(machine.nextRevision == 41)
+    }
+
+    @Test
+    func compactedHistoryIsReplacedByReadingAll() {
+        var machine = Self.machine()
+        let compacted = WatchResponse(canceled: true, compactRevision: 90)
+        expect(&machine, .response(compacted), gives: [.close, .reread])
+        expect(&machine, .reread(.success(120)), gives: [.open(from: 121)])
+    }
+
+    @Test
+    func silentWatchIsProbedAndGoesOnWhereNothingWasMissed() {
+        var machine = Self.watching()
+        expect(&machine, .silence, gives: [.probe])
+        expect(&machine, .probed(.success(false)), gives: [])
+        #expect(machine.patience == .seconds(10))
+    }
+
+    @Test
+    func silentWatchThatMissedSomethingIsOpenedAgainAndThenNoLongerTrusted() {
+        var machine = Self.watching()
+        expect(&machine, .silence, gives: [.probe])
+        expect(&machine, .probed(.success(true)), gives: [])
+        #expect(machine.patience == .seconds(1))
+        expect(&machine, .silence, gives: [.probe])
+        let reopening = machine.handle(.probed(.success(true)))
+        #expect(reopening.last == .open(from: 11))
+        _ = machine.handle(.response(WatchResponse(created: true)))
+        expect(&machine, .silence, gives: [.probe])
+        expect(&machine, .probed(.success(true)), gives: [])
+        expect(&machine, .silence, gives: [.probe])
+        let rereading = machine.handle(.probed(.success(true)))
+        #expect(rereading.last == .reread)
+    }
+
+    @Test
+    func whatWasOnItsWayEndsTheDoubt() {
+        var machine = Self.watching()
+        _ = machine.handle(.silence)
+        _ = machine.handle(.probed(.success(true)))
+        expect(&machine, Self.response(12), gives: [.take([Self.event(12)])])
+        #expect(machine.patience == .seconds(10))
+    }
+
+    @Test
+    func memberThatDoesNotAnswerTheProbeIsLeft() {
+        var machine = Self.watching()
+        _ = machine.handle(.silence)
+        expect(&machine, .probed(.failure(lost)), gives: [.close, .becameDisconnected(lost), .leaveEndpoint])
+        expect(&machine, .silence, gives: [.open(from: 11)])
+    }
+
+    @Test
+    func watchThatIsNotOpenedInTimeIsLeft() {
+        var machine = Self.machine()
+        let leaving = machine.handle(.silence)
+        #expect(leaving.first == .close)
+        expect(&machine, .silence, gives: [.open(from: 11)])
+    }
+
+    @Test
+    func forbiddenRangeIsAnErrorAndNoSilence() {
+        var machine = Self.machine()
+        let reason = "rpc error: code = PermissionDenied desc = etcdserver: permission denied"
+        let refusal = WatchResponse(created: true, canceled: true, cancelReason: reason)
+        let failure = GatewayFailure.refused(code: 7, message: reason)
+        expect(&machine, .response(refusal), gives: [.close, .becameDisconnected(failure), .leaveEndpoint])
+    }
+
+    @Test
+    func refusedTokenIsRenewedAtTheSameMember() {
+        var machine = Self.machine()
+        let failure = GatewayFailure.tokenRefused("etcdserver: invalid auth token")
+        expect(&machine, .ended(failure), gives: [.becameDisconnected(failure), .renewToken])
+    }
+
+    @Test
+    func mirrorThatIsNotCurrentIsReadAnew() {
+        var machine = Self.watching()
+        expect(&machine, .lost, gives: [.close, .reread])
+    }
+}
+#endif
