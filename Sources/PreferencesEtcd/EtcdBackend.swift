@@ -82,9 +82,7 @@ final class EtcdBackend: PreferenceBackend {
     }
 
     func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
-        let (changes, isMore) = mirror.withLock { ($0.next(), !$0.pending.isEmpty) }
-        if isMore { announce() }
-        return visible(changes)
+        visible(mirror.withLock { $0.drain() })
     }
 
     func sync() throws(PreferencesError) {
@@ -185,9 +183,12 @@ final class EtcdBackend: PreferenceBackend {
 
 extension EtcdBackend: WatchDriver.Delegate {
     func take(_ events: [WatchEvent]) {
-        mirror.withLock { $0.take(events) }
         sendQueue()
-        announceChanges()
+        // One by one, so that who only watches is told of each revision.
+        for batch in events.revisions {
+            mirror.withLock { $0.take(batch) }
+            announceChanges()
+        }
     }
 
     func reread() -> Result<Int64, GatewayFailure> {

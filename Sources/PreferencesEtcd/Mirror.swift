@@ -70,19 +70,14 @@ struct Mirror: Sendable {
         finish(changes, at: max(revision, self.revision))
     }
 
-    /// Takes what a watch tells, one batch a revision.
-    mutating func take(_ events: [WatchEvent]) {
-        var rest = events[...]
-        while let revision = rest.first?.kv.modRevision.value {
-            let batch = rest.prefix { $0.kv.modRevision.value == revision }
-            rest = rest.dropFirst(batch.count)
-            guard revision > self.revision else { continue }
-            var changes: [String: PropertyListValue?] = [:]
-            for event in batch {
-                if event.isRemoval { remove(event.kv.key, &changes) } else { take(event.kv, &changes) }
-            }
-            finish(changes, at: revision)
+    /// Takes what a watch tells of one revision.
+    mutating func take(_ events: some Collection<WatchEvent>) {
+        guard let revision = events.first?.kv.modRevision.value, revision > self.revision else { return }
+        var changes: [String: PropertyListValue?] = [:]
+        for event in events {
+            if event.isRemoval { remove(event.kv.key, &changes) } else { take(event.kv, &changes) }
         }
+        finish(changes, at: revision)
     }
 
     /// Takes what a file knew before anything could be read from etcd.
@@ -134,11 +129,6 @@ struct Mirror: Sendable {
     /// Puts back what a commit gave that nobody could be told.
     mutating func tellFirst(_ changes: [String: PropertyListValue?]) {
         if !changes.isEmpty { pending.insert(Batch(revision: 0, changes: changes), at: 0) }
-    }
-
-    /// The oldest batch that the store hasn't been told.
-    mutating func next() -> [String: PropertyListValue?] {
-        pending.isEmpty ? [:] : pending.removeFirst().changes
     }
 
     /// All that the store hasn't been told.

@@ -33,16 +33,19 @@ struct MirrorTests {
     }
 
     @Test
-    mutating func eventsBecomeOneBatchARevision() {
-        mirror.take([event("a", "2", 11), event("c", "3", 11), removal("b", 12)])
-        let batches = [mirror.next(), mirror.next(), mirror.next()]
-        #expect(batches == [["a": 2, "c": 3], ["b": nil], [:]])
+    mutating func eventsAreTakenByRevision() {
+        let events = [event("a", "2", 11), event("c", "3", 11), removal("b", 12)]
+        let batches = events.revisions.map { revision in
+            mirror.take(revision)
+            return mirror.drain()
+        }
+        #expect(batches == [["a": 2, "c": 3], ["b": nil]])
         #expect(mirror.values == ["a": 2, "c": 3])
     }
 
     @Test
     mutating func eventsThatAreKnownChangeNothing() {
-        mirror.take([event("a", "0", 9), removal("b", 10)])
+        for revision in [event("a", "0", 9), removal("b", 10)].revisions { mirror.take(revision) }
         #expect(mirror.values == ["a": 1, "b": 2])
         let told = mirror.drain()
         #expect(told.isEmpty)
@@ -62,7 +65,7 @@ struct MirrorTests {
 
     @Test
     mutating func commitGivesWhatOthersDidBeforeAndLeavesWhatTheyDidAfter() {
-        mirror.take([event("a", "5", 11), event("b", "7", 12), event("a", "6", 13)])
+        for event in [event("a", "5", 11), event("b", "7", 12), event("a", "6", 13)] { mirror.take([event]) }
         let outside = mirror.commit(["b": 7], at: 12)
         #expect(outside == ["a": 5])
         let told = mirror.drain()
@@ -82,7 +85,8 @@ struct MirrorTests {
 
     @Test
     mutating func unreadableValueIsReportedAndCountsAsAbsent() {
-        mirror.take([event("a", "{broken", 11), WatchEvent(kv: KeyValue(key: keys.start + [0xFF], modRevision: 12))])
+        mirror.take([event("a", "{broken", 11)])
+        mirror.take([WatchEvent(kv: KeyValue(key: keys.start + [0xFF], modRevision: 12))])
         #expect(mirror.values == ["b": 2])
         let problems = mirror.takeProblems() + mirror.takeProblems()
         #expect(problems.map(\.code) == [.damaged, .damaged])

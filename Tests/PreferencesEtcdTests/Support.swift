@@ -39,6 +39,29 @@ extension EtcdConfiguration {
     }
 }
 
+extension PreferenceStore {
+    /// A store over a transport that a test can disturb.
+    convenience init(
+        etcd suite: String,
+        _ configuration: EtcdConfiguration,
+        monitor: EtcdMonitor = EtcdMonitor(),
+        over transport: any Transport
+    ) throws {
+        self.init(
+            backend: try EtcdBackend(suite: suite, configuration, monitor: monitor, transport: transport)
+        )
+    }
+}
+
+/// What a store reported, in order.
+final class Reports: Sendable {
+    private let reported = Lock<[PreferencesError]>([])
+
+    init(of store: PreferenceStore) { store.onIssue { [self] error in reported.withLock { $0.append(error) } } }
+
+    var codes: [PreferencesError.Code] { reported.withLock { $0.map(\.code) } }
+}
+
 /// A suite that no other test uses.
 func freshSuite() -> String { "suite.\(UUID().uuidString)" }
 

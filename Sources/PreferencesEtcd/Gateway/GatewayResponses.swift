@@ -51,6 +51,19 @@ struct WatchEvent: Decodable, Hashable, Sendable {
     var isRemoval: Bool { type == "DELETE" }
 }
 
+extension [WatchEvent] {
+    /// The events of each revision, in order.
+    var revisions: [ArraySlice<WatchEvent>] {
+        var revisions: [ArraySlice<WatchEvent>] = []
+        var rest = self[...]
+        while let revision = rest.first?.kv.modRevision.value {
+            revisions.append(rest.prefix { $0.kv.modRevision.value == revision })
+            rest = rest.dropFirst(revisions.last?.count ?? 1)
+        }
+        return revisions
+    }
+}
+
 struct WatchResponse: Decodable, Sendable {
     var header: ResponseHeader?
     var created: Bool?

@@ -15,7 +15,10 @@ extension EtcdBackend {
                 let outcome = try send(write)
                 return PreferenceBackendCommit(outside: visible(outcome.outside), isStored: outcome.isStored)
             } catch {
-                guard configuration.offlineWrites == .queueing, error.isPassing else { throw error.error }
+                guard configuration.offlineWrites == .queueing, error.isPassing else {
+                    if !error.isPassing { takeOutside() }
+                    throw error.error
+                }
                 var write = write
                 write.inDoubt = error.inDoubt
                 return enqueue(write)
@@ -207,6 +210,15 @@ extension EtcdBackend {
             try take(delta, at: delta.header?.revision.value ?? 0)
         } catch {
             throw WriteFailure(error: PreferencesError(error.reason), isPassing: error.reason.isPassing)
+        }
+    }
+
+    /// Takes what others changed before a write that was refused.
+    private func takeOutside() {
+        do throws(WriteFailure) {
+            try catchUp(until: .now + configuration.attemptTimeout)
+        } catch {
+            // The watch tells it later.
         }
     }
 

@@ -40,13 +40,7 @@ struct History {
     }
 
     static func revision(of builder: TransactionBuilder, in events: [WatchEvent]) -> Int64? {
-        var rest = events[...]
-        while let revision = rest.first?.kv.modRevision.value {
-            let batch = rest.prefix { $0.kv.modRevision.value == revision }
-            if builder.isMade(by: batch) { return revision }
-            rest = rest.dropFirst(batch.count)
-        }
-        return nil
+        events.revisions.first(where: builder.isMade)?.first?.kv.modRevision.value
     }
 
     private func events(from endpoint: String) throws(GatewayFailure) -> [WatchEvent] {

@@ -1,0 +1,159 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// Stores on different machines, here of one process, over one node.
+@Suite(needsEtcd)
+struct SharingTests {
+    private let cluster: EtcdCluster
+    private let configuration: EtcdConfiguration
+    private let suite = freshSuite()
+
+    init() throws {
+        cluster = try SharedNode.get()
+        configuration = .testing(cluster.endpoints)
+    }
+
+    @Test
+    func setIsReadAndObservedElsewhere() async throws {
+        let (first, second) = (
+            try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
+        )
+        let theme = Preference("theme", default: "light", in: second)
+        let seen = Lock<[String]>([])
+        let observation = theme.observe { change in seen.withLock { $0.append("\(change.old) \(change.new) \(change.origin)") } }
+        first.set("dark", for: "theme")
+        #expect(first["theme"] == "dark")
+        try await eventually("the other store never saw it") { seen.withLock { $0 } == ["light dark external"] }
+        #expect(theme.value == "dark")
+        observation.cancel()
+    }
+
+    @Test
+    func updatesOfManyThreadsAndStoresAddUp() async throws {
+        let stores = try (0..<4).map { _ in try PreferenceStore.etcd(suite, configuration) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores {
+                for _ in 0..<2 {
+                    group.addTask {
+                        let counter = Preference("counter", default: 0, in: store)
+                        for _ in 0..<25 { try counter.update { $0 += 1 } }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/counter") == "200\n")
+        for store in stores { try await eventually("a store lags behind") { store["counter"] == 200 } }
+    }
+
+    @Test
+    func valuesLieInEtcdAsTheFileStoreWritesThem() throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        store.set(2.0, for: "real")
+        store.set(.data(Data([0, 1])), for: "data")
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/real") == "2.0\n")
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/data") == "{\"$data\":\"AAE=\"}\n")
+    }
+
+    @Test
+    func whatAPersonPutsOrDeletesIsSeen() async throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        let reports = Reports(of: store)
+        store.set(3, for: "volume")
+        try cluster.control("put", "tests/\(suite)/theme", "\"dark\"")
+        try cluster.control("del", "tests/\(suite)/volume")
+        try await eventually("the changes never came") { store.contents == ["theme": "dark"] }
+        try cluster.control("put", "tests/\(suite)/theme", "dark without quotes")
+        try await eventually("the value is not reported") { reports.codes == [.damaged] }
+        #expect(store["theme"] == nil)
+        store.set("light", for: "theme")
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/theme") == "\"light\"\n")
+    }
+
+    @Test
+    func suitesAndPrefixesAreSeparate() throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        store.set(1, for: "a")
+        #expect(try PreferenceStore.etcd(suite + "2", configuration).contents.isEmpty)
+        var other = configuration
+        other.prefix = "elsewhere"
+        #expect(try PreferenceStore.etcd(suite, other).contents.isEmpty)
+        #expect(try PreferenceStore.etcd(suite, configuration).contents == ["a": 1])
+    }
+
+    @Test
+    func requestThatIsTooLargeIsRefusedAndChangesNothing() throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        let text = Preference("text", default: "", in: store)
+        try text.write("small")
+        for size in [1_600_000, 4_000_000] {
+            let error = #expect(throws: PreferencesError.self) { try text.write(String(repeating: "x", count: size)) }
+            #expect(error?.code == .tooLarge)
+        }
+        #expect(text.value == "small")
+        try text.write(String(repeating: "x", count: 1_000_000))
+        #expect(text.value.count == 1_000_000)
+    }
+
+    @Test
+    func transactionOverMoreNamesThanAnEtcdTransactionTakesIsOne() throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        try store.transaction { transaction in
+            for index in 0..<1000 { transaction["name \(index)"] = .integer(Int64(index)) }
+        }
+        #expect(try PreferenceStore.etcd(suite, configuration).names.count == 1000)
+        let revisions = try cluster.control("get", "--prefix", "-w", "json", "--keys-only", "tests/\(suite)/")
+        #expect(Set(revisions.matches(of: #/"mod_revision":(\d+)/#).map { String($0.1) }).count == 1)
+    }
+
+    /// Half of the answers and requests are lost: whether an update was done is found out, and never guessed.
+    @Test
+    func updatesWhoseAnswersAreLostAreDoneOnce() async throws {
+        let stores = try (0..<3).map { index in
+            let transport = try TestTransport { number in
+                switch (number + index) % 4 {
+                case 0: .lostAnswer
+                case 1: .lostRequest
+                default: nil
+                }
+            }
+            return try PreferenceStore(etcd: suite, configuration, over: transport)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores {
+                group.addTask {
+                    let counter = Preference("counter", default: 0, in: store)
+                    var done = 0
+                    while done < 30 {
+                        do {
+                            try counter.update { $0 += 1 }
+                            done += 1
+                        } catch let error as PreferencesError where error.code == .conflict { continue }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/counter") == "90\n")
+    }
+
+    @Test
+    func removalWhoseAnswerIsLostIsDoneByOne() throws {
+        try PreferenceStore.etcd(suite, configuration).transaction { $0["job"] = 1 }
+        let transport = try TestTransport { $0 == 1 ? .lostAnswer : nil }
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        let isTaken = try store.transaction { transaction in
+            defer { transaction["job"] = nil }
+            return transaction["job"] != nil
+        }
+        #expect(isTaken)
+        #expect(try PreferenceStore.etcd(suite, configuration).contents.isEmpty)
+    }
+}
+#endif
