@@ -49,7 +49,6 @@ final class EtcdBackend: PreferenceBackend {
 
     deinit {
         watch.stop()
-        client.transport.close()
         monitor.finish()
     }
 

@@ -77,10 +77,14 @@ package final class EtcdCluster: Sendable {
         throw EtcdObstacle("etcd did not become healthy:\n" + nodes.map(\.log).joined(separator: "\n").suffix(4000))
     }
 
-    /// Runs `etcdctl`, and throws what it says where it fails.
+    /// Runs `etcdctl`, and throws where it fails.
     @discardableResult
-    package func control(_ arguments: String..., endpoints: [String]? = nil) throws -> String {
-        guard let output = run(arguments, endpoints: endpoints, isQuiet: false) else {
+    package func control(_ arguments: String...) throws -> String { try control(arguments) }
+
+    /// Runs `etcdctl`, and throws where it fails.
+    @discardableResult
+    package func control(_ arguments: [String]) throws -> String {
+        guard let output = run(arguments, endpoints: nil, isQuiet: false) else {
             throw EtcdObstacle("etcdctl \(arguments.joined(separator: " ")) failed")
         }
         return output

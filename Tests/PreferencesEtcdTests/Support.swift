@@ -71,7 +71,7 @@ func eventually(
     sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + .seconds(120)
+    let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
         if try condition() { return }
         try await Task.sleep(for: .milliseconds(10))

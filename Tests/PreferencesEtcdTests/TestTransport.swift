@@ -4,6 +4,10 @@ import Foundation
 
 @testable import PreferencesEtcd
 
+struct NoStream: TransportStream {
+    func cancel() {}
+}
+
 /// Requests over HTTP that a test can cut off, refuse or lose the answers of.
 final class TestTransport: Transport {
     enum Fault {
@@ -13,6 +17,8 @@ final class TestTransport: Transport {
         case lostRequest
         /// The server does it, and the answer is lost.
         case lostAnswer
+        /// The same, and nothing can be reached from then on.
+        case lostConnection
     }
 
     private struct State {
@@ -56,6 +62,10 @@ final class TestTransport: Transport {
         case .lostAnswer:
             _ = try transport.send(request, timeout: timeout)
             throw .unreachable("lost on the way back")
+        case .lostConnection:
+            _ = try transport.send(request, timeout: timeout)
+            cut()
+            throw .unreachable("lost with its connection")
         case nil: return try transport.send(request, timeout: timeout)
         }
     }
@@ -66,7 +76,7 @@ final class TestTransport: Transport {
     ) -> any TransportStream {
         guard !state.withLock({ $0.isCut }) else {
             receive(.end(.unconnected("cut")))
-            return transport.stream(request) { _ in }
+            return NoStream()
         }
         let stream = transport.stream(request, receive)
         state.withLock { state in
@@ -75,7 +85,5 @@ final class TestTransport: Transport {
         }
         return stream
     }
-
-    func close() { transport.close() }
 }
 #endif

@@ -32,7 +32,10 @@ final class HTTPTransport: Transport {
         client = HTTPClient(eventLoopGroupProvider: .shared(Self.loops), configuration: configuration)
     }
 
-    func close() { client.shutdown { _ in } }
+    deinit {
+        // It must live until it is shut down.
+        client.shutdown { [client] _ in withExtendedLifetime(client) {} }
+    }
 
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
         let answer = AnswerDelegate()

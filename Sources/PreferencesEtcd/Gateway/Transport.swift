@@ -26,9 +26,6 @@ protocol Transport: Sendable {
         _ request: GatewayRequest,
         _ receive: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream
-
-    /// Ends all requests; none is sent afterwards.
-    func close()
 }
 
 enum StreamPart: Sendable {

@@ -105,6 +105,9 @@ final class WatchDriver: Sendable {
     }
 
     private func open(from revision: Int64, _ watch: inout OpenWatch) -> WatchStateMachine.Input? {
+        // One that ended by what it said may still be open, and holds a connection.
+        watch.stream?.cancel()
+        watch.stream = nil
         watch.endpoint = client.endpoint
         let number = inbox.withLock { inbox in
             inbox.stream += 1

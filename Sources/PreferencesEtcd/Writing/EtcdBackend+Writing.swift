@@ -43,7 +43,9 @@ extension EtcdBackend {
     private func enqueue(_ write: WriteQueue.Write) -> PreferenceBackendCommit {
         let (stored, outside) = mirror.withLock { ($0.values, $0.drain()) }
         let shown = visible(outside)
-        guard queue.withLock({ write.condition.holds(for: $0.view(of: stored)) }) else {
+        // What may be stored already was true when it was sent; the mirror may show it.
+        let mayWait = write.inDoubt != nil || queue.withLock { write.condition.holds(for: $0.view(of: stored)) }
+        guard mayWait else {
             return PreferenceBackendCommit(outside: shown, isStored: false)
         }
         monitor.waits(

@@ -1,0 +1,88 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// A cluster with users.
+@Suite(needsEtcd)
+struct AuthenticationTests {
+    /// A node where the user `app` may read and write `tests/allowed`, and nothing else.
+    private static func start() throws -> EtcdCluster {
+        let cluster = try EtcdCluster.start(arguments: { _ in ["--auth-token-ttl", "1"] })
+        for command in [
+            ["user", "add", "root:secret"], ["user", "grant-role", "root", "root"], ["role", "add", "app"],
+            ["role", "grant-permission", "app", "--prefix=true", "readwrite", "tests/allowed/"],
+            ["user", "add", "app:password"], ["user", "grant-role", "app", "app"], ["auth", "enable"],
+        ] { try cluster.control(command) }
+        return cluster
+    }
+
+    private func configuration(_ cluster: EtcdCluster, password: String?) -> EtcdConfiguration {
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.credentials = password.map { EtcdCredentials(user: "app", password: $0) }
+        // The tokens below are to expire, which each use puts off.
+        configuration.probeInterval = .seconds(600)
+        return configuration
+    }
+
+    @Test
+    func userWithAPasswordReadsWritesAndWatchesAndOthersAreRefused() async throws {
+        let cluster = try Self.start()
+        let right = configuration(cluster, password: "password")
+        let (first, second) = (try PreferenceStore.etcd("allowed", right), try PreferenceStore.etcd("allowed", right))
+        #expect(second.contents.isEmpty)
+        try first.transaction { $0["a"] = 1 }
+        try await eventually("the watch of a user tells nothing") { second["a"] == 1 }
+
+        for password in ["wrong", nil] {
+            let store = try PreferenceStore.etcd("allowed", configuration(cluster, password: password))
+            let error = #expect(throws: PreferencesError.self) { try store.transaction { $0["a"] = 2 } }
+            #expect(error?.code == .notPermitted)
+        }
+        let forbidden = try PreferenceStore.etcd("forbidden", right)
+        let reports = Reports(of: forbidden)
+        #expect(forbidden.contents.isEmpty)
+        #expect(reports.codes == [.notPermitted], "a forbidden range reads as if it were empty, without a word")
+        #expect(first.contents == ["a": 1])
+    }
+
+    @Test
+    func expiredTokenIsRenewedForWritesAndForTheWatch() async throws {
+        let cluster = try Self.start()
+        let right = configuration(cluster, password: "password")
+        let store = try PreferenceStore.etcd("allowed", right)
+        try store.transaction { $0["a"] = 1 }
+        let expired = { cluster.nodes[0].log.components(separatedBy: "deleted a simple token").count - 1 }
+        try await eventually("no token has expired") { expired() > 0 }
+        try store.transaction { $0["a"] = 2 }
+        #expect(store["a"] == 2)
+
+        // A restart forgets all tokens and ends the watch.
+        cluster.nodes[0].kill()
+        try cluster.nodes[0].start()
+        let other = try PreferenceStore.etcd("allowed", right)
+        try other.transaction { $0["b"] = 3 }
+        try await eventually("the watch did not come back with a new token") { store["b"] == 3 }
+    }
+
+    @Test
+    func permissionThatIsTakenAwayIsReportedByTheWatch() async throws {
+        let cluster = try Self.start()
+        let monitor = EtcdMonitor()
+        let right = configuration(cluster, password: "password")
+        let store = try PreferenceStore.etcd("allowed", right, monitor: monitor)
+        let reports = Reports(of: store)
+        try store.transaction { $0["a"] = 1 }
+        try cluster.control(["--user", "root:secret", "user", "revoke-role", "app", "app"])
+        cluster.nodes[0].kill()
+        try cluster.nodes[0].start()
+        try await eventually("it was not reported") { reports.codes.contains(.notPermitted) }
+        #expect(!monitor.status.isConnected)
+        #expect(store["a"] == 1)
+    }
+}
+#endif

@@ -1,0 +1,124 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// Members that end, hang or are not there, and what of it a program notices.
+@Suite(needsEtcd)
+struct FailoverTests {
+    private let suite = freshSuite()
+
+    @Test
+    func deadFirstEndpointIsPassedOver() throws {
+        let dead = "http://127.0.0.1:\(try EtcdCluster.ports(1)[0])"
+        let monitor = EtcdMonitor()
+        let node = try SharedNode.get().endpoints[0]
+        let store = try PreferenceStore.etcd(suite, .testing([dead, node]), monitor: monitor)
+        store.set(1, for: "a")
+        #expect(store.contents == ["a": 1])
+        #expect(monitor.status.endpoint == node)
+    }
+
+    @Test
+    func restartedNodeIsFoundAgainWithoutGapOrRepeat() async throws {
+        let cluster = try EtcdCluster.start()
+        let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let counter = Preference("counter", default: 0, in: store)
+        let seen = Lock<[Int]>([])
+        let observation = counter.observe { change in seen.withLock { $0.append(change.new) } }
+        var expected: [Int] = []
+        for round in 1...3 {
+            for step in 1...5 {
+                expected.append(round * 10 + step)
+                try cluster.control("put", "tests/\(suite)/counter", "\(round * 10 + step)")
+            }
+            cluster.nodes[0].kill()
+            try cluster.nodes[0].start()
+            _ = try cluster.waitUntilHealthy()
+        }
+        try await eventually("what it saw is \(seen.withLock { $0 })") { seen.withLock { $0 } == expected }
+        observation.cancel()
+    }
+
+    @Test
+    func lostQuorumStopsWritesAndNotReadsAndPassesByItself() async throws {
+        let cluster = try EtcdCluster.start(3)
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        let monitor = EtcdMonitor()
+        configuration.timeout = .seconds(3)
+        configuration.attemptTimeout = .seconds(1)
+        let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
+        let value = Preference("value", default: 0, in: store)
+        try value.write(1)
+        for node in cluster.nodes.dropFirst() { node.kill() }
+        let error = #expect(throws: PreferencesError.self) { try value.write(2) }
+        #expect([.outcomeUnknown, .unavailable].contains(error?.code))
+        #expect(value.value == 1)
+        try await eventually("the state does not show it") { !monitor.status.isConnected && monitor.status.error != nil }
+        for node in cluster.nodes.dropFirst() { try node.start() }
+        try await eventually("it was not noticed that the cluster is back") { monitor.status.isConnected }
+        try await eventually("no write is taken") {
+            do throws(PreferencesError) { try value.write(3) } catch { return false }
+            return true
+        }
+        #expect(value.value == 3)
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/value") == "3\n")
+    }
+
+    @Test
+    func stoppedMemberIsLeftByTheWatchAndByWrites() async throws {
+        let cluster = try EtcdCluster.start(3)
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.attemptTimeout = .seconds(1)
+        let monitor = EtcdMonitor()
+        let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
+        store.set(1, for: "a")
+        let member = try #require(cluster.nodes.first { $0.clientURL == monitor.status.endpoint })
+        member.pause()
+        defer { member.resume() }
+        let others = cluster.endpoints.filter { $0 != member.clientURL }
+        let other = try PreferenceStore.etcd(suite, .testing(others))
+        try await eventually("nobody else can write") {
+            do { try other.transaction { $0["b"] = 2 } } catch is PreferencesError { return false }
+            return true
+        }
+        try await eventually("the watch still waits for a member that is stopped") { store["b"] == 2 }
+        #expect(monitor.status.endpoint != member.clientURL)
+        try store.transaction { $0["c"] = 3 }
+        #expect(store.contents == ["a": 1, "b": 2, "c": 3])
+    }
+
+    @Test
+    func compactionWhileDisconnectedIsMadeUpForByReadingAll() async throws {
+        let cluster = try EtcdCluster.start()
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        try store.transaction { transaction in
+            transaction["kept"] = 1
+            transaction["changed"] = 1
+            transaction["removed"] = 1
+        }
+        let changed = Preference("changed", default: 0, in: store)
+        let seen = Lock<[Int]>([])
+        let observation = changed.observe { change in seen.withLock { $0.append(change.new) } }
+        transport.cut()
+        for step in 2...20 { try cluster.control("put", "tests/\(suite)/changed", "\(step)") }
+        try cluster.control("del", "tests/\(suite)/removed")
+        try cluster.control("put", "tests/\(suite)/new", "1")
+        let status = try cluster.control("get", "-w", "json", "nothing")
+        let revision = try #require(status.firstMatch(of: #/"revision":(\d+)/#)).1
+        try cluster.control("compact", String(revision))
+        #expect(store.contents == ["kept": 1, "changed": 1, "removed": 1])
+        transport.mend()
+        let expected: [String: PropertyListValue] = ["kept": 1, "changed": 20, "new": 1]
+        try await eventually("it shows \(store.contents)") { store.contents == expected }
+        // Of what was compacted, the result alone.
+        #expect(seen.withLock { $0 } == [20])
+        observation.cancel()
+    }
+}
+#endif

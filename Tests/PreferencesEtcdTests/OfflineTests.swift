@@ -1,0 +1,168 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import FileTestSupport
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// What a program does without any endpoint, as it chose.
+@Suite(needsEtcd)
+struct OfflineTests {
+    private let suite = freshSuite()
+    private let cluster: EtcdCluster
+    private let transport: TestTransport
+    private let monitor = EtcdMonitor()
+    private var configuration: EtcdConfiguration
+
+    init() throws {
+        cluster = try SharedNode.get()
+        transport = try TestTransport()
+        configuration = .testing(cluster.endpoints)
+    }
+
+    private func put(_ name: String, _ text: String) throws {
+        try cluster.control("put", "tests/\(suite)/\(name)", text)
+    }
+
+    private func stored(_ name: String) throws -> String {
+        try cluster.control("get", "--print-value-only", "tests/\(suite)/\(name)")
+    }
+
+    @Test
+    mutating func readsGoOnAndWritesFail() async throws {
+        configuration.timeout = .milliseconds(200)
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let value = Preference("value", default: 0, in: store)
+        #expect(value.value == 0)
+        try put("value", "1")
+        try await eventually("the value never came") { value.value == 1 }
+        transport.cut()
+        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        let error = #expect(throws: PreferencesError.self) { try value.write(2) }
+        #expect(error?.code == .unavailable)
+        #expect(value.value == 1)
+        transport.mend()
+        try await eventually("it was not noticed that the node is back") { monitor.status.isConnected }
+        try put("value", "3")
+        try await eventually("the value never came") { value.value == 3 }
+    }
+
+    @Test
+    mutating func storeThatStartsWithoutAnEndpointGetsItsValuesLater() async throws {
+        configuration.timeout = .milliseconds(200)
+        try put("value", "1")
+        transport.cut()
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        let value = Preference("value", default: 0, in: store)
+        #expect(value.value == 0)
+        #expect(reports.codes == [.unavailable])
+        transport.mend()
+        try await eventually("the values never came") { value.value == 1 }
+    }
+
+    @Test
+    mutating func cacheFileServesAStartWithoutAnEndpoint() async throws {
+        let folder = try TemporaryFolder()
+        configuration.timeout = .milliseconds(500)
+        configuration.cacheFile = URL(filePath: folder.path("cache.jsonl"))
+        do {
+            let store = try PreferenceStore.etcd(suite, configuration)
+            try store.transaction { $0["value"] = 1 }
+            try store.transaction { $0["gone"] = 1 }
+            try put("other", "\"two\"")
+            try await eventually("the value never came") { store["other"] == "two" }
+        }
+        try await eventually("the copy lags behind") { try folder.read("cache.jsonl").contains("two") }
+        transport.cut()
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        #expect(store.contents == ["value": 1, "gone": 1, "other": "two"])
+        #expect(!monitor.status.isConnected)
+        try cluster.control("del", "tests/\(suite)/gone")
+        transport.mend()
+        try await eventually("it shows \(store.contents)") { store.contents == ["value": 1, "other": "two"] }
+        #expect(try PreferenceStore.file(at: URL(filePath: folder.path("cache.jsonl"))).contents == store.contents)
+    }
+
+    @Test
+    mutating func queuedWritesAreReadAtOnceAndSentInOrder() async throws {
+        configuration.offlineWrites = .queueing
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let counter = Preference("counter", default: 0, in: store)
+        try counter.write(5)
+        transport.cut()
+        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        for _ in 0..<3 { try counter.update { $0 += 1 } }
+        try store.transaction { $0["other"] = 1 }
+        #expect(counter.value == 8)
+        #expect(monitor.status.waitingWrites == 4)
+        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        #expect(error?.code == .notDurable)
+        #expect(try stored("counter") == "5\n")
+        transport.mend()
+        try await eventually("they were not sent") { monitor.status.waitingWrites == 0 }
+        #expect(try stored("counter") == "8\n")
+        #expect(try stored("other") == "1\n")
+        #expect(store.contents == ["counter": 8, "other": 1])
+        try await store.flush()
+    }
+
+    @Test
+    mutating func queuedUpdateThatOthersOvertookIsDroppedAndReportedAndAPlainSetWins() async throws {
+        configuration.offlineWrites = .queueing
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        let counter = Preference("counter", default: 0, in: store)
+        let theme = Preference("theme", default: "light", in: store)
+        try counter.write(5)
+        transport.cut()
+        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try counter.update { $0 += 1 }
+        try theme.write("dark")
+        #expect(counter.value == 6)
+        try put("counter", "100")
+        try put("theme", "\"blue\"")
+        transport.mend()
+        try await eventually("they were not sent") { monitor.status.waitingWrites == 0 }
+        try await eventually("the dropped value is still shown") { counter.value == 100 }
+        #expect(theme.value == "dark")
+        #expect(try stored("theme") == "\"dark\"\n")
+        try await eventually("it was not reported") { reports.codes == [.conflict] }
+    }
+
+    @Test
+    mutating func queuedUpdateWhoseAnswerWasLostIsNotDoneTwice() async throws {
+        configuration.offlineWrites = .queueing
+        configuration.timeout = .milliseconds(300)
+        let transport = try TestTransport { $0 == 2 ? .lostConnection : nil }
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        let counter = Preference("counter", default: 0, in: store)
+        try counter.write(5)
+        try counter.update { $0 += 1 }
+        #expect(counter.value == 6)
+        #expect(monitor.status.waitingWrites == 1)
+        transport.mend()
+        try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
+        #expect(try stored("counter") == "6\n")
+        #expect(counter.value == 6)
+        #expect(reports.codes.isEmpty)
+    }
+
+    @Test
+    mutating func statusesShowEachTurn() async throws {
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        _ = store.contents
+        var statuses = monitor.statuses.makeAsyncIterator()
+        while let status = await statuses.next(), !status.isConnected {}
+        transport.cut()
+        while let status = await statuses.next(), status.isConnected {}
+        transport.mend()
+        while let status = await statuses.next(), !status.isConnected {}
+        #expect(monitor.status.isConnected)
+    }
+}
+#endif
