@@ -12,6 +12,7 @@ enum Worker {
         let store = try PreferenceStore.etcd("torture", EtcdConfiguration(endpoints: endpoints))
         switch arguments[0] {
         case "increment": try increment(Int(arguments[1]) ?? 0, in: store)
+        case "set": try set(Int(arguments[1]) ?? 0, in: store)
         case "watch": try await watch(store)
         default: throw EtcdObstacle("no such role")
         }
@@ -32,6 +33,15 @@ enum Worker {
             }
         }
         say("done \(conflicts)")
+    }
+
+    /// Sets a flag so often when it is told to.
+    private static func set(_ count: Int, in store: PreferenceStore) throws {
+        let flag = Preference("flag", default: 0, in: store)
+        say("ready \(flag.value)")
+        guard readLine() != nil else { return }
+        for value in 1...max(1, count) { try flag.write(value) }
+        say("done")
     }
 
     /// Says what it saw when it is told where the counter ended.
