@@ -17,7 +17,7 @@ struct DocumentTests {
 
     @Test
     func snippetsAreShownSomewhere() throws {
-        let blocks = Set(try Self.documents.flatMap(Snippet.blocks))
+        let blocks = Set(try Self.documents.flatMap { try Snippet.blocks(of: $0) })
         for snippet in try Snippet.all() { #expect(blocks.contains(snippet.text), "no document shows \(snippet.name)") }
     }
 }

@@ -17,10 +17,10 @@ struct Snippet: Hashable {
         }
     }
 
-    /// The Swift code blocks of a Markdown document.
-    static func blocks(of document: String) throws -> [String] {
+    /// The code blocks of a Markdown document in a language.
+    static func blocks(of document: String, language: String = "swift") throws -> [String] {
         let text = try String(contentsOf: root.appending(path: document), encoding: .utf8)
-        return sections(of: text, from: "```swift", to: "```").map(\.text)
+        return sections(of: text, from: "```\(language)", to: "```").map(\.text)
     }
 
     private static func snippets(in text: String) -> [Snippet] {
