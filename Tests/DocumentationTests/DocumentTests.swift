@@ -1,11 +1,10 @@
+import FoundationEssentials
 import Testing
 
 /// What a document shows is what a compiler has seen: each Swift block is one of the snippets, byte by byte.
 struct DocumentTests {
-    static let documents = [
-        "README.md", "Sources/Preferences/Preferences.docc/Testing.md",
-        "Sources/Preferences/Preferences.docc/Adopting.md",
-    ]
+    static let documents = ["README.md"] + ["Testing", "Adopting", "Declaring"].map { "\(guides)/\($0).md" }
+    private static let guides = "Sources/Preferences/Preferences.docc"
 
     @Test(arguments: documents)
     func swiftBlocksAreCompiledSnippets(document: String) throws {
@@ -19,5 +18,21 @@ struct DocumentTests {
     func snippetsAreShownSomewhere() throws {
         let blocks = Set(try Self.documents.flatMap { try Snippet.blocks(of: $0) })
         for snippet in try Snippet.all() { #expect(blocks.contains(snippet.text), "no document shows \(snippet.name)") }
+    }
+
+    @Test
+    func refusalsAreThoseOfTheCompileTests() throws {
+        let folder = Snippet.root.appending(path: "Tests/CompileTests/Refused")
+        let refused = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { file in
+            try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+        }
+        let guide = try String(contentsOf: Snippet.root.appending(path: "\(Self.guides)/Declaring.md"), encoding: .utf8)
+        let messages = guide.split(separator: "\n").drop { $0 != "## What the compiler refuses" }.compactMap {
+            $0.prefixMatch(of: /\| `(.+?)` \|/)?.1
+        }
+        #expect(messages.count > 5)
+        for message in messages {
+            #expect(refused.contains { $0.contains(": \(message)") }, "the compiler says no such thing: \(message)")
+        }
     }
 }

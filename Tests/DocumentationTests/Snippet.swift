@@ -23,6 +23,17 @@ struct Snippet: Hashable {
         return sections(of: text, from: "```\(language)", to: "```").map(\.text)
     }
 
+    /// What a snippet's comments say that it prints: those behind a `print`, and those on a line of their own.
+    static func shownOutput(of name: String) throws -> [String] {
+        guard let snippet = try all().first(where: { $0.name == name }) else { return ["no snippet is named \(name)"] }
+        return snippet.text.split(separator: "\n").compactMap { line in
+            guard line.hasPrefix("// ") || line.contains("print("), let mark = line.firstRange(of: "// ") else {
+                return nil
+            }
+            return String(line[mark.upperBound...])
+        }
+    }
+
     private static func snippets(in text: String) -> [Snippet] {
         sections(of: text, from: "// snippet: ", to: "// end").map { Snippet(name: $0.name, text: $0.text) }
     }

@@ -52,7 +52,9 @@ extension TroubleshootingTests {
     private static func shownMessages() throws -> [String] {
         let lines = try text(of: guide).split(separator: "\n").prefix { $0 != "## Without a message" }
         return lines.compactMap { line in
-            guard line.hasPrefix("| `"), let end = line.dropFirst(3).firstRange(of: "` |")?.lowerBound else { return nil }
+            guard line.hasPrefix("| `"), let end = line.dropFirst(3).firstRange(of: "` |")?.lowerBound else {
+                return nil
+            }
             return String(line[line.index(line.startIndex, offsetBy: 3)..<end])
         }
     }
