@@ -3,7 +3,7 @@ import Testing
 
 /// What a document shows is what a compiler has seen: each Swift block is one of the snippets, byte by byte.
 struct DocumentTests {
-    static let documents = ["README.md"] + ["Testing", "Adopting", "Declaring"].map { "\(guides)/\($0).md" }
+    static let documents = ["README.md"] + ["Testing", "Adopting", "Declaring", "Reacting"].map { "\(guides)/\($0).md" }
     private static let guides = "Sources/Preferences/Preferences.docc"
 
     @Test(arguments: documents)
