@@ -17,6 +17,19 @@ struct Snippet: Hashable {
         }
     }
 
+    /// Whether a block is a snippet, or whole lines of a file of the examples, which are compiled on their own.
+    static func isCompiled(_ block: String) throws -> Bool {
+        if try all().contains(where: { $0.text == block }) { return true }
+        let examples = root.appending(path: "Examples")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: examples.path).filter {
+            $0.hasSuffix(".swift") && !$0.contains(".build/")
+        }
+        return try files.contains { file in
+            let text = try String(contentsOf: examples.appending(path: file), encoding: .utf8)
+            return text.hasPrefix(block) || text.contains("\n" + block)
+        }
+    }
+
     /// The code blocks of a Markdown document in a language.
     static func blocks(of document: String, language: String = "swift") throws -> [String] {
         let text = try String(contentsOf: root.appending(path: document), encoding: .utf8)
