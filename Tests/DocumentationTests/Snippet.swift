@@ -17,16 +17,15 @@ struct Snippet: Hashable {
         }
     }
 
-    /// Whether a block is a snippet, or whole lines of a file of the examples, which are compiled on their own.
-    static func isCompiled(_ block: String) throws -> Bool {
-        if try all().contains(where: { $0.text == block }) { return true }
+    /// The files of the examples, which are compiled on their own, and of which a document may show whole lines.
+    static func examples() throws -> [String] {
         let examples = root.appending(path: "Examples")
-        let files = try FileManager.default.subpathsOfDirectory(atPath: examples.path).filter {
-            $0.hasSuffix(".swift") && !$0.contains(".build/")
+        let paths = try ["Sources", "Tests"].flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(atPath: examples.appending(path: folder).path)
+                .filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
         }
-        return try files.contains { file in
-            let text = try String(contentsOf: examples.appending(path: file), encoding: .utf8)
-            return text.hasPrefix(block) || text.contains("\n" + block)
+        return try (["Package.swift"] + paths).map { path in
+            "\n" + (try String(contentsOf: examples.appending(path: path), encoding: .utf8))
         }
     }
 
