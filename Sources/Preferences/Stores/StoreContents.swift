@@ -62,13 +62,13 @@ struct StoreContents: Sendable {
 
     /// Makes a name read as `value`, in a layered store as that layer's value; whether it reads differently now.
     mutating func set(_ value: PropertyListValue?, for name: String, layer index: Int? = nil) -> Bool {
-        let old = self.value(of: name)
-        if let index {
-            layers[index].values[name] = value
-            merged[name] = layers.lazy.filter { $0.spelling == nil }.compactMap { $0.values[name] }.first
-        } else {
-            merged[name] = value
+        guard let index else {
+            let old = value.map { merged.updateValue($0, forKey: name) } ?? merged.removeValue(forKey: name)
+            return old != value
         }
+        let old = self.value(of: name)
+        layers[index].values[name] = value
+        merged[name] = layers.lazy.filter { $0.spelling == nil }.compactMap { $0.values[name] }.first
         return old != self.value(of: name)
     }
 

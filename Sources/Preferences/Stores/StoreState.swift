@@ -70,19 +70,20 @@ struct StoreState {
         let isObserved = subscriptionCount > 0
         var isChanged = false
         for (name, value) in changes {
-            let entry = isObserved ? contents.change(of: name, to: value, layer: layer) : nil
-            let index = nodes.index(forKey: name)
+            if isObserved, let entry = contents.change(of: name, to: value, layer: layer) {
+                batch.entries.append(entry)
+            }
+            let node = nodes[name]
             // Also where the strongest layer still answers: it may be one that can't be read.
             guard contents.set(value, for: name, layer: layer) else {
-                if layer != nil, let index { nodes.values[index].invalidate() }
+                if layer != nil { node?.invalidate() }
                 continue
             }
             isChanged = true
-            if let entry { batch.entries.append(entry) }
-            guard let index else { continue }
-            nodes.values[index].invalidate()
-            batch.signals.endEpoch(of: nodes.values[index].signal)
-            batch.isObserved = batch.isObserved || nodes.values[index].isObserved
+            guard let node else { continue }
+            node.invalidate()
+            batch.signals.endEpoch(of: node.signal)
+            batch.isObserved = batch.isObserved || node.isObserved
         }
         guard isChanged else { return nil }
         sequence += 1
@@ -93,7 +94,7 @@ struct StoreState {
 extension StoreState {
     /// Makes every later read go to the store.
     mutating func forgetValues() {
-        for index in nodes.values.indices { nodes.values[index].invalidate() }
+        for node in nodes.values { node.invalidate() }
     }
 
     /// The slot of a name, type and coding, made by `make` where there is none yet.
@@ -102,12 +103,19 @@ extension StoreState {
         key: SlotKey,
         _ make: (PreferenceCell, PreferenceSignal) -> Slot
     ) -> Slot {
-        nodes[name, default: PreferenceNode()].slot(for: key, make)
+        node(of: name).slot(for: key, make)
     }
 
     /// Whether this is the first report of a name's stored value by the slot's type and coding.
     mutating func isFirstReport(on name: String, by key: SlotKey) -> Bool {
-        nodes[name, default: PreferenceNode()].isFirstReport(by: key)
+        node(of: name).isFirstReport(by: key)
+    }
+
+    private mutating func node(of name: String) -> PreferenceNode {
+        if let node = nodes[name] { return node }
+        let node = PreferenceNode()
+        nodes[name] = node
+        return node
     }
 
     /// Adds a layered store above this one, and forgets those that are gone.
@@ -127,7 +135,7 @@ extension StoreState {
             return
         }
         if subscription.timing == .willSet { announcedCount += 1 }
-        for name in names { nodes[name, default: PreferenceNode()].subscriptions.append(subscription) }
+        for name in names { node(of: name).subscriptions.append(subscription) }
     }
 
     /// Takes a subscription out; the caller lets go of it once the lock is released.
