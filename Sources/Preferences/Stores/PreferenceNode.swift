@@ -23,8 +23,12 @@ final class PreferenceNode {
 
     var isObserved: Bool { !subscriptions.isEmpty }
 
-    /// Makes every slot of the name read the store again.
-    func invalidate() {
+    /// Whether somebody could not read what is stored, or the strongest layer's value, since that changed.
+    private(set) var isUnreadable = false
+
+    /// Makes every slot of the name read the store again, after a change that is shown or below a stronger layer's value.
+    func invalidate(_ effect: StoreContents.Effect = .shown) {
+        if effect == .shown { isUnreadable = false }
         if !reported.isEmpty { reported.removeAll() }
         // Only cells are touched: taking a strong reference to a slot could make this the last one, and its value's
         // deinit would run under the store's lock.
@@ -46,6 +50,7 @@ final class PreferenceNode {
 
     /// Whether this is the first report of the stored value by the slot's type and coding.
     func isFirstReport(by key: SlotKey) -> Bool {
-        reported.insert(SlotKey(type: key.type, coding: key.coding, validation: nil)).inserted
+        isUnreadable = true
+        return reported.insert(SlotKey(type: key.type, coding: key.coding, validation: nil)).inserted
     }
 }

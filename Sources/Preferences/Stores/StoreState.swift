@@ -34,7 +34,7 @@ struct StoreState {
 
     /// Takes what is stored under names that nobody has read before; so nobody is told.
     mutating func discover(_ values: [String: PropertyListValue], layer: Int? = nil) {
-        for (name, value) in values { _ = contents.set(value, for: name, layer: layer) }
+        for (name, value) in values { contents.set(value, for: name, layer: layer) }
     }
 
     /// Notes that the source has been asked for the names.
@@ -71,21 +71,16 @@ struct StoreState {
         var isChanged = false
         for (name, value) in changes {
             if isObserved, let entry = contents.change(of: name, to: value, layer: layer) {
-                batch.entries.append(entry)
+                batch.append(entry)
             }
-            let node = nodes[name]
-            // Also where the strongest layer still answers: it may be one that can't be read.
-            guard contents.set(value, for: name, layer: layer) else {
-                if layer != nil { node?.invalidate() }
-                continue
-            }
-            isChanged = true
-            guard let node else { continue }
-            node.invalidate()
-            batch.signals.endEpoch(of: node.signal)
+            let effect = contents.set(value, for: name, layer: layer)
+            isChanged = isChanged || effect == .shown
+            guard effect != .none, let node = nodes[name] else { continue }
+            if effect == .shown || node.isUnreadable { batch.signals.endEpoch(of: node.signal) }
+            node.invalidate(effect)
             batch.isObserved = batch.isObserved || node.isObserved
         }
-        guard isChanged else { return nil }
+        guard isChanged || !batch.isEmpty else { return nil }
         sequence += 1
         return batch
     }
@@ -152,9 +147,9 @@ extension StoreState {
     /// Those who are to be told of a batch: subscribed before it, each once, in the order in which they subscribed.
     func subscribers(to batch: ChangeBatch, at timing: PreferenceTiming = .didSet) -> [ChangeSubscription] {
         guard timing == .didSet || announcedCount > 0 else { return [] }
-        var found = timing == .didSet ? subscriptions : []
+        var found = timing == .didSet && !batch.entries.isEmpty ? subscriptions : []
         var sources = found.isEmpty ? 0 : 1
-        for entry in batch.entries {
+        for entry in batch.entries + batch.entriesBelow {
             let own = nodes[entry.name]?.subscriptions.filter { $0.timing == timing } ?? []
             guard !own.isEmpty else { continue }
             sources += 1
@@ -178,8 +173,8 @@ extension StoreState {
         let layer = contents.writableLayer
         guard layer != nil || contents.layers.isEmpty else { return nil }
         for (name, value) in changes {
-            if let entry = contents.change(of: name, to: value, layer: layer) { batch.entries.append(entry) }
+            if let entry = contents.change(of: name, to: value, layer: layer) { batch.append(entry) }
         }
-        return batch.entries.isEmpty ? nil : batch
+        return batch.isEmpty ? nil : batch
     }
 }
