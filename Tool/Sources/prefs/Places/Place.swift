@@ -33,13 +33,53 @@ struct Place {
 
     /// What a program reads just now, or a failure where there is neither a file nor a value.
     func contents() throws -> [String: PropertyListValue] {
-        var contents: [String: PropertyListValue] = [:]
-        for path in location?.systemPaths.reversed() ?? [] { contents.merge(Self.layer(path)) { $1 } }
-        let own = try PreferencesFile.contents(of: path) { Terminal.warn("\($0)") }
-        contents = contents.isEmpty ? own : contents.merging(own) { $1 }
-        if let location { contents.merge(Self.layer(location.managedPath)) { $1 } }
-        guard !contents.isEmpty || exists else { throw missing }
+        let layers = try layers().map(\.contents).filter { !$0.isEmpty }
+        guard var contents = layers.first else {
+            guard exists else { throw missing }
+            return [:]
+        }
+        for layer in layers.dropFirst() { contents.merge(layer) { $1 } }
         return contents
+    }
+
+    /// What each file holds that a program reads, the one that wins last.
+    func layers() throws -> [(source: Source, contents: [String: PropertyListValue])] {
+        let own = try PreferencesFile.contents(of: path) { Terminal.warn("\($0)") }
+        guard let location else { return [(.file, own)] }
+        return location.systemPaths.reversed().map { (.system, Self.layer($0)) }
+            + [(.user, own), (.managed, Self.layer(location.managedPath))]
+    }
+
+    /// Which file a value comes from.
+    enum Source: String {
+        case file, system, user, managed
+    }
+
+    /// What the program says of its preferences; nil where it says nothing, as of a file by its path.
+    func schema() throws -> Schema? {
+        try location?.schemaPaths.lazy.first { access($0, F_OK) == 0 }.map { try Schema(path: $0) }
+    }
+
+    /// Refuses changes to values that the program says it doesn't take.
+    func check(_ changes: [String: PropertyListValue?]) throws {
+        guard let schema = try schema() else { return }
+        for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
+            if let value { try schema.check(value, for: name) }
+        }
+    }
+
+    /// Where the program's schema would lie that everybody finds.
+    var schemaPath: String? { location?.schemaPaths.last }
+
+    /// Why no value can be set; nil where nothing is in the way.
+    var problemOfWriting: String? {
+        var path = path[...]
+        // What is not there yet is made in the folder above.
+        while access(String(path), F_OK) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") {
+            path = slash == path.startIndex ? "/" : path[..<slash]
+        }
+        let first = access(String(path), F_OK) == 0 ? String(path) : "."
+        return access(first, W_OK) == 0 ? nil : "\(first): \(String(cString: strerror(errno)))"
     }
 
     /// As for a program, a layer that can't be read is none.
