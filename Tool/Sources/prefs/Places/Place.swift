@@ -60,9 +60,14 @@ struct Place {
         try location?.schemaPaths.lazy.first { access($0, F_OK) == 0 }.map { try Schema(path: $0) }
     }
 
-    /// Refuses changes to values that the program says it doesn't take.
+    /// Refuses changes to values that the program says it doesn't take; a schema that can't be read refuses nothing.
     func check(_ changes: [String: PropertyListValue?]) throws {
-        guard let schema = try schema() else { return }
+        let found: Schema?
+        do { found = try schema() } catch let failure as Failure {
+            Terminal.warn(failure.message)
+            return
+        }
+        guard let schema = found else { return }
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             if let value { try schema.check(value, for: name) }
         }
