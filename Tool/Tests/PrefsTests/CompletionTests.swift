@@ -6,7 +6,7 @@ struct CompletionTests {
     private static let shells: [(name: String, start: String)] = [
         ("bash", "bash --rcfile setup -i"),
         ("zsh", "env ZDOTDIR=$PWD/zsh zsh -i"),
-        ("fish", "env fish --no-config -C 'source completions'"),
+        ("fish", "env fish --no-config -C 'source completions; source prompt'"),
     ]
 
     @Test(arguments: shells)
@@ -16,13 +16,14 @@ struct CompletionTests {
         try tool.run("write com.example.app volume 5")
         try tool.shell("prefs --generate-completion-script \(shell) > completions; mkdir zsh functions")
         try tool.shell("cp completions functions/_prefs")
+        try tool.write("function fish_prompt; echo 'READY> '; end\n", to: "prompt")
         try tool.write("PS1='READY> '; source completions\n", to: "setup")
         try tool.write(
             "PS1='READY> '; fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -D\n",
             to: "zsh/.zshrc"
         )
         guard let session = try TerminalSession(tool, start) else { return }
-        _ = try session.screen(showing: ">")
+        _ = try session.screen(showing: "READY>")
         for (typed, completed) in [
             ("prefs wr", "prefs write"), (" com", "prefs write com.example.app"),
             (" vol", "prefs write com.example.app volume"),

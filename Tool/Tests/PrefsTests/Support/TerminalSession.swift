@@ -27,15 +27,21 @@ final class TerminalSession {
         try tmux(["capture-pane", "-p", "-J"] + (colours ? ["-e"] : [])).output
     }
 
-    /// Waits until the screen shows a text; gives up after a minute, and returns what it shows then.
+    /// Waits until the screen shows a text, and returns what it shows then; a failure where that takes minutes.
     func screen(showing text: String) throws -> String {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(180)
         while ContinuousClock.now < end {
             let screen = try screen()
             if screen.contains(text) { return screen }
             usleep(20_000)
         }
-        return try screen()
+        throw NeverShown(text: text, screen: try screen())
+    }
+
+    /// What was waited for, and what the screen showed instead.
+    struct NeverShown: Error {
+        let text: String
+        let screen: String
     }
 
     /// Presses keys, as tmux names them.
