@@ -109,7 +109,7 @@ public final class PreferenceStore: Sendable {
 }
 
 /// Where a store gets its values from: a backend, or other stores.
-protocol StoreSource: Sendable {
+protocol StoreSource: AnyObject, Sendable {
     /// Gives the store its first contents; does nothing where it has them.
     func load(into store: PreferenceStore)
 
