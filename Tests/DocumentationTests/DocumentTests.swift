@@ -5,6 +5,7 @@ struct DocumentTests {
     static let documents = [
         "README.md", "Sources/Preferences/Preferences.docc/Testing.md",
         "Sources/Preferences/Preferences.docc/Adopting.md",
+        "Sources/Preferences/Preferences.docc/CommandLine.md",
     ]
 
     @Test(arguments: documents)
