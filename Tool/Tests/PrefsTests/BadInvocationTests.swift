@@ -77,6 +77,7 @@ struct BadInvocationTests {
         ("import app", 2, "Foundation has left none"),
         ("export app --format toml", 2, "'json', 'xml' or 'lines'"),
         ("export app nope/out.json", 1, "No such file"),
+        ("export app config", 2, "Is a directory"),
         ("export nope", 1, "there is nothing"),
         ("check nope", 1, "there is no file"),
         ("check --file damaged.jsonl", 3, "check --repair"),

@@ -47,11 +47,9 @@ enum Terminal {
     }
 
     static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        guard !OutputFile.write(bytes, to: descriptor) else { return }
-        let failure = Failure("write", "the output", errno: errno)
-        // Of standard error nobody can be told.
-        if descriptor != STDERR_FILENO { warn(failure.message) }
-        exit(ExitStatus.failed.rawValue)
+        // Of standard error nobody can be told; the exit code still says what there was to say.
+        guard !OutputFile.write(bytes, to: descriptor), descriptor != STDERR_FILENO else { return }
+        end(Failure("write", "the output", errno: errno))
     }
 
     /// Keeps the numbers of the standard streams from the files that are opened, where a stream is closed.
