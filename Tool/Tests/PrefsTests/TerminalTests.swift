@@ -80,12 +80,19 @@ struct TerminalTests {
         #expect(try session.screen(colours: true).contains("\u{1B}[1mvolume") == isColoured)
     }
 
+    /// A shell that a person types into, once it is ready.
+    private func interactiveShell(_ tool: Tool) throws -> TerminalSession? {
+        try tool.write("PS1='READY> '\n", to: "setup")
+        guard let session = try TerminalSession(tool, "bash --rcfile setup -i") else { return nil }
+        _ = try session.screen(showing: "READY>")
+        return session
+    }
+
     @Test
     func interruptEndsWatchAsAShellExpects() throws {
-        let tool = try Tool(["PS1": "READY> "])
+        let tool = try Tool()
         try tool.run("write app volume 5")
-        guard let session = try TerminalSession(tool, "bash --norc -i") else { return }
-        _ = try session.screen(showing: "READY>")
+        guard let session = try interactiveShell(tool) else { return }
         try session.type("stty -g > before; prefs watch app")
         _ = try session.screen(showing: "Ctrl-C ends it")
         try tool.run("write app volume 6")
@@ -99,9 +106,8 @@ struct TerminalTests {
 
     @Test
     func interruptLeavesNoPartOfALine() throws {
-        let tool = try Tool(["PS1": "READY> "])
-        guard let session = try TerminalSession(tool, "bash --norc -i") else { return }
-        _ = try session.screen(showing: "READY>")
+        let tool = try Tool()
+        guard let session = try interactiveShell(tool) else { return }
         try session.type("prefs watch app --json > changes")
         _ = try session.screen(showing: "Ctrl-C ends it")
         try tool.shell("seq 5000 | sed 's/.*/{\"name&\":1}/' | prefs import app -")
