@@ -11,8 +11,11 @@ final class TerminalSession {
         guard let program = Needed.path(of: "tmux") else { return nil }
         self.program = program
         self.tool = tool
-        try tool.write("set -g remain-on-exit on\nset -g default-terminal screen-256color\n", to: ".tmux")
-        let run = try tmux(["-f", "\(tool.folder)/.tmux", "new-session", "-d", "-x", "100", "-y", "30", line])
+        try tool.write("set -g default-terminal screen-256color\n", to: ".tmux")
+        // A program that waits keeps the screen; what tmux keeps of one that has ended is scrolled.
+        let run = try tmux([
+            "-f", "\(tool.folder)/.tmux", "new-session", "-d", "-x", "100", "-y", "30", line + "; exec cat",
+        ])
         guard run.status == 0 else {
             throw CocoaError(.executableLoad, userInfo: [NSDebugDescriptionErrorKey: run.error])
         }
