@@ -5,10 +5,10 @@
 SWIFT ?= swift
 STRICT = --scratch-path $(1).build/strict -Xswiftc -warnings-as-errors
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
-	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Tests Verify/AppleCheck/Planted Torture/Sources \
+	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Tests Verify/AppleCheck/Planted Torture/Sources Torture/Etcd \
 	Tool/Package.swift Tool/Sources Tool/Tests
 
-CHECKS := lint build test compile-tests examples tool verify apple-check opencombine reading-path fuzz \
+CHECKS := lint build test compile-tests examples tool verify apple-check opencombine etcd-tests reading-path fuzz \
 	thread-sanitizer address-sanitizer torture
 
 .PHONY: check list-checks format mutants $(CHECKS)
@@ -55,6 +55,14 @@ apple-check:
 # Publishers where there is no Combine, behind the trait.
 opencombine:
 	$(SWIFT) test --traits OpenCombine --scratch-path .build/opencombine --filter PublisherTests
+
+# Stores over real clusters of etcd, behind the trait; and that nobody else pays for it. The experiment takes a count:
+# `swift run --traits Etcd --scratch-path .build/etcd etcd-torture increments 10000`.
+etcd-tests:
+	$(SWIFT) build --build-tests $(call STRICT)
+	Scripts/check-etcd-is-optional .build/strict
+	$(SWIFT) test --traits Etcd --scratch-path .build/etcd --filter PreferencesEtcdTests
+	$(SWIFT) run --traits Etcd --scratch-path .build/etcd etcd-torture increments 1000
 
 # That isolated stores cost a read nothing, by instructions.
 reading-path:

@@ -112,7 +112,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesEtcdTests",
             dependencies: [
-                "PreferencesEtcd", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "EtcdTestSupport",
+                "PreferencesEtcd", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport",
+                "EtcdTestSupport",
             ],
             swiftSettings: settings
         ),

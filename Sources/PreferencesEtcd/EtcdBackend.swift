@@ -54,7 +54,7 @@ final class EtcdBackend: PreferenceBackend {
 
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
         self.host.withLock { $0 = host }
-        let copied = try loadCopy(host)
+        let copied = loadCopy(host)
         var revision: Int64?
         do throws(GatewayClient.Failure) {
             revision = try readAll()
@@ -126,12 +126,18 @@ final class EtcdBackend: PreferenceBackend {
 
     // MARK: The copy
 
-    private func loadCopy(_ host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    /// A copy that can't be read is no reason to do without etcd.
+    private func loadCopy(_ host: PreferenceBackendHost) -> [String: PropertyListValue] {
         guard let copy else { return [:] }
-        return try copy.load(host)
+        do throws(PreferencesError) {
+            return try copy.load(host)
+        } catch {
+            host.report(error)
+            return [:]
+        }
     }
 
-    func updateCopy() {
+    private func updateCopy() {
         guard let copy else { return }
         do throws(PreferencesError) {
             try copy.update { mirror.withLock { $0.takeUncopied() } }

@@ -66,7 +66,9 @@ struct Mirror: Sendable {
     /// Removes what was no key at a revision.
     mutating func keep(_ present: Set<Data>, at revision: Int64) {
         var changes: [String: PropertyListValue?] = [:]
-        for (key, entry) in entries where !present.contains(key) && entry.modRevision <= revision { remove(key, &changes) }
+        for (key, entry) in entries where !present.contains(key) && entry.modRevision <= revision {
+            remove(key, &changes)
+        }
         finish(changes, at: max(revision, self.revision))
     }
 

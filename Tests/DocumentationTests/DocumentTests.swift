@@ -5,7 +5,9 @@ import Testing
 struct DocumentTests {
     /// All that have any, but for those on Apple's platforms, which `Verify` compiles, and on getting started, which
     /// `Scripts/check-getting-started` does as a reader does.
-    static let documents = ["README.md"] + pages.map { "\(guides)/\($0).md" }
+    static let documents =
+        ["README.md", "Sources/PreferencesEtcd/PreferencesEtcd.docc/PreferencesEtcd.md"]
+        + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
         "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Layers", "Adopting",
         "CommandLine",

@@ -9,11 +9,13 @@ struct Snippet: Hashable {
     /// The repository's folder.
     static var root: URL { URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL }
 
-    /// All snippets of this target.
+    /// All snippets of this target, and those that are compiled with the trait `Etcd`.
     static func all() throws -> [Snippet] {
-        let folder = root.appending(path: "Tests/DocumentationTests/Snippets")
-        return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().flatMap { file in
-            snippets(in: try String(contentsOf: folder.appending(path: file), encoding: .utf8))
+        try ["DocumentationTests", "PreferencesEtcdTests"].flatMap { target in
+            let folder = root.appending(path: "Tests/\(target)/Snippets")
+            return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().flatMap { file in
+                snippets(in: try String(contentsOf: folder.appending(path: file), encoding: .utf8))
+            }
         }
     }
 

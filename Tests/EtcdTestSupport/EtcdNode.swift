@@ -35,11 +35,12 @@ package final class EtcdNode: Sendable {
         let script = #"etcd "$@" >>"$LOG" 2>&1 </dev/null & echo $!; cat >/dev/null; kill -9 $! 2>/dev/null"#
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", script, "etcd"] + [
-            "--name", name, "--data-dir", folder.path(name),
-            "--listen-client-urls", clientURL, "--advertise-client-urls", clientURL,
-            "--listen-peer-urls", peerURL, "--initial-advertise-peer-urls", peerURL, "--logger", "zap",
-        ] + arguments
+        shell.arguments =
+            ["-c", script, "etcd"] + [
+                "--name", name, "--data-dir", folder.path(name),
+                "--listen-client-urls", clientURL, "--advertise-client-urls", clientURL,
+                "--listen-peer-urls", peerURL, "--initial-advertise-peer-urls", peerURL, "--logger", "zap",
+            ] + arguments
         shell.environment = ProcessInfo.processInfo.environment.merging(["LOG": folder.path("\(name).log")]) { $1 }
         let (input, output) = (Pipe(), Pipe())
         shell.standardInput = input

@@ -58,7 +58,9 @@ struct FailoverTests {
         let error = #expect(throws: PreferencesError.self) { try value.write(2) }
         #expect([.outcomeUnknown, .unavailable].contains(error?.code))
         #expect(value.value == 1)
-        try await eventually("the state does not show it") { !monitor.status.isConnected && monitor.status.error != nil }
+        try await eventually("the state does not show it") {
+            !monitor.status.isConnected && monitor.status.error != nil
+        }
         for node in cluster.nodes.dropFirst() { try node.start() }
         try await eventually("it was not noticed that the cluster is back") { monitor.status.isConnected }
         try await eventually("no write is taken") {

@@ -50,8 +50,14 @@ struct GatewayTests {
     }
 
     @Test(arguments: [
-        (#"{"error":"x","message":"etcdserver: no leader","code":14}"#, GatewayFailure.transient("etcdserver: no leader")),
-        (#"{"error":"etcdserver: permission denied","code":7}"#, .refused(code: 7, message: "etcdserver: permission denied")),
+        (
+            #"{"error":"x","message":"etcdserver: no leader","code":14}"#,
+            GatewayFailure.transient("etcdserver: no leader")
+        ),
+        (
+            #"{"error":"etcdserver: permission denied","code":7}"#,
+            .refused(code: 7, message: "etcdserver: permission denied")
+        ),
         (#"{"message":"etcdserver: invalid auth token","code":16}"#, .tokenRefused("etcdserver: invalid auth token")),
         (#"{"message":"etcdserver: user name is empty","code":3}"#, .tokenRefused("etcdserver: user name is empty")),
         (

@@ -166,7 +166,9 @@ struct MirrorTests {
     func writeIsFoundInTheHistoryByItsMarkAndNotByItsValue() throws {
         let mark = WriteMark()
         let builder = try builder(["a": 4], if: PreferenceCondition(values: ["a": 1]), mark: mark)
-        let another = [event("a", "4", 11), WatchEvent(kv: KeyValue(key: keys.mark, value: WriteMark().data, modRevision: 11))]
+        let another = [
+            event("a", "4", 11), WatchEvent(kv: KeyValue(key: keys.mark, value: WriteMark().data, modRevision: 11)),
+        ]
         let own = [event("a", "4", 12), WatchEvent(kv: KeyValue(key: keys.mark, value: mark.data, modRevision: 12))]
         #expect(History.revision(of: builder, in: another) == nil)
         #expect(History.revision(of: builder, in: another + own) == 12)

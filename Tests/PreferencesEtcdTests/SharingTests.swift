@@ -26,7 +26,9 @@ struct SharingTests {
         )
         let theme = Preference("theme", default: "light", in: second)
         let seen = Lock<[String]>([])
-        let observation = theme.observe { change in seen.withLock { $0.append("\(change.old) \(change.new) \(change.origin)") } }
+        let observation = theme.observe { change in
+            seen.withLock { $0.append("\(change.old) \(change.new) \(change.origin)") }
+        }
         first.set("dark", for: "theme")
         #expect(first["theme"] == "dark")
         try await eventually("the other store never saw it") { seen.withLock { $0 } == ["light dark external"] }
@@ -74,6 +76,19 @@ struct SharingTests {
         #expect(store["theme"] == nil)
         store.set("light", for: "theme")
         #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/theme") == "\"light\"\n")
+    }
+
+    @Test
+    func storeThatIsReleasedEndsItsWatchAndConnections() async throws {
+        weak var transport: TestTransport?
+        do {
+            let used = try TestTransport()
+            transport = used
+            let store = try PreferenceStore(etcd: suite, configuration, over: used)
+            store.set(1, for: "a")
+            #expect(store["a"] == 1)
+        }
+        try await eventually("something still holds the connection") { transport == nil }
     }
 
     @Test

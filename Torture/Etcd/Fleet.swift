@@ -41,9 +41,11 @@ enum Fleet {
         let after = try await Cost(node)
         let share = Double(changes * count)
         print("\(count) clients: \(Int(after.watchers)) watchers (the writer has one)")
-        print("  a change, for each client: \(text((after.received - before.received) / share)) bytes received,"
-            + " \(text((after.sent - before.sent) / share)) sent, \(text((after.seconds - before.seconds) / share * 1e6)) µs of the"
-            + " server's processor, the write included")
+        print(
+            "  a change, for each client: \(text((after.received - before.received) / share)) bytes received,"
+                + " \(text((after.sent - before.sent) / share)) sent, \(text((after.seconds - before.seconds) / share * 1e6)) µs of the"
+                + " server's processor, the write included"
+        )
         print("  a client: \(text((after.memory - empty.memory) / Double(count) / 1024)) KB of the server's memory")
 
         // As long as several probes take.
@@ -52,9 +54,11 @@ enum Fleet {
         let end = try await Cost(node)
         // Those of the writer's are few, and not among the bytes.
         let probes = end.ranges - quiet.ranges
-        print("  idle, \(text(probes)) probes: \(text((end.received - quiet.received) / probes)) bytes received,"
-            + " \(text((end.sent - quiet.sent) / probes)) sent, \(text((end.seconds - quiet.seconds) / probes * 1e6)) µs of the"
-            + " server's processor each")
+        print(
+            "  idle, \(text(probes)) probes: \(text((end.received - quiet.received) / probes)) bytes received,"
+                + " \(text((end.sent - quiet.sent) / probes)) sent, \(text((end.seconds - quiet.seconds) / probes * 1e6)) µs of the"
+                + " server's processor each"
+        )
     }
 
     private static func text(_ number: Double) -> String {

@@ -32,7 +32,9 @@ enum Increments {
             try await wait(for: counter, past: before + workers, children)
             stillest = max(stillest, .now - moment)
             try leader.start()
-            print("leader \(leader.name) killed at \(before), on again \((ContinuousClock.now - moment) / .seconds(1)) s later")
+            print(
+                "leader \(leader.name) killed at \(before), on again \((ContinuousClock.now - moment) / .seconds(1)) s later"
+            )
         }
         try await wait(for: counter, past: count * (kills + 1) / (kills + 2), children)
         let leader = try await leader(of: cluster)
@@ -48,9 +50,13 @@ enum Increments {
         let time = (ContinuousClock.now - start) / .seconds(1)
         let stored = try cluster.control("get", "--print-value-only", "preferences/torture/counter")
         let seen = watcher.words()
-        print("\(workers) processes, \(count) increments, \(Int(time)) s, longest pause after a kill \(stillest / .seconds(1)) s")
+        print(
+            "\(workers) processes, \(count) increments, \(Int(time)) s, longest pause after a kill \(stillest / .seconds(1)) s"
+        )
         print("stored: \(stored.trimmingCharacters(in: .newlines)); updates begun again after 64 conflicts: \(reruns)")
-        print("the watcher saw, of them in the wrong order, last, reads in the end: \(seen.dropFirst().joined(separator: ", "))")
+        print(
+            "the watcher saw, of them in the wrong order, last, reads in the end: \(seen.dropFirst().joined(separator: ", "))"
+        )
         let isRight =
             stored == "\(count)\n" && seen == ["saw", "\(count)", "0", "\(count)", "\(count)"]
             && reruns.allSatisfy { $0.first == "done" }
@@ -61,7 +67,9 @@ enum Increments {
     private static func wait(for counter: Preference<Int>, past value: Int, _ children: [WorkerProcess]) async throws {
         let end = ContinuousClock.now + .seconds(300)
         while counter.value < value {
-            guard ContinuousClock.now < end else { throw EtcdObstacle("nothing has moved for minutes at \(counter.value)") }
+            guard ContinuousClock.now < end else {
+                throw EtcdObstacle("nothing has moved for minutes at \(counter.value)")
+            }
             guard children.allSatisfy(\.isRunning) else { throw EtcdObstacle("a worker has ended") }
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -32,7 +32,9 @@ package final class Condition<State>: @unchecked Sendable {  // every use of `st
         mutex.deallocate()
     }
 
-    package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
         lock()
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state)

@@ -18,7 +18,12 @@ struct History {
     private let attemptTimeout: Duration
 
     /// At the last revision something must have been put, as else its end can't be seen.
-    init(of builder: TransactionBuilder, through end: Int64, _ client: GatewayClient, _ configuration: EtcdConfiguration) {
+    init(
+        of builder: TransactionBuilder,
+        through end: Int64,
+        _ client: GatewayClient,
+        _ configuration: EtcdConfiguration
+    ) {
         self.builder = builder
         self.end = end
         self.client = client

@@ -1,0 +1,79 @@
+#if Etcd
+import EtcdTestSupport
+import Foundation
+import Preferences
+import PreferencesEtcd
+import Testing
+
+/// What the guide shows, on a real node where it needs none of its own.
+@Suite(needsEtcd)
+struct GuideTests {
+    // snippet: declarations
+    struct FleetPreferences: PreferenceGroup {
+        @Preference("newCheckout") var newCheckout = false
+        @Preference("rateLimit", range: 1...10_000) var rateLimit = 100
+        let orders = Preference("orders", default: 0)
+        init() {}
+    }
+    // end
+
+    @Test
+    func storeIsUsedAsAnyOther() throws {
+        let url = try SharedNode.get().endpoints[0]
+        let suite = freshSuite()
+        let endpoints = [url]
+        // snippet: store
+        let configuration = EtcdConfiguration(endpoints: endpoints)  // such as ["http://127.0.0.1:2379"]
+        let store = try PreferenceStore.etcd(suite, configuration)  // such as "com.example.shop"
+        let preferences = FleetPreferences(in: store)
+
+        preferences.newCheckout = true  // every machine reads it as soon as its watch has told
+        try preferences.orders.update { $0 += 1 }  // counted once, whoever else counts
+        // end
+        #expect(try FleetPreferences(in: .etcd(suite, configuration)).newCheckout)
+        #expect(preferences.orders.value == 1)
+    }
+
+    @Test
+    func usersAndCertificatesAreConfigured() throws {
+        // snippet: security
+        var configuration = EtcdConfiguration(endpoints: [
+            "https://etcd1.example.com:2379", "https://etcd2.example.com:2379", "https://etcd3.example.com:2379",
+        ])
+        configuration.tls = EtcdTLS(
+            authority: "/etc/shop/authority.pem",
+            certificate: "/etc/shop/client.pem",  // where the servers demand one
+            privateKey: "/etc/shop/client.key"
+        )
+        configuration.credentials = EtcdCredentials(user: "shop", password: password)
+        // end
+        #expect(throws: PreferencesError.self) { try PreferenceStore.etcd("shop", configuration) }
+    }
+
+    private let password = "secret"
+
+    @Test
+    func offlineUseIsAChoice() async throws {
+        var configuration = EtcdConfiguration(endpoints: try SharedNode.get().endpoints)
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let suite = freshSuite()
+        // snippet: offline
+        configuration.cacheFile = folder.appending(path: "shop.jsonl")  // starts without any endpoint, too
+        configuration.offlineWrites = .queueing  // the default is .failing
+        let monitor = EtcdMonitor()
+        let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
+
+        let task = Task {
+            for await status in monitor.statuses {
+                print(status.endpoint ?? "offline: \(status.error?.message ?? "not connected yet")")
+            }
+        }
+        // end
+        store.set(1, for: "a")
+        #expect(store["a"] == 1)
+        #expect(monitor.status.isConnected)
+        task.cancel()
+    }
+}
+#endif
