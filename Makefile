@@ -8,7 +8,7 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Tests Verify/AppleCheck/Planted Torture/Sources \
 	Tool/Package.swift Tool/Sources Tool/Tests
 
-CHECKS := lint build test compile-tests examples tool verify apple-check opencombine reading-path fuzz \
+CHECKS := lint build imports test documentation api-breakage compile-tests examples tool verify apple-check opencombine reading-path fuzz \
 	thread-sanitizer address-sanitizer torture
 
 .PHONY: check list-checks format mutants $(CHECKS)
@@ -21,6 +21,18 @@ list-checks:
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+
+# That each file imports nothing that it doesn't use, by what the strict build has indexed.
+imports: build
+	Scripts/check-imports .build/strict
+
+# Without a warning, and with a comment on every public symbol; prints where the pages are.
+documentation:
+	Scripts/check-documentation
+
+# That nobody's program stops compiling, against the last version tag.
+api-breakage:
+	Scripts/check-api-breakage
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
