@@ -50,11 +50,13 @@ compile-tests:
 examples:
 	$(SWIFT) test --package-path Examples $(call STRICT,Examples/)
 	Scripts/check-tour $(call STRICT,Examples/)
+	Scripts/check-imports Examples/.build/strict
 	Scripts/check-getting-started
 
 # Without STRICT, which excludes the way in which packages of others are compiled; the script looks for warnings itself.
 tool:
 	Scripts/check-tool
+	Scripts/check-imports Tool/.build
 
 # Runs on Linux what is compiled for Apple's platforms alone, over Foundation's user defaults and stand-ins for SwiftUI and the cloud.
 verify:
