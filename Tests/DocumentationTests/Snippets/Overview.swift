@@ -15,7 +15,7 @@ struct OverviewSnippets {
             let player = PlayerPreferences()
             player.volume = 7  // in the file when this returns: a crash doesn't lose it
             try player.$volume.update { $0 += 1 }  // one step, between processes too
-            let observation = player.$volume.observe { print($0.new) }  // whoever sets it: this program, another, an editor
+            let observation = player.$volume.observe { print($0.new) }  // set here, elsewhere or by hand
             // end
             player.volume = 3
             observation.cancel()
