@@ -2,12 +2,6 @@
 internal import DurableFile
 internal import Preferences
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 /// Does what the state machine of a watch says, on a thread of its own.
 final class WatchDriver: Sendable {
     private struct Inbox {

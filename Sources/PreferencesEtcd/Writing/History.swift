@@ -1,6 +1,5 @@
 #if Etcd
 internal import DurableFile
-internal import Preferences
 
 /// What happened to a suite between the revision that a write was based on and the one at which it was found too late.
 ///
