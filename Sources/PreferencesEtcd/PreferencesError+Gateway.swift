@@ -6,6 +6,12 @@ extension PreferencesError {
     init(_ failure: GatewayFailure) {
         let text = failure.text
         switch failure {
+        case .unconnected where text.contains("SSL"), .unreachable where text.contains("SSL"):
+            self.init(
+                .unavailable,
+                "no encrypted connection can be made; check the configuration's tls, and which authority signed the servers' "
+                    + "certificates and the client's: \(text)"
+            )
         case .unconnected, .unreachable, .transient:
             self.init(
                 .unavailable,
