@@ -1,0 +1,59 @@
+/// Medians of contenders, a line each, in columns of what was done.
+public struct Table: Sendable {
+    /// One contender's medians; nil where it wasn't measured.
+    public struct Line: Sendable {
+        public let name: String
+        public let kind: Contender.Kind
+        public var values: [Double?]
+    }
+
+    public let title: String
+    public let unit: Unit
+    /// Said under the title.
+    public let note: String
+    public private(set) var columns: [String] = []
+    public private(set) var lines: [Line] = []
+
+    public init(_ title: String, unit: Unit = .time, note: String = "") {
+        self.title = title
+        self.unit = unit
+        self.note = note
+    }
+
+    /// Measures contenders in a race and adds their medians.
+    public mutating func add(_ column: String, _ effort: Effort, _ contenders: [Contender]) throws {
+        add(column, contenders, try effort.medians(of: contenders))
+    }
+
+    mutating func add(_ column: String, _ contenders: [Contender], _ medians: [Double]) {
+        for (contender, median) in zip(contenders, medians) {
+            let index = lines.firstIndex { $0.name == contender.name } ?? lines.endIndex
+            if index == lines.endIndex {
+                lines.append(Line(name: contender.name, kind: contender.kind, values: columns.map { _ in nil }))
+            }
+            lines[index].values.append(median)
+        }
+        columns.append(column)
+        for index in lines.indices where lines[index].values.count < columns.count { lines[index].values.append(nil) }
+    }
+
+    /// What was measured of a contender in a column; nil where it wasn't.
+    public func value(_ name: String, _ column: String) -> Double? {
+        guard let index = columns.firstIndex(of: column) else { return nil }
+        return lines.first { $0.name == name }?.values[index]
+    }
+
+    /// How often the first value goes into the second; nil where one is missing.
+    public func ratio(_ name: String, to other: String, _ column: String) -> Double? {
+        guard let value = self.value(name, column), let base = self.value(other, column), base > 0 else { return nil }
+        return value / base
+    }
+
+    /// The best of a kind in a column.
+    public func best(_ kind: Contender.Kind, _ column: Int) -> (name: String, value: Double)? {
+        let found = lines.compactMap { line in
+            line.kind == kind ? line.values[column].map { (name: line.name, value: $0) } : nil
+        }
+        return unit.isMoreBetter ? found.max { $0.value < $1.value } : found.min { $0.value < $1.value }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Synchronization
+
+/// Another process, with pipes to its input and from its output; ends with the object.
+final class Child {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private var received = Data()
+
+    /// This program in one of its roles.
+    convenience init(role arguments: String...) throws {
+        try self.init(CommandLine.arguments[0], ["child"] + arguments)
+    }
+
+    /// A program, looked for in the folders of `PATH` unless a path is given.
+    init(_ program: String, _ arguments: [String], isQuiet: Bool = false) throws {
+        guard let path = Self.path(of: program) else { throw Unavailable("\(program) is missing; install it") }
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        if isQuiet { process.standardError = FileHandle.nullDevice }
+        try process.run()
+    }
+
+    deinit {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    var identifier: Int32 { process.processIdentifier }
+
+    func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
+
+    /// The next line of its output; throws at the end.
+    func readLine() throws -> String {
+        while true {
+            if let end = received.firstIndex(of: 10) {
+                defer { received.removeSubrange(...end) }
+                return String(decoding: received[..<end], as: UTF8.self)
+            }
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw Failure("\(process.arguments ?? []) ended before it answered") }
+            received += more
+        }
+    }
+
+    /// The number on the next line.
+    func readNumber() throws -> Double {
+        let line = try readLine()
+        guard let number = Double(line) else { throw Failure("\(line) is no number") }
+        return number
+    }
+
+    /// Waits for its end; returns its exit code.
+    func wait() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    static func path(of program: String) -> String? {
+        if program.contains("/") { return program }
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        return folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}

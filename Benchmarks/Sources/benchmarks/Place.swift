@@ -1,0 +1,46 @@
+import Foundation
+import Glibc
+
+/// A folder of one's own that is removed with the object; also where everything lies that a user's settings would.
+final class Place {
+    let path: String
+    /// The bus over which dconf is reached; nil where it can't be started.
+    private var bus: Child?
+    private(set) var busProblem: String?
+
+    /// Makes the folder and points the environment, of this process and its children, to it.
+    init() throws {
+        let root = ProcessInfo.processInfo.environment["BENCHMARKS_FOLDER"] ?? NSTemporaryDirectory()
+        path = URL(filePath: root).appending(path: "benchmarks-\(UUID().uuidString)").path
+        for folder in ["config", "runtime"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(path)/\(folder)",
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        }
+        setenv("XDG_CONFIG_HOME", path + "/config", 1)
+        setenv("XDG_RUNTIME_DIR", path + "/runtime", 1)
+        setenv("HOME", path, 1)
+        setenv("GSETTINGS_BACKEND", "dconf", 1)
+        do {
+            let bus = try Child("dbus-daemon", ["--session", "--nofork", "--print-address"], isQuiet: true)
+            setenv("DBUS_SESSION_BUS_ADDRESS", try bus.readLine(), 1)
+            self.bus = bus
+        } catch {
+            busProblem = "dbus-daemon can't be started (\(error)); install dbus-daemon"
+        }
+    }
+
+    deinit {
+        bus = nil
+        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path): \(error)") }
+    }
+
+    /// A new folder in it.
+    func folder() throws -> String {
+        let folder = "\(path)/\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        return folder
+    }
+}
