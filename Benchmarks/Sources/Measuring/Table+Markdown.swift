@@ -23,8 +23,9 @@ extension Table {
     private var ratios: [[String]] {
         lines.filter { $0.kind == .ours }.flatMap { line in
             let peers = row("\(line.name): times as good as the best peer", line) { own, column in
-                best(.peer, column).map { peer in
-                    times(unit.isMoreBetter ? own / peer.value : peer.value / own) + " (\(peer.name))"
+                best(.peer, column).flatMap { peer in
+                    let ratio = unit.isMoreBetter ? own / peer.value : peer.value / own
+                    return ratio.isFinite ? times(ratio) + " (\(peer.name))" : nil
                 }
             }
             let limit = lines.first { $0.kind == .limit }

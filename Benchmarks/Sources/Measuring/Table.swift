@@ -22,16 +22,16 @@ public struct Table: Sendable {
 
     /// Measures contenders in a race and adds their medians.
     public mutating func add(_ column: String, _ effort: Effort, _ contenders: [Contender]) throws {
-        add(column, contenders, try effort.medians(of: contenders))
+        let medians = try effort.medians(of: contenders)
+        add(column, zip(contenders, medians).map { ($0.name, $0.kind, $1) })
     }
 
-    mutating func add(_ column: String, _ contenders: [Contender], _ medians: [Double]) {
-        for (contender, median) in zip(contenders, medians) {
-            let index = lines.firstIndex { $0.name == contender.name } ?? lines.endIndex
-            if index == lines.endIndex {
-                lines.append(Line(name: contender.name, kind: contender.kind, values: columns.map { _ in nil }))
-            }
-            lines[index].values.append(median)
+    /// Adds what was measured otherwise.
+    public mutating func add(_ column: String, _ figures: [(name: String, kind: Contender.Kind, value: Double)]) {
+        for (name, kind, value) in figures {
+            let index = lines.firstIndex { $0.name == name } ?? lines.endIndex
+            if index == lines.endIndex { lines.append(Line(name: name, kind: kind, values: columns.map { _ in nil })) }
+            lines[index].values.append(value)
         }
         columns.append(column)
         for index in lines.indices where lines[index].values.count < columns.count { lines[index].values.append(nil) }

@@ -41,7 +41,7 @@ final class Bench {
     }
 }
 
-/// A peer that holds what is measured.
+/// A peer that holds what is measured, as long as this object lives.
 final class FilledPeer {
     let kind: PeerKind
     let folder: String

@@ -8,7 +8,7 @@ struct Options {
           --quick          few and short samples: whether it works, not how fast
           --rows NAME,…    some of: \(Row.all.map(\.name).joined(separator: " "))
           --charts FOLDER  writes the charts into a folder
-          --update-page    writes tables and charts into the page of the documentation
+          --update-page    writes tables and charts into the page Performance.md of the documentation
         """
 
     private(set) var effort = Effort(rounds: 21, length: 0.004)
@@ -32,6 +32,7 @@ struct Options {
             default: throw Failure("unknown option \(option)\n\(Self.usage)")
             }
         }
+        guard !isUpdatingPage || rows.count == Row.all.count else { throw Failure("--update-page needs all rows") }
     }
 
     private static func rows(_ list: String?) throws -> [Row] {

@@ -10,16 +10,14 @@ enum Ours {
 
     static func inMemory(_ samples: Samples) -> PreferenceStore { .inMemory(samples.storedValues) }
 
-    /// A store over a new file in a folder.
+    /// A store over a new file in a folder, with one name a line, as a compacted file has.
     static func inFile(_ folder: String, _ samples: Samples, _ durability: PreferenceDurability = .background) throws
         -> PreferenceStore
     {
-        let store = try PreferenceStore.file(at: url(folder), durability: durability)
-        let values = samples.storedValues
-        try store.transaction { transaction in
-            for (name, value) in values { transaction[name] = value }
-        }
-        return store
+        let store = try PreferenceStore.file(at: url(folder))
+        for (name, value) in samples.storedValues { try store.transaction { $0[name] = value } }
+        // The same store, from here on with this durability.
+        return try PreferenceStore.file(at: url(folder), durability: durability)
     }
 
     static func url(_ folder: String) -> URL { URL(filePath: folder).appending(path: "preferences.jsonl") }
@@ -56,7 +54,7 @@ enum Ours {
     @inline(__always)
     private static func setting<Value>(_ preferences: [Preference<Value>], _ value: (Int) -> Value) -> (Int) -> Void {
         var turn = Turn(preferences.count)
-        let values = (0..<Turn.values).map(value)
+        let values = Turn.values.map(value)
         return { count in
             for _ in 0..<count {
                 let (name, value) = turn.next()
@@ -68,7 +66,8 @@ enum Ours {
 
 /// Which name is set to which of some values next, so that none is set to what it holds.
 struct Turn {
-    static let values = 64
+    /// The numbers that the values are made of.
+    static let values = Samples.fresh..<(Samples.fresh + 64)
     /// How many names are set in turn at the most.
     static let names = 16
 
@@ -80,6 +79,6 @@ struct Turn {
     mutating func next() -> (name: Int, value: Int) {
         number += 1
         let (round, name) = number.quotientAndRemainder(dividingBy: names)
-        return (name, (name + round) % Self.values)
+        return (name, (name + round) % Self.values.count)
     }
 }

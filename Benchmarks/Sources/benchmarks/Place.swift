@@ -37,6 +37,17 @@ final class Place {
         do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path): \(error)") }
     }
 
+    /// The process that writes for dconf; nil where none runs.
+    var dconfService: Int? {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.compactMap { Int($0) }.first { process in
+            guard (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) == "dconf-service\n",
+                let environment = try? String(contentsOfFile: "/proc/\(process)/environ", encoding: .utf8)
+            else { return false }
+            return environment.contains(path)
+        }
+    }
+
     /// A new folder in it.
     func folder() throws -> String {
         let folder = "\(path)/\(UUID().uuidString)"

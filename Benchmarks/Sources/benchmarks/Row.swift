@@ -11,6 +11,12 @@ struct Row: Sendable {
         Row(name: "threads", measure: ThreadsRow.measure),
         Row(name: "set", measure: SetRow.measure),
         Row(name: "durable", measure: DurableRow.measure),
+        Row(name: "writers", measure: WritersRow.measure),
+        Row(name: "open", measure: OpeningRow.measure),
+        Row(name: "change", measure: ChangeRow.measure),
+        Row(name: "bytes", measure: BytesRow.measure),
+        Row(name: "memory", measure: MemoryRow.measure),
+        Row(name: "start", measure: StartRow.measure),
     ]
 }
 
@@ -19,10 +25,4 @@ struct Outcome {
     var tables: [Table] = []
     var aims: [Aim?] = []
     var charts: [BarChart] = []
-
-    static func += (outcome: inout Outcome, other: Outcome) {
-        outcome.tables += other.tables
-        outcome.aims += other.aims
-        outcome.charts += other.charts
-    }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Glibc
 
 /// Another process, with pipes to its input and from its output; ends with the object.
 final class Child {
@@ -40,16 +40,25 @@ final class Child {
                 defer { received.removeSubrange(...end) }
                 return String(decoding: received[..<end], as: UTF8.self)
             }
+            var waiting = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&waiting, 1, 60_000) > 0 else { throw Failure("\(process.arguments ?? []) doesn't answer") }
             let more = output.fileHandleForReading.availableData
             guard !more.isEmpty else { throw Failure("\(process.arguments ?? []) ended before it answered") }
             received += more
         }
     }
 
-    /// The number on the next line.
-    func readNumber() throws -> Double {
+    /// The numbers on the next line.
+    func readNumbers() throws -> [Double] {
         let line = try readLine()
-        guard let number = Double(line) else { throw Failure("\(line) is no number") }
+        return try line.split(separator: " ").map { word in
+            guard let number = Double(word) else { throw Failure("\(line) is not all numbers") }
+            return number
+        }
+    }
+
+    func readNumber() throws -> Double {
+        guard let number = try readNumbers().first else { throw Failure("a number is missing") }
         return number
     }
 

@@ -34,7 +34,7 @@ struct GSettingsFunctions {
     init() throws {
         let glib = try DynamicLibrary("libglib-2.0.so.0", package: "libglib2.0-0")
         let objects = try DynamicLibrary("libgobject-2.0.so.0", package: "libglib2.0-0")
-        let gio = try DynamicLibrary("libgio-2.0.so.0", package: "libglib2.0-0")
+        let gio = try DynamicLibrary(GSettingsPeer.library, package: "libglib2.0-0")
         schemas = try gio.function("g_settings_schema_source_new_from_directory")
         schema = try gio.function("g_settings_schema_source_lookup")
         settings = try gio.function("g_settings_new_full")

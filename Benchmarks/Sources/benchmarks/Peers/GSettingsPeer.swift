@@ -2,6 +2,8 @@ import Foundation
 
 /// GSettings over dconf, whose service writes the file. A set returns when it is queued, or waits for the service.
 final class GSettingsPeer: Peer {
+    static let library = "libgio-2.0.so.0"
+
     private static let schema = "org.example.benchmarks"
 
     private let functions: GSettingsFunctions
@@ -33,7 +35,7 @@ final class GSettingsPeer: Peer {
     static func makeSchema(_ folder: String, _ samples: Samples) throws {
         let named = (0..<samples.count).map { number in
             let (type, initial) =
-                switch Samples.kind(number) {
+                switch samples.kind(number) {
                 case .boolean: ("b", "false")
                 case .integer: ("x", "-1")
                 case .text: ("s", "''")

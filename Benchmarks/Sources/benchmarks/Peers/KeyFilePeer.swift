@@ -18,7 +18,7 @@ private struct KeyFileFunctions {
     let freeText: @convention(c) (UnsafeMutableRawPointer?) -> Void
 
     init() throws {
-        let library = try DynamicLibrary("libglib-2.0.so.0", package: "libglib2.0-0")
+        let library = try DynamicLibrary(KeyFilePeer.library, package: "libglib2.0-0")
         new = try library.function("g_key_file_new")
         free = try library.function("g_key_file_free")
         load = try library.function("g_key_file_load_from_file")
@@ -35,6 +35,8 @@ private struct KeyFileFunctions {
 
 /// GLib's key file, written anew by each set. Data is base64 text, as a key file holds text.
 final class KeyFilePeer: Peer {
+    static let library = "libglib-2.0.so.0"
+
     private static let group = "preferences"
 
     private let functions: KeyFileFunctions

@@ -18,7 +18,7 @@ private struct LMDBFunctions {
     let put: @convention(c) (Handle, UInt32, UnsafeMutableRawPointer, UnsafeMutableRawPointer, UInt32) -> Int32
 
     init() throws {
-        let library = try DynamicLibrary("liblmdb.so.0", package: "liblmdb0")
+        let library = try DynamicLibrary(LMDBPeer.library, package: "liblmdb0")
         createEnvironment = try library.function("mdb_env_create")
         setMapSize = try library.function("mdb_env_set_mapsize")
         open = try library.function("mdb_env_open")
@@ -36,6 +36,8 @@ private struct LMDBFunctions {
 
 /// A map from names to bytes, with a read transaction that is renewed for each read, so that it sees the latest.
 final class LMDBPeer: Peer {
+    static let library = "liblmdb.so.0"
+
     // MDB_val, MDB_NOSYNC and MDB_RDONLY of lmdb.h.
     private struct Bytes {
         var count = 0

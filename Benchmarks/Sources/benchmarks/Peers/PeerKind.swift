@@ -3,13 +3,20 @@ import Foundation
 /// A peer and what it promises, by the name that the tables use.
 struct PeerKind: Sendable {
     let name: String
+    /// The file of the C library, where the peer is one.
+    let library: String?
     /// The name without what is promised.
     var product: String { String(name.prefix { $0 != "," }) }
 
     private let opening: @Sendable (_ folder: String) throws -> any Peer
 
-    private init(_ name: String, _ opening: @escaping @Sendable (_ folder: String) throws -> any Peer) {
+    private init(
+        _ name: String,
+        library: String? = nil,
+        _ opening: @escaping @Sendable (_ folder: String) throws -> any Peer
+    ) {
         self.name = name
+        self.library = library
         self.opening = opening
     }
 
@@ -32,13 +39,13 @@ struct PeerKind: Sendable {
     static let userDefaultsUnsaved = PeerKind("UserDefaults, unsaved") { folder in
         try UserDefaultsPeer(suite: URL(filePath: folder).lastPathComponent, isSaved: false)
     }
-    static let sqlite = PeerKind("SQLite, NORMAL") { try SQLitePeer($0, .normal) }
-    static let sqliteFull = PeerKind("SQLite, FULL") { try SQLitePeer($0, .full) }
-    static let lmdb = PeerKind("LMDB, NOSYNC") { try LMDBPeer($0, isSynced: false) }
-    static let lmdbSynced = PeerKind("LMDB") { try LMDBPeer($0, isSynced: true) }
-    static let dconf = PeerKind("dconf") { try GSettingsPeer($0, isWaiting: true) }
-    static let dconfQueued = PeerKind("dconf, queued") { try GSettingsPeer($0, isWaiting: false) }
-    static let keyFile = PeerKind("GKeyFile") { try KeyFilePeer($0) }
+    static let sqlite = PeerKind("SQLite, NORMAL", library: SQLitePeer.library) { try SQLitePeer($0, .normal) }
+    static let sqliteFull = PeerKind("SQLite, FULL", library: SQLitePeer.library) { try SQLitePeer($0, .full) }
+    static let lmdb = PeerKind("LMDB, NOSYNC", library: LMDBPeer.library) { try LMDBPeer($0, isSynced: false) }
+    static let lmdbSynced = PeerKind("LMDB", library: LMDBPeer.library) { try LMDBPeer($0, isSynced: true) }
+    static let dconf = PeerKind("dconf", library: GSettingsPeer.library) { try GSettingsPeer($0, isWaiting: true) }
+    static let dconfQueued = PeerKind("dconf, queued", library: GSettingsPeer.library) { try GSettingsPeer($0, isWaiting: false) }
+    static let keyFile = PeerKind("GKeyFile", library: KeyFilePeer.library) { try KeyFilePeer($0) }
     static let json = PeerKind("JSON file") { try RewrittenFilePeer($0, .json) }
     static let propertyList = PeerKind("property list") { try RewrittenFilePeer($0, .propertyList) }
 

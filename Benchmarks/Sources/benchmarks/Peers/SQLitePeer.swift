@@ -23,7 +23,7 @@ private struct SQLiteFunctions {
     let byteCount: @convention(c) (Handle, Int32) -> Int32
 
     init() throws {
-        let library = try DynamicLibrary("libsqlite3.so.0", package: "libsqlite3-0")
+        let library = try DynamicLibrary(SQLitePeer.library, package: "libsqlite3-0")
         open = try library.function("sqlite3_open_v2")
         close = try library.function("sqlite3_close_v2")
         execute = try library.function("sqlite3_exec")
@@ -45,6 +45,8 @@ private struct SQLiteFunctions {
 
 /// A table of names and values in a write-ahead log, with statements that are prepared once.
 final class SQLitePeer: Peer {
+    static let library = "libsqlite3.so.0"
+
     enum Synchronous: String { case normal = "NORMAL", full = "FULL" }
 
     // From sqlite3.h: read, write and create; a row is there; done; copy what is bound.

@@ -19,18 +19,21 @@ enum Stored: Equatable {
     case data(Data)
 }
 
-/// What lies in a store when it is measured: names of all kinds in turn.
+/// What lies in a store when it is measured: names of some kinds in turn.
 struct Samples {
     let count: Int
+    var kinds = Kind.allCases
+
+    /// From here on numbers make values that no name has at first.
+    static let fresh = 100_001
 
     /// A name under which nothing is stored.
     static let unset = "section-setting-unset"
 
     /// The names of one kind, at most as many as are asked for.
     func names(_ kind: Kind, most: Int = .max) -> [String] {
-        let step = Kind.allCases.count
-        let first = Kind.allCases.firstIndex(of: kind) ?? 0
-        return stride(from: first, to: count, by: step).prefix(most).map(Self.name)
+        let first = kinds.firstIndex(of: kind) ?? count
+        return stride(from: first, to: count, by: kinds.count).prefix(most).map(Self.name)
     }
 
     /// Lower case, digits and dashes are what all peers accept.
@@ -39,7 +42,7 @@ struct Samples {
         return "section-setting-" + String(repeating: "0", count: 5 - digits.count) + digits
     }
 
-    static func kind(_ number: Int) -> Kind { Kind.allCases[number % Kind.allCases.count] }
+    func kind(_ number: Int) -> Kind { kinds[number % kinds.count] }
 
     /// A value of a kind; different numbers give different ones.
     static func value(_ kind: Kind, _ number: Int) throws -> Stored {
@@ -71,7 +74,7 @@ struct Samples {
 
     /// Everything, for a peer.
     func contents() throws -> [(name: String, value: Stored)] {
-        try (0..<count).map { (Self.name($0), try Self.value(Self.kind($0), $0)) }
+        try (0..<count).map { (Self.name($0), try Self.value(kind($0), $0)) }
     }
 
     /// Everything, for a store of the library.
@@ -79,7 +82,7 @@ struct Samples {
         var values: [String: PropertyListValue] = [:]
         for number in 0..<count {
             values[Self.name(number)] =
-                switch Self.kind(number) {
+                switch kind(number) {
                 case .boolean: .boolean(number.isMultiple(of: 2))
                 case .integer: .integer(Int64(number))
                 case .text: .string(Self.text(number))

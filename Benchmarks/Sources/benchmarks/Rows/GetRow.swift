@@ -50,12 +50,11 @@ enum GetRow {
             Contender.timed(title, .ours, length: length, Ours.reading(kind, name, store))
         }
         let others = peers.map { filled in
-            let peer = filled.peer
-            return Contender.timed(filled.kind.product, .peer, length: length) { count in
+            Contender.timed(filled.kind.product, .peer, length: length) { count in
                 if kind == .record {
-                    for _ in 0..<count { keep(try peer.profile(name)) }
+                    for _ in 0..<count { keep(try filled.peer.profile(name)) }
                 } else {
-                    for _ in 0..<count { keep(try peer.value(of: name, as: kind)) }
+                    for _ in 0..<count { keep(try filled.peer.value(of: name, as: kind)) }
                 }
             }
         }
