@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// A package of its own, so that whoever uses the library builds none of it. Linux with glibc only. What it is compared with is
-// loaded at run time, so that it builds and runs where a peer is not installed.
+// A package of its own, so that whoever uses the library builds none of it. Linux with glibc only. What the library is
+// compared with is loaded at run time, so that all builds and runs where a peer is not installed.
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -20,18 +20,20 @@ let package = Package(
         // The programs whose start is measured are named so that `swift run benchmarks` builds them, too.
         .executableTarget(
             name: "benchmarks",
-            dependencies: ["Measuring", "Declarations", "starts-plain", "starts-essentials", "starts-preferences", preferences],
+            dependencies: [
+                "Measuring", "Declarations", "starts-plain", "starts-essentials", "starts-preferences", preferences,
+            ],
             swiftSettings: settings
         ),
         // Rounds, medians, tables and charts; knows no store.
         .target(name: "Measuring", swiftSettings: settings),
-        // Preferences that another module declares.
+        // A value, and preferences that another module declares.
         .target(name: "Declarations", dependencies: [preferences], swiftSettings: settings),
         .executableTarget(name: "starts-plain", swiftSettings: settings),
         .executableTarget(name: "starts-essentials", swiftSettings: settings),
         .executableTarget(name: "starts-preferences", dependencies: [preferences], swiftSettings: settings),
         // What `make instructions` counts.
-        .executableTarget(name: "operations", dependencies: [preferences], swiftSettings: settings),
+        .executableTarget(name: "operations", dependencies: ["Declarations", preferences], swiftSettings: settings),
         .testTarget(name: "MeasuringTests", dependencies: ["Measuring"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

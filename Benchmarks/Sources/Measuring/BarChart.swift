@@ -1,13 +1,13 @@
 import Glibc
 
 /// Horizontal bars on a logarithmic scale, as an SVG that is legible on light and dark grounds.
-public struct BarChart: Sendable {
-    public struct Bar: Sendable {
-        public let name: String
-        public let kind: Contender.Kind
-        public let value: Double
+package struct BarChart: Sendable {
+    package struct Bar: Sendable {
+        package let name: String
+        package let kind: Contender.Kind
+        package let value: Double
 
-        public init(_ name: String, _ kind: Contender.Kind, _ value: Double) {
+        package init(_ name: String, _ kind: Contender.Kind, _ value: Double) {
             self.name = name
             self.kind = kind
             self.value = value
@@ -15,23 +15,23 @@ public struct BarChart: Sendable {
     }
 
     /// Bars under a heading of their own.
-    public struct Group: Sendable {
-        public let title: String
-        public let bars: [Bar]
+    package struct Group: Sendable {
+        package let title: String
+        package let bars: [Bar]
 
-        public init(_ title: String, _ bars: [Bar]) {
+        package init(_ title: String, _ bars: [Bar]) {
             self.title = title
             self.bars = bars
         }
     }
 
-    public let file: String
-    public let title: String
+    package let file: String
+    package let title: String
     private let unit: Unit
     private let groups: [Group]
 
     /// - Parameter file: The name of the file, with `.svg`.
-    public init(_ file: String, _ title: String, unit: Unit, _ groups: [Group]) {
+    package init(_ file: String, _ title: String, unit: Unit, _ groups: [Group]) {
         self.file = file
         self.title = title
         self.unit = unit
@@ -39,7 +39,7 @@ public struct BarChart: Sendable {
     }
 
     /// A group for each of some columns of a table.
-    public init(_ file: String, _ title: String, _ table: Table, columns: [String]) {
+    package init(_ file: String, _ title: String, _ table: Table, columns: [String]) {
         let groups = columns.map { column in
             Group(
                 columns.count > 1 ? column : "",
@@ -59,9 +59,11 @@ extension BarChart {
     private static let row = 24.0
     // The same contrast, 4.5, with white and with black.
     private static let ink = "#767676"
-    private static let colors: [(Contender.Kind, String)] = [(.ours, "#2f7fd6"), (.peer, "#9a9a9a"), (.limit, "#5f9e6e"), (.aside, "#b39b5c")]
+    private static let colors: [Contender.Kind: String] = [
+        .ours: "#2f7fd6", .peer: "#9a9a9a", .limit: "#5f9e6e", .aside: "#b39b5c",
+    ]
 
-    public var svg: String {
+    package var svg: String {
         var (body, y) = (text(0, 20, title, size: 16, weight: "bold"), 44.0)
         for group in groups {
             if !group.title.isEmpty {
@@ -90,9 +92,9 @@ extension BarChart {
         // The shortest bar is a tenth of a decade, so that it is seen.
         let (least, most) = extent
         let length = room * (log10(bar.value / least) + 0.1) / (log10(most / least) + 0.1)
-        let color = Self.colors.first { $0.0 == bar.kind }?.1 ?? Self.ink
-        return text(Self.labels - 8, y + 14, bar.name, size: 13, anchor: "end", weight: bar.kind == .ours ? "bold" : "normal")
-            + #"<rect x="\#(Int(Self.labels))" y="\#(y + 2)" width="\#(tenths(length))" height="16" rx="2" fill="\#(color)"/>"# + "\n"
+        let weight = bar.kind == .ours ? "bold" : "normal"
+        return text(Self.labels - 8, y + 14, bar.name, size: 13, anchor: "end", weight: weight)
+            + rectangle(Self.labels, y + 2, length, 16, bar.kind)
             + text(Self.labels + length + 6, y + 14, unit.text(bar.value), size: 12)
     }
 
@@ -103,8 +105,7 @@ extension BarChart {
         let used = names.filter { name in groups.contains { $0.bars.contains { $0.kind == name.0 } } }
         var (result, x) = ("", 0.0)
         for (kind, name) in used {
-            let color = Self.colors.first { $0.0 == kind }?.1 ?? Self.ink
-            result += #"<rect x="\#(Int(x))" y="\#(y)" width="12" height="12" rx="2" fill="\#(color)"/>"# + "\n"
+            result += rectangle(x, y, 12, 12, kind)
             result += text(x + 18, y + 10, name, size: 12)
             x += 120
         }
@@ -128,16 +129,17 @@ extension BarChart {
             + #"font-weight="\#(weight)">\#(escaped(content))</text>"# + "\n"
     }
 
+    private func rectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ kind: Contender.Kind)
+        -> String
+    {
+        #"<rect x="\#(tenths(x))" y="\#(tenths(y))" width="\#(tenths(width))" height="\#(tenths(height))" rx="2" "#
+            + #"fill="\#(Self.colors[kind] ?? Self.ink)"/>"# + "\n"
+    }
+
     private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 
     private func escaped(_ text: String) -> String {
-        String(text.flatMap { character -> String in
-            switch character {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            default: String(character)
-            }
-        })
+        let escapes: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;"]
+        return text.map { escapes[$0] ?? String($0) }.joined()
     }
 }

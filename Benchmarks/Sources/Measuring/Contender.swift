@@ -1,7 +1,7 @@
 /// One of those that are measured beside each other, and how a sample of it is taken.
-public struct Contender {
+package struct Contender {
     /// What a contender is to the reader of a table.
-    public enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// The library itself.
         case ours
         /// What a user would pick instead.
@@ -12,14 +12,14 @@ public struct Contender {
         case aside
     }
 
-    public let name: String
-    public let kind: Kind
+    package let name: String
+    package let kind: Kind
     let sample: () throws -> Double
 
     /// Makes a contender whose sample is taken by a closure.
     ///
     /// - Parameter sample: Returns seconds, or whatever the table's unit is.
-    public init(_ name: String, _ kind: Kind, sample: @escaping () throws -> Double) {
+    package init(_ name: String, _ kind: Kind, sample: @escaping () throws -> Double) {
         self.name = name
         self.kind = kind
         self.sample = sample
@@ -31,7 +31,7 @@ public struct Contender {
     ///   - length: How long a sample takes about, in seconds. The first sample finds out how many operations that is.
     ///   - most: The most operations in a sample.
     ///   - body: Does the operation so many times.
-    public static func timed(
+    package static func timed(
         _ name: String,
         _ kind: Kind,
         length: Double,
@@ -56,13 +56,13 @@ public struct Contender {
             if time >= length / 4 || count >= most {
                 return max(1, min(most, Int(Double(count) * length / max(time, 1e-9))))
             }
-            count *= 4
+            count = min(count * 4, most)
         }
     }
 }
 
 /// How long the body takes, in seconds.
-public func seconds(_ body: () throws -> Void) rethrows -> Double {
+package func seconds(_ body: () throws -> Void) rethrows -> Double {
     let start = ContinuousClock.now
     try body()
     return (ContinuousClock.now - start) / .seconds(1)
@@ -70,4 +70,4 @@ public func seconds(_ body: () throws -> Void) rethrows -> Double {
 
 /// Takes a value so that the compiler can't leave out what made it.
 @_optimize(none)
-public func keep<Value>(_ value: Value) {}
+package func keep<Value>(_ value: Value) {}

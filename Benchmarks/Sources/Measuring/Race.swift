@@ -1,11 +1,11 @@
 /// How thoroughly is measured.
-public struct Effort: Sendable {
+package struct Effort: Sendable {
     /// How many samples of each contender the median is taken of.
-    public var rounds: Int
+    package var rounds: Int
     /// How long a sample of a repeated operation takes, in seconds.
-    public var length: Double
+    package var length: Double
 
-    public init(rounds: Int, length: Double) {
+    package init(rounds: Int, length: Double) {
         self.rounds = rounds
         self.length = length
     }
@@ -16,7 +16,7 @@ extension Effort {
     ///
     /// One sample of each is taken in turn, in every second round in the other direction, so that what else the machine does meets
     /// all alike. A first round warms up and doesn't count. A contender that takes long takes part in every fourth round.
-    public func medians(of contenders: [Contender]) throws -> [Double] {
+    package func medians(of contenders: [Contender]) throws -> [Double] {
         var samples = contenders.map { _ in [Double]() }
         let isSlow = try contenders.map { contender in
             // The first sample may also find out how many operations it is to be of.
@@ -38,7 +38,7 @@ extension Effort {
 }
 
 /// The middle one, or the mean of the two in the middle; not a number where there are none.
-public func median(_ values: [Double]) -> Double {
+package func median(_ values: [Double]) -> Double {
     guard !values.isEmpty else { return .nan }
     let sorted = values.sorted()
     let middle = sorted.count / 2

@@ -1,6 +1,6 @@
 extension Table {
     /// The table as Markdown, the ratios in its last lines.
-    public var markdown: String {
+    package var markdown: String {
         var rows = lines.map { line in
             [label(line)] + line.values.map { $0.map(unit.text) ?? "–" }
         }

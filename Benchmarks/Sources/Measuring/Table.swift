@@ -1,33 +1,33 @@
 /// Medians of contenders, a line each, in columns of what was done.
-public struct Table: Sendable {
+package struct Table: Sendable {
     /// One contender's medians; nil where it wasn't measured.
-    public struct Line: Sendable {
-        public let name: String
-        public let kind: Contender.Kind
-        public var values: [Double?]
+    package struct Line: Sendable {
+        package let name: String
+        package let kind: Contender.Kind
+        package var values: [Double?]
     }
 
-    public let title: String
-    public let unit: Unit
+    package let title: String
+    package let unit: Unit
     /// Said under the title.
-    public let note: String
-    public private(set) var columns: [String] = []
-    public private(set) var lines: [Line] = []
+    package let note: String
+    package private(set) var columns: [String] = []
+    package private(set) var lines: [Line] = []
 
-    public init(_ title: String, unit: Unit = .time, note: String = "") {
+    package init(_ title: String, unit: Unit = .time, note: String = "") {
         self.title = title
         self.unit = unit
         self.note = note
     }
 
     /// Measures contenders in a race and adds their medians.
-    public mutating func add(_ column: String, _ effort: Effort, _ contenders: [Contender]) throws {
+    package mutating func add(_ column: String, _ effort: Effort, _ contenders: [Contender]) throws {
         let medians = try effort.medians(of: contenders)
         add(column, zip(contenders, medians).map { ($0.name, $0.kind, $1) })
     }
 
     /// Adds what was measured otherwise.
-    public mutating func add(_ column: String, _ figures: [(name: String, kind: Contender.Kind, value: Double)]) {
+    package mutating func add(_ column: String, _ figures: [(name: String, kind: Contender.Kind, value: Double)]) {
         for (name, kind, value) in figures {
             let index = lines.firstIndex { $0.name == name } ?? lines.endIndex
             if index == lines.endIndex { lines.append(Line(name: name, kind: kind, values: columns.map { _ in nil })) }
@@ -38,19 +38,19 @@ public struct Table: Sendable {
     }
 
     /// What was measured of a contender in a column; nil where it wasn't.
-    public func value(_ name: String, _ column: String) -> Double? {
+    package func value(_ name: String, _ column: String) -> Double? {
         guard let index = columns.firstIndex(of: column) else { return nil }
         return lines.first { $0.name == name }?.values[index]
     }
 
     /// How often the first value goes into the second; nil where one is missing.
-    public func ratio(_ name: String, to other: String, _ column: String) -> Double? {
+    package func ratio(_ name: String, to other: String, _ column: String) -> Double? {
         guard let value = self.value(name, column), let base = self.value(other, column), base > 0 else { return nil }
         return value / base
     }
 
     /// The best of a kind in a column.
-    public func best(_ kind: Contender.Kind, _ column: Int) -> (name: String, value: Double)? {
+    package func best(_ kind: Contender.Kind, _ column: Int) -> (name: String, value: Double)? {
         let found = lines.compactMap { line in
             line.kind == kind ? line.values[column].map { (name: line.name, value: $0) } : nil
         }

@@ -1,5 +1,5 @@
 /// What a table's figures are, and how they are written.
-public enum Unit: Sendable {
+package enum Unit: Sendable {
     /// Seconds.
     case time
     /// Bytes.
@@ -13,7 +13,7 @@ public enum Unit: Sendable {
     var isMoreBetter: Bool { self == .rate }
 
     /// The figure with three significant digits, in the unit that fits.
-    public func text(_ value: Double) -> String {
+    package func text(_ value: Double) -> String {
         switch self {
         case .time:
             let scale = [(1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1, 1e3, "ms")].first { value < $0.0 } ?? (1, 1, "s")
@@ -29,7 +29,7 @@ public enum Unit: Sendable {
 }
 
 /// A factor with three significant digits.
-public func times(_ ratio: Double) -> String { "\(digits(ratio))×" }
+package func times(_ ratio: Double) -> String { "\(digits(ratio))×" }
 
 /// Three significant digits, all those before the point, and groups of thousands.
 func digits(_ value: Double) -> String {

@@ -1,16 +1,9 @@
+import Declarations
 import FoundationEssentials
 import Preferences
 
 // What Scripts/count-instructions counts: `operations NAME COUNT FOLDER` does one thing so often, in a function that the counter
 // finds by its name.
-
-struct Profile: Codable, Equatable {
-    var title = "untitled"
-    var width = 800
-    var height = 600
-    var scale = 1.5
-    var tags = ["red", "green"]
-}
 
 @inline(never)
 func countGetInt(_ preference: Preference<Int>, _ count: Int) -> Int {

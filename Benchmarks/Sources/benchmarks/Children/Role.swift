@@ -9,7 +9,9 @@ struct Role: Sendable {
     static let all = [OpeningRow.role, WritersRow.role, WritersRow.finding, ChangeRow.role, MemoryRow.role]
 
     static func run(_ arguments: [String]) throws {
-        guard let role = all.first(where: { $0.name == arguments.first }) else { throw Failure("no role: \(arguments)") }
+        guard let role = all.first(where: { $0.name == arguments.first }) else {
+            throw Failure("no role: \(arguments)")
+        }
         try role.run(Array(arguments.dropFirst()))
     }
 }

@@ -44,7 +44,9 @@ struct PeerKind: Sendable {
     static let lmdb = PeerKind("LMDB, NOSYNC", library: LMDBPeer.library) { try LMDBPeer($0, isSynced: false) }
     static let lmdbSynced = PeerKind("LMDB", library: LMDBPeer.library) { try LMDBPeer($0, isSynced: true) }
     static let dconf = PeerKind("dconf", library: GSettingsPeer.library) { try GSettingsPeer($0, isWaiting: true) }
-    static let dconfQueued = PeerKind("dconf, queued", library: GSettingsPeer.library) { try GSettingsPeer($0, isWaiting: false) }
+    static let dconfQueued = PeerKind("dconf, queued", library: GSettingsPeer.library) {
+        try GSettingsPeer($0, isWaiting: false)
+    }
     static let keyFile = PeerKind("GKeyFile", library: KeyFilePeer.library) { try KeyFilePeer($0) }
     static let json = PeerKind("JSON file") { try RewrittenFilePeer($0, .json) }
     static let propertyList = PeerKind("property list") { try RewrittenFilePeer($0, .propertyList) }

@@ -4,7 +4,8 @@ import Foundation
 private struct SQLiteFunctions {
     typealias Handle = OpaquePointer
 
-    let open: @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<Handle?>, Int32, UnsafePointer<CChar>?) -> Int32
+    let open:
+        @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<Handle?>, Int32, UnsafePointer<CChar>?) -> Int32
     let close: @convention(c) (Handle) -> Int32
     let execute: @convention(c) (Handle, UnsafePointer<CChar>, OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Int32
     let message: @convention(c) (Handle) -> UnsafePointer<CChar>?

@@ -25,7 +25,9 @@ enum ChangeRow {
         let dconf = try bench.filled(.dconfQueued, samples)
         if let dconf {
             contenders.append(
-                try contender(dconf.kind.product, .peer, dconf.folder, name) { try dconf.peer.set(.integer($0), for: name) }
+                try contender(dconf.kind.product, .peer, dconf.folder, name) {
+                    try dconf.peer.set(.integer($0), for: name)
+                }
             )
         }
         contenders.append(
@@ -38,22 +40,26 @@ enum ChangeRow {
             note: "Each set is followed by a pause once it was seen. The others tell no other process of a change."
         )
         try table.add(title, bench.effort, contenders)
-        return Outcome(tables: [table], aims: [
-            Aim(
-                "change seen by another process",
-                "≤ 5× bare inotify",
-                table.ratio(Ours.file, to: bare, title),
-                .atMost(5)
-            ),
-            Aim(
-                "change seen by another process",
-                "≥ 20× faster than dconf's callback",
-                table.ratio(PeerKind.dconf.product, to: Ours.file, title),
-                .atLeast(20)
-            ),
-        ], charts: [
-            BarChart("performance-change.svg", "Time until another process sees a change", table, columns: [title])
-        ])
+        return Outcome(
+            tables: [table],
+            aims: [
+                Aim(
+                    "change seen by another process",
+                    "≤ 5× bare inotify",
+                    table.ratio(Ours.file, to: bare, title),
+                    .atMost(5)
+                ),
+                Aim(
+                    "change seen by another process",
+                    "≥ 20× faster than dconf's callback",
+                    table.ratio(PeerKind.dconf.product, to: Ours.file, title),
+                    .atLeast(20)
+                ),
+            ],
+            charts: [
+                BarChart("performance-change.svg", "Time until another process sees a change", table, columns: [title])
+            ]
+        )
     }
 
     /// What is set is the time of the call, so that the observer knows how long ago that was.

@@ -19,36 +19,46 @@ enum DurableRow {
         var table = Table("Set that survives a loss of power", note: "Int, 1,000 names stored. On a virtual disk.")
         // So many that a sample isn't one sync of a busy disk alone, and so few that it ends.
         let (length, most) = (bench.effort.length * 5, 20)
-        try table.add(one, bench.effort, [
-            .timed(Ours.file, .ours, length: length, most: most, Ours.setting(.integer, names, store))
-        ] + peers.map { filled in
-            .timed(
-                filled.kind.name,
-                .peer,
-                length: length,
-                most: most,
-                try SetRow.setting(.integer, names) { try filled.peer.set($0, for: $1) }
-            )
-        } + [bareSet(file, length, most)])
+        try table.add(
+            one,
+            bench.effort,
+            [
+                .timed(Ours.file, .ours, length: length, most: most, Ours.setting(.integer, names, store))
+            ]
+                + peers.map { filled in
+                    .timed(
+                        filled.kind.name,
+                        .peer,
+                        length: length,
+                        most: most,
+                        try SetRow.setting(.integer, names) { try filled.peer.set($0, for: $1) }
+                    )
+                } + [bareSet(file, length, most)]
+        )
 
         var number = 0
-        try table.add(batch, bench.effort, [
-            .timed(Ours.file, .ours, length: length, most: most) { count in
-                for _ in 0..<count {
-                    number += 1
-                    try store.transaction { transaction in
-                        for name in names { transaction[name] = .integer(Int64(number)) }
+        try table.add(
+            batch,
+            bench.effort,
+            [
+                .timed(Ours.file, .ours, length: length, most: most) { count in
+                    for _ in 0..<count {
+                        number += 1
+                        try store.transaction { transaction in
+                            for name in names { transaction[name] = .integer(Int64(number)) }
+                        }
                     }
                 }
-            }
-        ] + peers.map { filled in
-            .timed(filled.kind.name, .peer, length: length, most: most) { count in
-                for _ in 0..<count {
-                    number += 1
-                    try filled.peer.set(names.map { ($0, .integer(number)) })
-                }
-            }
-        } + [bareSet(long, length, most)])
+            ]
+                + peers.map { filled in
+                    .timed(filled.kind.name, .peer, length: length, most: most) { count in
+                        for _ in 0..<count {
+                            number += 1
+                            try filled.peer.set(names.map { ($0, .integer(number)) })
+                        }
+                    }
+                } + [bareSet(long, length, most)]
+        )
         return Outcome(tables: [table], aims: aims(table))
     }
 

@@ -21,14 +21,18 @@ enum GetRow {
             try table.add(kind.rawValue, bench.effort, contenders(bench, kind, name, [memory, file], peers, limits))
         }
         try table.add(absent, bench.effort, contenders(bench, .integer, Samples.unset, [memory, file], peers, limits))
-        return Outcome(tables: [table], aims: aims(table), charts: [
-            BarChart(
-                "performance-get.svg",
-                "Time of one read, 1,000 names stored",
-                table,
-                columns: [Kind.integer.rawValue, Kind.text.rawValue, Kind.record.rawValue]
-            )
-        ])
+        return Outcome(
+            tables: [table],
+            aims: aims(table),
+            charts: [
+                BarChart(
+                    "performance-get.svg",
+                    "Time of one read, 1,000 names stored",
+                    table,
+                    columns: [Kind.integer.rawValue, Kind.text.rawValue, Kind.record.rawValue]
+                )
+            ]
+        )
     }
 
     private struct Limits {

@@ -12,7 +12,8 @@ enum OpeningRow {
     static func measure(_ bench: Bench) throws -> Outcome {
         var table = Table(
             "Open and first value in a fresh process",
-            note: "From the call that opens to the value; what is linked or loaded is there already, files are in memory."
+            note:
+                "From the call that opens to the value; what is linked or loaded is there already, files are in memory."
         )
         for count in bench.sizes {
             let samples = Samples(count: count)
@@ -25,19 +26,24 @@ enum OpeningRow {
             contenders.append(contender(bare, .limit, folder, name))
             try withExtendedLifetime(peers) { try table.add(title(count), bench.effort, contenders) }
         }
-        return Outcome(tables: [table], aims: aims(table), charts: [
-            BarChart(
-                "performance-open.svg",
-                "Open and first value in a fresh process",
-                table,
-                columns: bench.sizes.map(title)
-            )
-        ])
+        return Outcome(
+            tables: [table],
+            aims: aims(table),
+            charts: [
+                BarChart(
+                    "performance-open.svg",
+                    "Open and first value in a fresh process",
+                    table,
+                    columns: bench.sizes.map(title)
+                )
+            ]
+        )
     }
 
     private static func title(_ count: Int) -> String { "\(Unit.count.text(Double(count))) names" }
 
-    private static func contender(_ what: String, _ kind: Contender.Kind, _ folder: String, _ name: String) -> Contender {
+    private static func contender(_ what: String, _ kind: Contender.Kind, _ folder: String, _ name: String) -> Contender
+    {
         Contender(kind == .peer ? String(what.prefix { $0 != "," }) : what, kind) {
             try Child(role: role.name, what, folder, name).readNumber()
         }

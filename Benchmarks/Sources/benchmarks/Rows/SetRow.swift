@@ -17,9 +17,13 @@ enum SetRow {
         for kind in kinds { try add(kind.rawValue, bench, kind, Samples(count: 1000), &memory, &file) }
         let flat = try flatness(bench)
         let charted = bench.sizes.map(title)
-        return Outcome(tables: [memory, file, flat], aims: aims(memory, file, flat), charts: [
-            BarChart("performance-set.svg", "Time of one set that survives kill -9", file, columns: charted)
-        ])
+        return Outcome(
+            tables: [memory, file, flat],
+            aims: aims(memory, file, flat),
+            charts: [
+                BarChart("performance-set.svg", "Time of one set that survives kill -9", file, columns: charted)
+            ]
+        )
     }
 
     static func title(_ count: Int) -> String { "Int, \(Unit.count.text(Double(count))) names" }
@@ -57,7 +61,9 @@ enum SetRow {
         try file.add(column, bench.effort(part: 2), contenders)
     }
 
-    private static func peers(_ kinds: [PeerKind], _ bench: Bench, _ kind: Kind, _ samples: Samples) throws -> [Contender] {
+    private static func peers(_ kinds: [PeerKind], _ bench: Bench, _ kind: Kind, _ samples: Samples) throws
+        -> [Contender]
+    {
         try bench.filled(kinds, samples).map { filled in
             let names = samples.names(kind, most: Turn.names)
             let set = try setting(kind, names) { try filled.peer.set($0, for: $1) }
@@ -74,7 +80,10 @@ enum SetRow {
         return { count in
             for _ in 0..<count {
                 let (name, value) = turn.next()
-                try set(kind == .record ? Samples.value(kind, Turn.values.lowerBound + value) : values[value], names[name])
+                try set(
+                    kind == .record ? Samples.value(kind, Turn.values.lowerBound + value) : values[value],
+                    names[name]
+                )
             }
         }
     }

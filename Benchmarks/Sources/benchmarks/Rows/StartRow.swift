@@ -19,20 +19,27 @@ enum StartRow {
             }
         }
         var table = Table("Start of a program", note: "With a file of 100 names.")
-        try table.add(title, bench.effort, [
-            contender(own, .ours, "starts-preferences"),
-            contender(plain, .limit, "starts-plain"),
-            contender(essentials, .limit, "starts-essentials"),
-        ])
-        return Outcome(tables: [table], aims: [
-            Aim("start of a program", "≤ 1.3× the plain program", table.ratio(own, to: plain, title), .atMost(1.3)),
-            Aim(
-                "start of a program",
-                "≤ 1.3× the plain program, with what the library links",
-                table.ratio(own, to: essentials, title),
-                .atMost(1.3)
-            ),
-        ])
+        try table.add(
+            title,
+            bench.effort,
+            [
+                contender(own, .ours, "starts-preferences"),
+                contender(plain, .limit, "starts-plain"),
+                contender(essentials, .limit, "starts-essentials"),
+            ]
+        )
+        return Outcome(
+            tables: [table],
+            aims: [
+                Aim("start of a program", "≤ 1.3× the plain program", table.ratio(own, to: plain, title), .atMost(1.3)),
+                Aim(
+                    "start of a program",
+                    "≤ 1.3× the plain program, with what the library links",
+                    table.ratio(own, to: essentials, title),
+                    .atMost(1.3)
+                ),
+            ]
+        )
     }
 
     private static func run(_ program: String, _ argument: String) throws {

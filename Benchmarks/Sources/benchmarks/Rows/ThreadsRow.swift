@@ -11,15 +11,26 @@ enum ThreadsRow {
         let (number, text) = (samples.names(.integer, most: 1)[0], samples.names(.text, most: 1)[0])
         let (ownNumber, ownText) = (Preference(number, default: 0, in: store), Preference(text, default: "", in: store))
 
-        var table = Table("Get of the same name from two threads", note: "The time of one read, as each thread sees it.")
-        try table.add("Int", bench.effort, [
-            contender(bench, Ours.memory, .ours) { for _ in 0..<$0 { keep(ownNumber.value) } },
-            contender(bench, GetRow.dictionary, .limit) { for _ in 0..<$0 { keep(dictionary.value(number)) } },
-        ])
-        try table.add("String, 32 B", bench.effort, [
-            contender(bench, Ours.memory, .ours) { for _ in 0..<$0 { keep(ownText.value) } },
-            contender(bench, GetRow.dictionary, .limit) { for _ in 0..<$0 { keep(dictionary.value(text)) } },
-        ])
+        var table = Table(
+            "Get of the same name from two threads",
+            note: "The time of one read, as each thread sees it."
+        )
+        try table.add(
+            "Int",
+            bench.effort,
+            [
+                contender(bench, Ours.memory, .ours) { for _ in 0..<$0 { keep(ownNumber.value) } },
+                contender(bench, GetRow.dictionary, .limit) { for _ in 0..<$0 { keep(dictionary.value(number)) } },
+            ]
+        )
+        try table.add(
+            "String, 32 B",
+            bench.effort,
+            [
+                contender(bench, Ours.memory, .ours) { for _ in 0..<$0 { keep(ownText.value) } },
+                contender(bench, GetRow.dictionary, .limit) { for _ in 0..<$0 { keep(dictionary.value(text)) } },
+            ]
+        )
         let aims = table.columns.map { column in
             Aim(
                 "get from 2 threads, \(column)",

@@ -30,27 +30,39 @@ enum WaysRow {
         let (ownFlag, ownNumber, ownText) = (own.$flag, own.$number, own.$text)
 
         var table = Table("Get, in the ways in which programs do", note: "In a plain release build: no flag is set.")
-        try table.add("Bool", bench.effort, [
-            way("plain value") { for _ in 0..<$0 { keep(ownFlag.value) } },
-            way("in a group") { for _ in 0..<$0 { keep(own.flag) } },
-            way("in another module's group") { for _ in 0..<$0 { keep(declared.flag) } },
-            way("through a protocol") { for _ in 0..<$0 { keep(visible.visibleFlag.value) } },
-            bare,
-        ])
-        try table.add("Int", bench.effort, [
-            way("plain value") { for _ in 0..<$0 { keep(ownNumber.value) } },
-            way("in a group") { for _ in 0..<$0 { keep(own.number) } },
-            way("in another module's group") { for _ in 0..<$0 { keep(declared.number) } },
-            way("through a protocol") { for _ in 0..<$0 { keep(visible.visibleNumber.value) } },
-            bare,
-        ])
-        try table.add("String, 32 B", bench.effort, [
-            way("plain value") { for _ in 0..<$0 { keep(ownText.value) } },
-            way("in a group") { for _ in 0..<$0 { keep(own.text) } },
-            way("in another module's group") { for _ in 0..<$0 { keep(declared.text) } },
-            way("through a protocol") { for _ in 0..<$0 { keep(visible.visibleText.value) } },
-            bare,
-        ])
+        try table.add(
+            "Bool",
+            bench.effort,
+            [
+                way("plain value") { for _ in 0..<$0 { keep(ownFlag.value) } },
+                way("in a group") { for _ in 0..<$0 { keep(own.flag) } },
+                way("in another module's group") { for _ in 0..<$0 { keep(declared.flag) } },
+                way("through a protocol") { for _ in 0..<$0 { keep(visible.visibleFlag.value) } },
+                bare,
+            ]
+        )
+        try table.add(
+            "Int",
+            bench.effort,
+            [
+                way("plain value") { for _ in 0..<$0 { keep(ownNumber.value) } },
+                way("in a group") { for _ in 0..<$0 { keep(own.number) } },
+                way("in another module's group") { for _ in 0..<$0 { keep(declared.number) } },
+                way("through a protocol") { for _ in 0..<$0 { keep(visible.visibleNumber.value) } },
+                bare,
+            ]
+        )
+        try table.add(
+            "String, 32 B",
+            bench.effort,
+            [
+                way("plain value") { for _ in 0..<$0 { keep(ownText.value) } },
+                way("in a group") { for _ in 0..<$0 { keep(own.text) } },
+                way("in another module's group") { for _ in 0..<$0 { keep(declared.text) } },
+                way("through a protocol") { for _ in 0..<$0 { keep(visible.visibleText.value) } },
+                bare,
+            ]
+        )
         let aims = table.lines.filter { $0.kind == .ours }.flatMap { line in
             table.columns.map { GetRow.fastEnough("get \(line.name), \($0)", table, line.name, $0) }
         }

@@ -42,10 +42,19 @@ enum WritersRow {
             note: "Names whose last value isn't found afterwards, of 200 in each round, all rounds together."
         )
         losses.add(title, lost.filter { $0.kind != .limit })
-        return Outcome(tables: [rates, losses], aims: [
-            Aim("two writers", "≥ 100,000 sets/s", rates.value(Ours.file, title), .atLeast(100_000), rates.unit.text),
-            Aim("two writers", "nothing lost", losses.value(Ours.file, title), .atMost(0), losses.unit.text),
-        ])
+        return Outcome(
+            tables: [rates, losses],
+            aims: [
+                Aim(
+                    "two writers",
+                    "≥ 100,000 sets/s",
+                    rates.value(Ours.file, title),
+                    .atLeast(100_000),
+                    rates.unit.text
+                ),
+                Aim("two writers", "nothing lost", losses.value(Ours.file, title), .atMost(0), losses.unit.text),
+            ]
+        )
     }
 
     private static func names(_ samples: Samples, _ writer: Int) -> [String] {
