@@ -22,3 +22,8 @@ const void *c_thread_identity(void) {
     static __thread char place;
     return &place;
 }
+
+int64_t *c_thread_answer_depth(void) {
+    static __thread int64_t depth = 0;
+    return &depth;
+}

@@ -1,14 +1,12 @@
 import DurableFile
 
 /// Lines of the form `name=value.`, where a value without its full stop is incomplete and one with `!` is damaged.
-struct TextContents: LogContents, Equatable {
+final class TextContents: LogContents, @unchecked Sendable {  // used under its log's lock only
     var values: [String: String] = [:]
     private var before: [String: String?] = [:]
     private var staged: (name: String, value: String)?
 
     init() {}
-
-    static func == (left: TextContents, right: TextContents) -> Bool { left.values == right.values }
 
     private func entry(_ line: UnsafeRawBufferPointer) -> (LineReading, name: String, value: String) {
         let text = String(decoding: line, as: UTF8.self)
@@ -19,13 +17,13 @@ struct TextContents: LogContents, Equatable {
         return (.complete, String(parts[0]), String(parts[1].dropLast()))
     }
 
-    mutating func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
+    func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
         let (reading, name, value) = entry(line)
         if reading == .complete { values[name] = value }
         return reading
     }
 
-    mutating func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
+    func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
         let (reading, name, value) = entry(line)
         if reading == .complete {
             before = [name: values[name]]
@@ -34,24 +32,30 @@ struct TextContents: LogContents, Equatable {
         return reading
     }
 
-    mutating func dropUnfinished() {
+    func dropUnfinished() {
         for (name, value) in before { values[name] = value }
         before = [:]
     }
 
-    mutating func replace(with contents: TextContents) {
+    func replace(with contents: TextContents) {
         values = contents.values
         before = contents.before
     }
 
+    func copy() -> TextContents {
+        let copy = TextContents()
+        copy.replace(with: self)
+        return copy
+    }
+
     /// The line that sets a value, or nil where it is set.
-    mutating func stage(_ name: String, _ value: String) -> [UInt8]? {
+    func stage(_ name: String, _ value: String) -> [UInt8]? {
         if values[name] == value { return nil }
         staged = (name, value)
         return Array("\(name)=\(value).\n".utf8)
     }
 
-    mutating func commit() {
+    func commit() {
         if let staged { values[staged.name] = staged.value }
         staged = nil
     }

@@ -2,11 +2,15 @@
 #define C_THREAD_IDENTITY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /// Whether the caller runs on the thread that the process began with; asks the kernel once a thread.
 bool c_thread_is_main(void);
 
 /// An address that differs between any two threads that run at the same time.
 const void *_Nonnull c_thread_identity(void);
+
+/// A number that each thread has for itself, at first 0; see `AnswerDepth`.
+int64_t *_Nonnull c_thread_answer_depth(void);
 
 #endif

@@ -1,8 +1,8 @@
 /// A copy of a log's contents that is to become its new file, with one entry a line.
 ///
 /// It is made and synced without any lock; `LogCore.install` puts it in the old one's place.
-struct Compaction<Contents: LogContents>: Sendable {
-    let contents: Contents
+struct Compaction: Sendable {
+    let contents: any LogContents
     /// What of the old file the contents stand for.
     let source: LogPosition
     let old: OpenFile
@@ -35,7 +35,7 @@ struct Compaction<Contents: LogContents>: Sendable {
     }
 
     /// Copies the whole old file, before lines of it that can't be read are left out.
-    func keepDamaged(_ reader: LogReader<Contents>) throws(LogError) {
+    func keepDamaged(_ reader: LogReader) throws(LogError) {
         var number = 1
         while true {
             do {

@@ -1,21 +1,35 @@
 /// What the lines of a log mean; the log itself knows only bytes.
-package protocol LogContents: Sendable {
+///
+/// Used under the log's lock only, but for a copy. A class, so that the log need not be generic: between modules generic
+/// code looks its types up at each call, which took a third of a set's instructions.
+package protocol LogContents: AnyObject, Sendable {
     /// What nothing read amounts to.
     init()
     /// Takes in one line, all of it or nothing; `isFirst` for the first of a file, which may begin with a byte order mark.
-    mutating func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
+    func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
     /// Takes in a last line without a newline, for the time being; anything but `.complete` changes nothing.
-    mutating func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
+    func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
     /// Undoes `readUnfinished`.
-    mutating func dropUnfinished()
+    func dropUnfinished()
     /// Becomes `contents`, which was read from a file afresh.
-    mutating func replace(with contents: Self)
+    func replace(with contents: Self)
+    /// What there is now, for one user without the lock.
+    func copy() -> Self
     /// Takes in the line that was prepared last and that is stored now.
-    mutating func commit()
+    func commit()
     /// Whether something changed that whoever uses the log hasn't asked for yet.
     var hasNews: Bool { get }
     /// All there is without an unfinished line, one entry a line, each line with its newline.
     func lines() throws -> [UInt8]
+}
+
+extension LogContents {
+    /// Becomes what `read` makes of new contents; what it was where that throws.
+    func readAfresh<Failure: Error>(_ read: (any LogContents) throws(Failure) -> Void) throws(Failure) {
+        let fresh = Self()
+        try read(fresh)
+        replace(with: fresh)
+    }
 }
 
 /// What came of reading a line.

@@ -4,20 +4,20 @@ extension LogCore {
     /// Adds the line that `prepare` makes of what everybody has stored; nil adds nothing.
     ///
     /// `prepare` may be asked twice. Where an error is thrown the contents are those of the file.
-    mutating func append(_ prepare: (inout Contents) -> [UInt8]?) throws(LogError) {
+    mutating func append(_ prepare: () -> [UInt8]?) throws(LogError) {
         let deadline = fileSystem.now() + lockTimeout
         while true {
             guard let handle = try currentHandle(), handle.isWritable else {
                 // Nothing is made where nothing is to be written. If it may only be read, opening it says why.
                 try catchUp(.all)
-                guard prepare(&contents) != nil else { return }
+                guard prepare() != nil else { return }
                 current = try open(creating: true)
                 continue
             }
             try lock(handle.file, until: deadline)
             defer { unlock(handle.file) }
             guard try isReady(handle) else { continue }
-            guard let line = prepare(&contents) else { return }
+            guard let line = prepare() else { return }
             return try write(line, to: handle.file)
         }
     }
@@ -97,14 +97,14 @@ extension LogCore {
                 writtenEnd = end
                 let start = end - Int64(line.count)
                 if !isWhole || start != position.offset {
-                    try reader.readOn(from: &position, to: start, expecting: start, into: &contents, noting: &damage)
+                    try reader.readOn(from: &position, to: start, expecting: start, into: contents, noting: &damage)
                 }
                 if isWhole && position.offset == start {
                     line.withUnsafeBytes { position.advance(over: $0, lines: 1) }
                     return contents.commit()
                 }
                 // It came to stand in the middle of somebody's line, so once more.
-                try reader.readOn(from: &position, to: end, expecting: end, into: &contents, noting: &damage)
+                try reader.readOn(from: &position, to: end, expecting: end, into: contents, noting: &damage)
             } catch {
                 guard isWhole, writtenEnd == nil || writtenEnd == expectedEnd else {
                     throw .outcomeUnknown(path: path, cause: error)

@@ -1,11 +1,11 @@
 extension LogCore {
     /// A copy of what is known, to make a new file of; nil where there is no file, or it may only be read.
-    func compaction() throws(LogError) -> Compaction<Contents>? {
+    func compaction() throws(LogError) -> Compaction? {
         guard let current, current.isWritable, current.identity == position.identity else { return nil }
         do {
             let target = try LogPath(path: path).resolved(fileSystem)
             return Compaction(
-                contents: contents,
+                contents: contents.copy(),
                 source: position,
                 old: current.file,
                 target: target,
@@ -18,8 +18,8 @@ extension LogCore {
     ///
     /// Returns nil where another file is at the path by now.
     mutating func install(
-        _ compaction: Compaction<Contents>,
-        _ draft: Compaction<Contents>.Draft
+        _ compaction: Compaction,
+        _ draft: Compaction.Draft
     ) throws(LogError) -> StrayLines? {
         var (compaction, draft) = (compaction, draft)
         var isInstalled = false
@@ -69,7 +69,7 @@ extension LogCore {
     /// Makes the new file, which is at the path now, the current one, and syncs its name.
     private mutating func adopt(
         _ file: OpenFile,
-        of compaction: Compaction<Contents>,
+        of compaction: Compaction,
         insteadOf old: Handle
     ) -> FileSystemError? {
         defer { unlock(file) }

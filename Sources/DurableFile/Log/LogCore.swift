@@ -1,13 +1,13 @@
 internal import CDurableFile
 
 /// A log file as one thread at a time uses it: what was read of it, and the descriptor to write to it.
-struct LogCore<Contents: LogContents>: Sendable {
+struct LogCore: Sendable {
     let path: String
     let fileSystem: any FileSystem
     let lockTimeout: Duration
     /// The longest line that is read; what writes refuses longer ones.
     var longestLine = 64 << 20
-    var contents = Contents()
+    let contents: any LogContents
     var position = LogPosition()
     var damage = DamageList()
     /// Whether the file at the path is missing or empty, as last seen.
@@ -27,8 +27,9 @@ struct LogCore<Contents: LogContents>: Sendable {
         var sync: FileSync
     }
 
-    init(path: String, fileSystem: any FileSystem, lockTimeout: Duration) {
+    init(path: String, contents: any LogContents, fileSystem: any FileSystem, lockTimeout: Duration) {
         self.path = path
+        self.contents = contents
         self.fileSystem = fileSystem
         self.lockTimeout = lockTimeout
     }
@@ -91,28 +92,28 @@ struct LogCore<Contents: LogContents>: Sendable {
             isUnsettled = scope.isAppendedOnly
             return isUnsettled ? () : try readAfresh()
         }
-        try reader.readOn(from: &position, expecting: size, into: &contents, noting: &damage)
+        try reader.readOn(from: &position, expecting: size, into: contents, noting: &damage)
     }
 
     /// Reads the whole file, and becomes what it says only when all of it was read.
     mutating func readAfresh() throws(LogError) {
         guard let status = try statusAtPath(), let handle = try handle(for: status) else {
-            contents.replace(with: Contents())
+            contents.readAfresh { _ in }
             position = LogPosition()
             current = nil
             return
         }
-        var fresh = Contents()
         var start = LogPosition()
         start.identity = handle.identity
         let reader = reader(of: handle.file)
-        try reader.readOn(from: &start, expecting: status.size, into: &fresh, noting: &damage)
+        try contents.readAfresh { fresh throws(LogError) in
+            try reader.readOn(from: &start, expecting: status.size, into: fresh, noting: &damage)
+        }
         if position.identity == handle.identity { current?.sync = handle.sync.restarted() }
-        contents.replace(with: fresh)
         position = start
     }
 
-    func reader(of file: OpenFile) -> LogReader<Contents> {
+    func reader(of file: OpenFile) -> LogReader {
         LogReader(file: file, fileSystem: fileSystem, longestLine: longestLine)
     }
 

@@ -6,18 +6,13 @@ internal import CDurableFile
 /// the contents themselves.
 package final class LogFile<Contents: LogContents>: Sendable {
     package let path: String
-    let core: Lock<LogCore<Contents>>
+    let core: Lock<LogCore>
+    /// Used under the lock of `core` only.
+    private let contents: Contents
     let worker: WorkerThread
     let compacting = Lock(CompactionSchedule())
     private let watcher: Watcher?
-    private let background = Lock(Background())
-
-    private struct Background {
-        var observer: LogObserver?
-        var watch: Watch?
-        /// In which process a sync will follow, as a child of `fork` has no thread to make its parent's.
-        var syncScheduledIn: UInt64?
-    }
+    private let background = Lock(LogBackground())
 
     /// Makes nothing and opens nothing yet.
     package init(
@@ -27,7 +22,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
         watcher: Watcher? = .shared
     ) {
         self.path = path
-        core = Lock(LogCore(path: path, fileSystem: fileSystem, lockTimeout: lockTimeout))
+        contents = Contents()
+        core = Lock(LogCore(path: path, contents: contents, fileSystem: fileSystem, lockTimeout: lockTimeout))
         self.watcher = watcher
         worker = WorkerThread(name: "preferences", fileSystem: fileSystem)
     }
@@ -85,8 +81,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 
     /// Uses or changes what is known in memory.
-    package func withContents<Result: Sendable>(_ body: (inout Contents) -> Result) -> Result {
-        core.withLock { body(&$0.contents) }
+    package func withContents<Result: Sendable>(_ body: (Contents) -> Result) -> Result {
+        core.withLock { _ in body(contents) }
     }
 
     /// Tells the observer from the background thread that something changed.
@@ -98,9 +94,9 @@ package final class LogFile<Contents: LogContents>: Sendable {
     ///
     /// `prepare` runs under the lock and may be asked twice. When this returns the line survives the death of the process.
     /// Where it throws, the contents are those of the file as far as it could be read.
-    package func append(_ prepare: (inout Contents) -> [UInt8]?) throws(LogError) {
+    package func append(_ prepare: (Contents) -> [UInt8]?) throws(LogError) {
         defer { tellDamage() }
-        try core.withLock { core throws(LogError) in try core.append(prepare) }
+        try core.withLock { core throws(LogError) in try core.append { prepare(contents) } }
         let mustSchedule = background.withLock { background in
             let forks = durable_file_fork_count()
             defer { background.syncScheduledIn = forks }
@@ -173,6 +169,14 @@ package final class LogFile<Contents: LogContents>: Sendable {
         guard !untold.isEmpty, let observer = background.withLock({ $0.observer }) else { return }
         for damage in untold { observer.damaged(damage) }
     }
+}
+
+/// What a log does outside of calls.
+private struct LogBackground {
+    var observer: LogObserver?
+    var watch: Watch?
+    /// In which process a sync will follow, as a child of `fork` has no thread to make its parent's.
+    var syncScheduledIn: UInt64?
 }
 
 /// Who is told of what happens outside of calls; on any thread, without any lock held.

@@ -7,7 +7,7 @@ internal import Darwin
 #endif
 
 /// Reads the lines of a file from where a position stands, a piece at a time, and moves the position along.
-struct LogReader<Contents: LogContents> {
+struct LogReader {
     let file: OpenFile
     let fileSystem: any FileSystem
     let longestLine: Int
@@ -20,7 +20,7 @@ struct LogReader<Contents: LogContents> {
         from position: inout LogPosition,
         to limit: Int64 = .max,
         expecting size: Int64,
-        into contents: inout Contents,
+        into contents: any LogContents,
         noting damage: inout DamageList
     ) throws(LogError) {
         if position.end > position.offset { contents.dropUnfinished() }
@@ -35,7 +35,7 @@ struct LogReader<Contents: LogContents> {
             if count == 0 { break }
             held += count
             let bytes = buffer.bytes(held)
-            let used = try takeLines(bytes, searched: held - count, &position, &contents, &damage)
+            let used = try takeLines(bytes, searched: held - count, &position, contents, &damage)
             buffer.removeFirst(used, of: held)
             held -= used
             if held > longestLine {
@@ -112,7 +112,7 @@ struct LogReader<Contents: LogContents> {
         _ bytes: UnsafeRawBufferPointer,
         searched: Int,
         _ position: inout LogPosition,
-        _ contents: inout Contents,
+        _ contents: any LogContents,
         _ damage: inout DamageList
     ) throws(LogError) -> Int {
         var (start, search, count, damaged) = (0, searched, 0, 0)

@@ -9,14 +9,14 @@ struct StrayLines: Sendable {
     var failure: FileSystemError?
 
     /// Copies what came to the old file, byte by byte, so that a line without its end can still be continued.
-    mutating func carryOver<Contents>(_ reader: LogReader<Contents>, to file: OpenFile) throws(FileSystemError) {
+    mutating func carryOver(_ reader: LogReader, to file: OpenFile) throws(FileSystemError) {
         var position = LogPosition()
         try carryOver(reader, to: file, upTo: 0, &position)
     }
 
     /// As above, and moves a position along over the bytes before an offset of the old file.
-    mutating func carryOver<Contents>(
-        _ reader: LogReader<Contents>,
+    mutating func carryOver(
+        _ reader: LogReader,
         to file: OpenFile,
         upTo known: Int64,
         _ position: inout LogPosition

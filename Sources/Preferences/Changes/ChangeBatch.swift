@@ -26,6 +26,11 @@ struct ChangeEntry: Sendable {
         isText = (old.first?.isText ?? false, new.first?.isText ?? false)
     }
 
+    /// Whether the name reads as before, and only a value under a stronger layer's changed.
+    ///
+    /// That counts for those who can't read the stronger one.
+    var isBelow: Bool { old == new }
+
     /// What might have answered before the change.
     var oldCandidates: [StoredCandidate] {
         (old.map { [StoredCandidate(value: $0, isText: isText.old)] } ?? []) + oldFallbacks
@@ -41,7 +46,9 @@ struct ChangeEntry: Sendable {
 struct ChangeBatch: Sendable {
     let sequence: UInt64
     let origin: PreferenceChangeOrigin
-    var entries: [ChangeEntry] = []
+    private(set) var entries: [ChangeEntry] = []
+    /// The names of which only a value under a stronger layer's changed.
+    private(set) var entriesBelow: [ChangeEntry] = []
     /// The names' signals for Observation, sent right after the change.
     var signals = PreferenceSignals()
     /// Whether anybody subscribed, so that it is worth a delivery.
@@ -54,7 +61,14 @@ struct ChangeBatch: Sendable {
         self.origin = origin
     }
 
+    /// Whether nobody is to be told of anything.
+    var isEmpty: Bool { entries.isEmpty && entriesBelow.isEmpty && signals.isEmpty }
+
+    mutating func append(_ entry: ChangeEntry) {
+        if entry.isBelow { entriesBelow.append(entry) } else { entries.append(entry) }
+    }
+
     func entry(for name: String) -> ChangeEntry? {
-        entries.first { $0.name == name }
+        entries.first { $0.name == name } ?? entriesBelow.first { $0.name == name }
     }
 }

@@ -5,14 +5,13 @@ internal import DurableFile
 /// One thread at a time delivers. A batch that is enqueued meanwhile waits for that thread, whoever set it, so
 /// observers see the store's order and nobody waits. Pure: it holds no lock, calls nobody and knows no time.
 struct DeliveryQueue {
-    /// How often observers may set in answer to a change that was set in answer to … before it is called a loop.
-    static let depthLimit = 1000
     /// How many batches of others a thread delivers before it hands the rest on.
     static let foreignLimit = 64
 
     /// What the deliverer does next, once it has released the lock.
     enum Action {
-        case deliver(ChangeBatch)
+        /// With how many changes led to it, each an answer to the one before.
+        case deliver(ChangeBatch, depth: Int)
         /// Let a thread of the store's own go on, which calls `takeOver`.
         case handOver
         case stop
@@ -32,17 +31,11 @@ struct DeliveryQueue {
 
     private var entries = FirstInFirstOut<Entry>()
     private var deliverer = Deliverer.nobody
-    private var depth = 0
     private var foreignCount = 0
 
-    /// Whether a set by `thread` would be one more link in a chain of observers that has no end.
-    func isLoop(setBy thread: ThreadIdentity) -> Bool {
-        deliverer == .thread(thread) && depth >= Self.depthLimit
-    }
-
-    /// Adds a batch that `thread` made.
-    mutating func enqueue(_ batch: ChangeBatch, setBy thread: ThreadIdentity) {
-        entries.append(Entry(batch: batch, setter: thread, depth: deliverer == .thread(thread) ? depth + 1 : 0))
+    /// Adds a batch that `thread` made in answer to so many others.
+    mutating func enqueue(_ batch: ChangeBatch, setBy thread: ThreadIdentity, depth: Int = 0) {
+        entries.append(Entry(batch: batch, setter: thread, depth: depth))
     }
 
     /// Makes `thread` the deliverer; false where another is, or it is already, or nothing waits.
@@ -66,20 +59,17 @@ struct DeliveryQueue {
     /// What the deliverer does next.
     mutating func next(isOwnThread: Bool = false) -> Action {
         guard case .thread(let thread) = deliverer, let entry = entries.first else {
-            depth = 0
             deliverer = .nobody
             return .stop
         }
         if entry.setter != thread, !isOwnThread {
             guard foreignCount < Self.foreignLimit else {
                 deliverer = .nextThread
-                depth = 0
                 return .handOver
             }
             foreignCount += 1
         }
         _ = entries.popFirst()
-        depth = entry.depth
-        return .deliver(entry.batch)
+        return .deliver(entry.batch, depth: entry.depth)
     }
 }

@@ -52,8 +52,15 @@ extension Preference {
     ) -> PreferenceObservation {
         let name = name
         return store.subscribe(to: [name], timing: timing, begin: { begin($0.candidates(for: name)) }) { batch in
-            if let entry = batch.entry(for: name) { body(entry, batch.origin) }
+            if let entry = batch.entry(for: name), isNews(entry) { body(entry, batch.origin) }
         }
+    }
+
+    /// Whether a change is one for this preference: below a stronger layer's value, only where it can't read that one.
+    func isNews(_ entry: ChangeEntry) -> Bool {
+        guard entry.isBelow else { return true }
+        let canRead = { slot.rules.canRead($0, name: name) }
+        return entry.oldCandidates.first(where: canRead) != entry.newCandidates.first(where: canRead)
     }
 
     /// The value that stored values give, or the default.

@@ -13,7 +13,7 @@ extension PreferenceStore {
         while true {
             let (action, subscribers) = state.withLock { state -> (DeliveryQueue.Action, [ChangeSubscription]) in
                 let action = state.queue.next(isOwnThread: isOwnThread)
-                guard case .deliver(let batch) = action else { return (action, []) }
+                guard case .deliver(let batch, _) = action else { return (action, []) }
                 let announced = batch.needsAnnouncing ? state.subscribers(to: batch, at: .willSet) : []
                 return (action, announced + state.subscribers(to: batch))
             }
@@ -28,8 +28,10 @@ extension PreferenceStore {
                 }
                 if !WorkerThread.start("preferences", rest) { rest() }
                 return
-            case .deliver(let batch):
-                for subscriber in subscribers { subscriber.receive(batch) }
+            case .deliver(let batch, let depth):
+                AnswerDepth.answering(depth) {
+                    for subscriber in subscribers { subscriber.receive(batch) }
+                }
             }
         }
     }
@@ -55,6 +57,9 @@ extension PreferenceStore {
             state.announcing[thread] = depth > 1 ? depth - 1 : nil
         }
     }
+
+    /// How often observers may set in answer to a change that was set in answer to … before it is called a loop.
+    static var answerDepthLimit: Int { 1000 }
 
     /// Unlike a set inside a `didSet` observer, which waits for its turn, one inside a `willSet` observer nests on the
     /// stack.

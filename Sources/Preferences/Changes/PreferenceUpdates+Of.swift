@@ -27,8 +27,14 @@ extension PreferenceUpdates {
                     to: observed.names,
                     begin: { contents in latest.withLock { $0.begin(observed.names, of: identifier, with: contents) } }
                 ) { batch in
-                    latest.withLock { latest -> UpdatesStorage<Element>.Resumption? in
-                        guard latest.take(batch, of: identifier) else { return nil }
+                    var isNews = false
+                    for preference in repeat each preferences {
+                        guard preference.store === observed.store, let entry = batch.entry(for: preference.name)
+                        else { continue }
+                        isNews = isNews || preference.isNews(entry)
+                    }
+                    latest.withLock { [isNews] latest -> UpdatesStorage<Element>.Resumption? in
+                        guard latest.take(batch, of: identifier), isNews else { return nil }
                         let latest = latest
                         return yield { values(latest) }
                     }?()
@@ -62,7 +68,7 @@ private struct LatestCandidates: Sendable {
 
     /// Takes a change; whether it is to be yielded.
     mutating func take(_ batch: ChangeBatch, of store: ObjectIdentifier) -> Bool {
-        for entry in batch.entries {
+        for entry in batch.entries + batch.entriesBelow {
             // A transaction may have changed other names too.
             guard let index = candidates.index(forKey: Key(store: store, name: entry.name)) else { continue }
             candidates.values[index] = entry.newCandidates

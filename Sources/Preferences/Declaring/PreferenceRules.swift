@@ -1,7 +1,14 @@
 /// How one declaration turns a value into a stored value and back: its coding and its validation.
-struct PreferenceRules<Value: Sendable>: Sendable {
+///
+/// A class, as copies of a generic struct look its type up each time.
+final class PreferenceRules<Value: Sendable>: Sendable {
     let coding: PreferenceCoding<Value>
     let validation: PreferenceValidation<Value>?
+
+    init(coding: PreferenceCoding<Value>, validation: PreferenceValidation<Value>?) {
+        self.coding = coding
+        self.validation = validation
+    }
 
     /// What a slot is shared by, besides the name.
     var key: SlotKey {

@@ -27,6 +27,13 @@ final class PreferenceCell: Sendable {
     /// The stamp that a fill must find unchanged; call under the store's lock.
     var ticket: UInt64 { stamp.load(ordering: .relaxed) }
 
+    /// Whether no change came since a ticket was taken; call under the store's lock.
+    func isUnchanged(since ticket: UInt64) -> Bool {
+        let stamp = stamp.load(ordering: .relaxed)
+        let isFilled = stamp & Self.kinds != Self.stale && stamp & ~Self.kinds == (ticket & ~Self.kinds) &+ Self.step
+        return stamp == ticket || isFilled
+    }
+
     /// Whether the slot is gone, so that the cell can go too.
     var isOrphaned: Bool { orphaned.load(ordering: .relaxed) }
 

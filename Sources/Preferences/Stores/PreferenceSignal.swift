@@ -89,6 +89,8 @@ struct PreferenceSignals: Sendable {
         let epoch: Int
     }
 
+    var isEmpty: Bool { ended.isEmpty }
+
     mutating func endEpoch(of signal: PreferenceSignal) {
         ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch()))
     }

@@ -83,13 +83,17 @@ extension PreferenceSlot {
             slot.signal.access()
             return slot.load()
         }
-        let (candidates, ticket) = store.candidates(for: name, cell: cell)
-        let (value, problems) = rules.read(candidates, name: name)
-        let replaced = keep(value, ticket: ticket)
-        // The value that was replaced ends here, outside of the lock: its deinit may be anybody's code.
-        withExtendedLifetime(replaced) {}
-        store.report(unreadable: problems, name: name, key: rules.key)
-        return value
+        while true {
+            let (candidates, ticket) = store.candidates(for: name, cell: cell)
+            let (value, problems) = rules.read(candidates, name: name)
+            let replaced = keep(value, ticket: ticket)
+            // The value that was replaced ends here, outside of the lock: its deinit may be anybody's code.
+            withExtendedLifetime(replaced) {}
+            guard !problems.isEmpty else { return value }
+            store.report(unreadable: problems, name: name, key: rules.key)
+            // From here on a change below the unreadable value is told; one that came before is read.
+            if store.state.withLock({ _ in cell.isUnchanged(since: ticket) }) { return value }
+        }
     }
 
     /// Fills the cell unless a change came in between; returns what the slot kept before.

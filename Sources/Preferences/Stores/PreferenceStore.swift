@@ -100,16 +100,16 @@ public final class PreferenceStore: Sendable {
             throw PreferencesError(.readOnly, "the \(role.name) store can only be read; nothing was changed")
         }
         load(changes.keys)
-        let thread = ThreadIdentity.current
-        let (isLoop, isAnnounced) = state.withLock { ($0.queue.isLoop(setBy: thread), $0.announcedCount > 0) }
-        guard !isLoop else { throw PreferencesError(loopOver: changes, limit: DeliveryQueue.depthLimit) }
-        if isAnnounced { try announce(changes) }
+        guard AnswerDepth.current <= Self.answerDepthLimit else {
+            throw PreferencesError(loopOver: changes, limit: Self.answerDepthLimit)
+        }
+        if state.withLock({ $0.announcedCount > 0 }) { try announce(changes) }
         return try source.commit(changes, if: condition, in: self, for: initiator ?? self)
     }
 }
 
 /// Where a store gets its values from: a backend, or other stores.
-protocol StoreSource: Sendable {
+protocol StoreSource: AnyObject, Sendable {
     /// Gives the store its first contents; does nothing where it has them.
     func load(into store: PreferenceStore)
 

@@ -42,15 +42,16 @@ struct StoreContents: Sendable {
         return layers.compactMap { $0.candidate(for: name) }
     }
 
-    /// What a name would read as before and after it was set, in a layered store in that layer; nil where that is the
-    /// same.
+    /// What a name would read as before and after it was set, in a layered store in that layer; nil where nobody would
+    /// read anything else.
     func change(of name: String, to value: PropertyListValue?, layer index: Int?) -> ChangeEntry? {
         let old = self.value(of: name)
         guard let index else { return old == value ? nil : ChangeEntry(name: name, old: old, new: value) }
         let after = layers.indices.compactMap { layer in
             layer == index ? value.map { layers[layer].candidate($0) } : layers[layer].candidate(for: name)
         }
-        return after.first?.value == old ? nil : ChangeEntry(name: name, old: candidates(for: name), new: after)
+        let before = candidates(for: name)
+        return before == after ? nil : ChangeEntry(name: name, old: before, new: after)
     }
 
     /// What a name reads as.
@@ -60,16 +61,26 @@ struct StoreContents: Sendable {
 
     private var isSpelledOtherwise: Bool { layers.contains { $0.spelling != nil } }
 
-    /// Makes a name read as `value`, in a layered store as that layer's value; whether it reads differently now.
-    mutating func set(_ value: PropertyListValue?, for name: String, layer index: Int? = nil) -> Bool {
-        let old = self.value(of: name)
-        if let index {
-            layers[index].values[name] = value
-            merged[name] = layers.lazy.filter { $0.spelling == nil }.compactMap { $0.values[name] }.first
-        } else {
-            merged[name] = value
+    /// What becomes of a value that is set.
+    enum Effect {
+        case none
+        /// A stronger layer's answers as before, for those who can read it.
+        case below
+        case shown
+    }
+
+    /// Makes a name read as `value`, in a layered store as that layer's value.
+    @discardableResult
+    mutating func set(_ value: PropertyListValue?, for name: String, layer index: Int? = nil) -> Effect {
+        guard let index else {
+            let old = value.map { merged.updateValue($0, forKey: name) } ?? merged.removeValue(forKey: name)
+            return old == value ? .none : .shown
         }
-        return old != self.value(of: name)
+        guard layers[index].values[name] != value else { return .none }
+        let old = self.value(of: name)
+        layers[index].values[name] = value
+        merged[name] = layers.lazy.filter { $0.spelling == nil }.compactMap { $0.values[name] }.first
+        return old == self.value(of: name) ? .below : .shown
     }
 
     /// Makes a name read as it does in other contents with the same layers.
@@ -90,7 +101,7 @@ struct StoreContents: Sendable {
 }
 
 /// A stored value that may answer for a name.
-struct StoredCandidate: Sendable {
+struct StoredCandidate: Equatable, Sendable {
     let value: PropertyListValue
     /// Whether the value is text that a person wrote for a declared type.
     var isText = false

@@ -34,7 +34,7 @@ struct StoreState {
 
     /// Takes what is stored under names that nobody has read before; so nobody is told.
     mutating func discover(_ values: [String: PropertyListValue], layer: Int? = nil) {
-        for (name, value) in values { _ = contents.set(value, for: name, layer: layer) }
+        for (name, value) in values { contents.set(value, for: name, layer: layer) }
     }
 
     /// Notes that the source has been asked for the names.
@@ -70,21 +70,17 @@ struct StoreState {
         let isObserved = subscriptionCount > 0
         var isChanged = false
         for (name, value) in changes {
-            let entry = isObserved ? contents.change(of: name, to: value, layer: layer) : nil
-            let index = nodes.index(forKey: name)
-            // Also where the strongest layer still answers: it may be one that can't be read.
-            guard contents.set(value, for: name, layer: layer) else {
-                if layer != nil, let index { nodes.values[index].invalidate() }
-                continue
+            if isObserved, let entry = contents.change(of: name, to: value, layer: layer) {
+                batch.append(entry)
             }
-            isChanged = true
-            if let entry { batch.entries.append(entry) }
-            guard let index else { continue }
-            nodes.values[index].invalidate()
-            batch.signals.endEpoch(of: nodes.values[index].signal)
-            batch.isObserved = batch.isObserved || nodes.values[index].isObserved
+            let effect = contents.set(value, for: name, layer: layer)
+            isChanged = isChanged || effect == .shown
+            guard effect != .none, let node = nodes[name] else { continue }
+            if effect == .shown || node.isUnreadable { batch.signals.endEpoch(of: node.signal) }
+            node.invalidate(effect)
+            batch.isObserved = batch.isObserved || node.isObserved
         }
-        guard isChanged else { return nil }
+        guard isChanged || !batch.isEmpty else { return nil }
         sequence += 1
         return batch
     }
@@ -93,7 +89,7 @@ struct StoreState {
 extension StoreState {
     /// Makes every later read go to the store.
     mutating func forgetValues() {
-        for index in nodes.values.indices { nodes.values[index].invalidate() }
+        for node in nodes.values { node.invalidate() }
     }
 
     /// The slot of a name, type and coding, made by `make` where there is none yet.
@@ -102,12 +98,19 @@ extension StoreState {
         key: SlotKey,
         _ make: (PreferenceCell, PreferenceSignal) -> Slot
     ) -> Slot {
-        nodes[name, default: PreferenceNode()].slot(for: key, make)
+        node(of: name).slot(for: key, make)
     }
 
     /// Whether this is the first report of a name's stored value by the slot's type and coding.
     mutating func isFirstReport(on name: String, by key: SlotKey) -> Bool {
-        nodes[name, default: PreferenceNode()].isFirstReport(by: key)
+        node(of: name).isFirstReport(by: key)
+    }
+
+    private mutating func node(of name: String) -> PreferenceNode {
+        if let node = nodes[name] { return node }
+        let node = PreferenceNode()
+        nodes[name] = node
+        return node
     }
 
     /// Adds a layered store above this one, and forgets those that are gone.
@@ -127,7 +130,7 @@ extension StoreState {
             return
         }
         if subscription.timing == .willSet { announcedCount += 1 }
-        for name in names { nodes[name, default: PreferenceNode()].subscriptions.append(subscription) }
+        for name in names { node(of: name).subscriptions.append(subscription) }
     }
 
     /// Takes a subscription out; the caller lets go of it once the lock is released.
@@ -144,9 +147,9 @@ extension StoreState {
     /// Those who are to be told of a batch: subscribed before it, each once, in the order in which they subscribed.
     func subscribers(to batch: ChangeBatch, at timing: PreferenceTiming = .didSet) -> [ChangeSubscription] {
         guard timing == .didSet || announcedCount > 0 else { return [] }
-        var found = timing == .didSet ? subscriptions : []
+        var found = timing == .didSet && !batch.entries.isEmpty ? subscriptions : []
         var sources = found.isEmpty ? 0 : 1
-        for entry in batch.entries {
+        for entry in batch.entries + batch.entriesBelow {
             let own = nodes[entry.name]?.subscriptions.filter { $0.timing == timing } ?? []
             guard !own.isEmpty else { continue }
             sources += 1
@@ -170,8 +173,8 @@ extension StoreState {
         let layer = contents.writableLayer
         guard layer != nil || contents.layers.isEmpty else { return nil }
         for (name, value) in changes {
-            if let entry = contents.change(of: name, to: value, layer: layer) { batch.entries.append(entry) }
+            if let entry = contents.change(of: name, to: value, layer: layer) { batch.append(entry) }
         }
-        return batch.entries.isEmpty ? nil : batch
+        return batch.isEmpty ? nil : batch
     }
 }

@@ -25,7 +25,7 @@ struct TakenChanges {
             guard var batch = state.take(changes, layer: layer, origin: origin) else { return (nil, dependents) }
             // Both stores of a set announced it: the layered one that was asked, and the one that holds the values.
             batch.needsAnnouncing = initiator == nil || (layer != nil && initiator !== store)
-            if batch.isObserved { state.queue.enqueue(batch, setBy: thread) }
+            if batch.isObserved { state.queue.enqueue(batch, setBy: thread, depth: AnswerDepth.current) }
             return (batch, dependents)
         }
         if let batch { taken.append(Taken(store: store, batch: batch)) }

@@ -52,6 +52,36 @@ struct FeedbackTests {
         withExtendedLifetime((one, two)) {}
     }
 
+    /// Each thread delivers for one of the stores, and sets in the other for the other thread to deliver.
+    @Test(.timeLimit(.minutes(5)))
+    func observersOfTwoStoresAreCutOnTwoThreads() async {
+        let issues = Recorder<PreferencesError>()
+        let (a, b) = (Preference("a", default: 0, in: .inMemory()), Preference("b", default: 0, in: .inMemory()))
+        for store in [a.store, b.store] { store.onIssue { issues.record($0) } }
+        let one = a.observe { b.value = $0.new + 1 }
+        let two = b.observe { a.value = $0.new + 1 }
+        await onThreads(2) { thread in
+            if thread == 0 { a.value = 1 } else { b.value = -1_000_000 }
+        }
+        // A thread that has delivered enough for the other hands the rest to one of the store's own.
+        await waitUntil { !issues.elements.isEmpty }
+        #expect(issues.elements.allSatisfy { $0.code == .feedbackLoop })
+        withExtendedLifetime((one, two)) {}
+    }
+
+    @Test
+    func manyAnswersToOneChangeAreNoLoop() {
+        let (a, b) = (Preference("a", default: 0, in: .inMemory()), Preference("b", default: 0, in: .inMemory()))
+        for store in [a.store, b.store] { store.onIssue { Issue.record($0) } }
+        let observation = a.observe { change in
+            for answer in 1...5_000 where change.new == 1 { b.value = answer }
+            if change.new < 900 { a.value = change.new + 1 }
+        }
+        a.value = 1
+        #expect((a.value, b.value) == (900, 5_000))
+        withExtendedLifetime(observation) {}
+    }
+
     /// Each round all at once: nothing that an observer does may wait for its own delivery.
     @Test(.timeLimit(.minutes(1)), arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
     func observersMayDoAnythingOnManyThreads(timing: PreferenceTiming, kind: StoreKind) async throws {

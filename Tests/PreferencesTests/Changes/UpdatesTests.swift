@@ -154,7 +154,7 @@ struct UpdatesTests {
     private var subscriptionCount: Int {
         let change = ChangeEntry(name: "count", old: nil, new: 1)
         var batch = ChangeBatch(sequence: .max, origin: .local)
-        batch.entries = [change]
+        batch.append(change)
         return store.state.withLock { [batch] in $0.subscribers(to: batch).count }
     }
 }

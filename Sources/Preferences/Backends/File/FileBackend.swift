@@ -49,6 +49,7 @@ package final class FileBackend: PreferenceBackend {
                 guard isStored, let changes = contents.stage(changes) else { return nil }
                 do throws(PreferencesError) {
                     var line: [UInt8] = []
+                    line.reserveCapacity(128)
                     try JSONLine.write(changes, to: &line)
                     isWritten = true
                     return line

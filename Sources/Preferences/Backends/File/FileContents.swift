@@ -1,7 +1,7 @@
 internal import DurableFile
 
 /// The values of a preferences file, and which of them the store hasn't been told of.
-struct FileContents: LogContents {
+final class FileContents: LogContents, @unchecked Sendable {  // used under its log's lock only
     private(set) var values: [String: PropertyListValue] = [:]
     /// What the store was told last, of each name that changed since; nil for absent.
     private var told: [String: PropertyListValue?] = [:]
@@ -15,31 +15,40 @@ struct FileContents: LogContents {
     /// Whether a store has been told of the values.
     private var isLoaded = false
 
+    init() {}
+
     // MARK: What the lines say
 
-    mutating func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
+    func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
         Self.reading(line, isFirst: isFirst) { name, value in set(value, for: name) }
     }
 
-    mutating func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
+    func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
         Self.reading(line, isFirst: isFirst) { name, value in
             if beforeUnfinished[name] == nil { beforeUnfinished[name] = .some(values[name]) }
             set(value, for: name)
         }
     }
 
-    mutating func dropUnfinished() {
+    func dropUnfinished() {
         for (name, value) in beforeUnfinished { set(value, for: name) }
         beforeUnfinished = [:]
     }
 
-    mutating func replace(with contents: FileContents) {
+    func replace(with contents: FileContents) {
         if isLoaded {
             for (name, value) in values where contents.values[name] != value { remember(name) }
             for name in contents.values.keys where values[name] == nil { remember(name) }
         }
         values = contents.values
         beforeUnfinished = contents.beforeUnfinished
+    }
+
+    func copy() -> FileContents {
+        let copy = FileContents()
+        copy.values = values
+        copy.beforeUnfinished = beforeUnfinished
+        return copy
     }
 
     func lines() throws -> [UInt8] {
@@ -55,13 +64,13 @@ struct FileContents: LogContents {
     // MARK: What the store does
 
     /// Begins to remember what the store isn't told of.
-    mutating func load() -> [String: PropertyListValue] {
+    func load() -> [String: PropertyListValue] {
         isLoaded = true
         return values
     }
 
     /// What changed since the store was told last.
-    mutating func takeOutside() -> [String: PropertyListValue?] {
+    func takeOutside() -> [String: PropertyListValue?] {
         if told.isEmpty { return [:] }
         defer { told = [:] }
         return told.filter { name, value in values[name] != value }.reduce(into: [:]) { changes, entry in
@@ -72,34 +81,37 @@ struct FileContents: LogContents {
     var hasNews: Bool { told.contains { name, value in values[name] != value } }
 
     /// Chooses what of some changes has to be written; nil where nothing has.
-    mutating func stage(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?]? {
+    func stage(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?]? {
         requested = changes
-        staged = changes.filter { name, value in values[name] != value }
+        let isAllNews = changes.allSatisfy { name, value in values[name] != value }
+        staged = isAllNews ? changes : changes.filter { name, value in values[name] != value }
         return staged.isEmpty ? nil : staged
     }
 
     /// Takes in what was staged, behind everything that others have changed.
-    mutating func commit() {
+    func commit() {
         outside = takeOutside()
         for (name, value) in staged { values[name] = value }
         // The store takes what it asked for to be stored now; where another's line came in between, it learns so next.
-        for (name, value) in requested where values[name] != value { told[name] = .some(value) }
+        if staged.count < requested.count {
+            for (name, value) in requested where values[name] != value { told[name] = .some(value) }
+        }
         staged = [:]
         requested = [:]
     }
 
     /// What others changed before the last commit.
-    mutating func takeOutsideOfCommit() -> [String: PropertyListValue?] {
+    func takeOutsideOfCommit() -> [String: PropertyListValue?] {
         defer { outside = [:] }
         return outside
     }
 
-    private mutating func set(_ value: PropertyListValue?, for name: String) {
+    private func set(_ value: PropertyListValue?, for name: String) {
         remember(name)
         values[name] = value
     }
 
-    private mutating func remember(_ name: String) {
+    private func remember(_ name: String) {
         if isLoaded && told[name] == nil { told[name] = .some(values[name]) }
     }
 

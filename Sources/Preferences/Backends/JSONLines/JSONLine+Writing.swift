@@ -9,6 +9,9 @@ extension JSONLine {
     ///
     /// The names are sorted by their UTF-8 bytes, so equal changes give equal lines. An error leaves `bytes` as they were.
     static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferencesError) {
+        if changes.count == 1, let (name, value) = changes.first {
+            return try write(name: name, value: value, to: &bytes)
+        }
         try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
             bytes.append(UInt8(ascii: "{"))
             var isFirst = true
