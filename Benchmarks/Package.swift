@@ -21,7 +21,9 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "Measuring", "Declarations", "starts-plain", "starts-essentials", "starts-preferences", preferences,
+                "Measuring", "Declarations", "starts-plain", "starts-watching", "starts-essentials",
+                "starts-preferences",
+                preferences,
             ],
             swiftSettings: settings
         ),
@@ -30,6 +32,7 @@ let package = Package(
         // A value, and preferences that another module declares.
         .target(name: "Declarations", dependencies: [preferences], swiftSettings: settings),
         .executableTarget(name: "starts-plain", swiftSettings: settings),
+        .executableTarget(name: "starts-watching", swiftSettings: settings),
         .executableTarget(name: "starts-essentials", swiftSettings: settings),
         .executableTarget(name: "starts-preferences", dependencies: [preferences], swiftSettings: settings),
         // What `make instructions` counts.

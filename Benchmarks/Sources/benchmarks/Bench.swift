@@ -14,6 +14,10 @@ final class Bench {
     /// How many names are stored, in the rows that are about that.
     let sizes: [Int]
 
+    /// More and shorter samples, most of which are over before the scheduler lets another process run; for what is quick and has
+    /// no part in the background.
+    var shortEffort: Effort { Effort(rounds: effort.rounds * 2, length: effort.length / 4) }
+
     /// Fewer samples, for what takes long.
     func effort(part: Int) -> Effort { Effort(rounds: max(3, effort.rounds / part), length: effort.length) }
 

@@ -9,7 +9,9 @@ enum Benchmarks {
             let arguments = Array(CommandLine.arguments.dropFirst())
             if arguments.first == "child" { return try Role.run(Array(arguments.dropFirst())) }
             if arguments.contains("--help") { return print(Options.usage) }
-            try run(try Options(arguments))
+            let options = try Options(arguments)
+            try Place.enter()
+            try run(options)
         } catch {
             FileHandle.standardError.write(Data("error: \(error)\n".utf8))
             exit(1)

@@ -8,10 +8,15 @@ final class Place {
     private var bus: Child?
     private(set) var busProblem: String?
 
-    /// Makes the folder and points the environment, of this process and its children, to it.
-    init() throws {
+    /// The variable that says where this program works.
+    private static let variable = "BENCHMARKS_PLACE"
+
+    /// Starts the program anew with an environment that points to a new folder, as Foundation reads it only once; returns where
+    /// that has been done.
+    static func enter() throws {
+        guard getenv(variable) == nil else { return }
         let root = ProcessInfo.processInfo.environment["BENCHMARKS_FOLDER"] ?? NSTemporaryDirectory()
-        path = URL(filePath: root).appending(path: "benchmarks-\(UUID().uuidString)").path
+        let path = URL(filePath: root).appending(path: "benchmarks-\(UUID().uuidString)").path
         for folder in ["config", "runtime"] {
             try FileManager.default.createDirectory(
                 atPath: "\(path)/\(folder)",
@@ -23,6 +28,16 @@ final class Place {
         setenv("XDG_RUNTIME_DIR", path + "/runtime", 1)
         setenv("HOME", path, 1)
         setenv("GSETTINGS_BACKEND", "dconf", 1)
+        setenv(variable, path, 1)
+        var arguments = CommandLine.arguments.map { strdup($0) } + [nil]
+        execv("/proc/self/exe", &arguments)
+        throw Failure("the program can't be started anew: \(String(cString: strerror(errno)))")
+    }
+
+    /// Takes over the folder that was made before.
+    init() throws {
+        guard let path = getenv(Self.variable) else { throw Failure("no folder was made") }
+        self.path = String(cString: path)
         do {
             let bus = try Child("dbus-daemon", ["--session", "--nofork", "--print-address"], isQuiet: true)
             setenv("DBUS_SESSION_BUS_ADDRESS", try bus.readLine(), 1)

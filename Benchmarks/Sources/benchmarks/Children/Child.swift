@@ -68,6 +68,12 @@ final class Child {
         return process.terminationStatus
     }
 
+    /// Another program of this package, which was built with this one.
+    static func sibling(_ program: String) -> String {
+        let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        return folder.appending(path: program).path
+    }
+
     static func path(of program: String) -> String? {
         if program.contains("/") { return program }
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")

@@ -18,9 +18,17 @@ enum GetRow {
         var table = Table("Get", note: "One value of 1,000, read again and again, on one thread.")
         for kind in Kind.allCases {
             let name = samples.names(kind, most: 1)[0]
-            try table.add(kind.rawValue, bench.effort, contenders(bench, kind, name, [memory, file], peers, limits))
+            try table.add(
+                kind.rawValue,
+                bench.shortEffort,
+                contenders(bench, kind, name, [memory, file], peers, limits)
+            )
         }
-        try table.add(absent, bench.effort, contenders(bench, .integer, Samples.unset, [memory, file], peers, limits))
+        try table.add(
+            absent,
+            bench.shortEffort,
+            contenders(bench, .integer, Samples.unset, [memory, file], peers, limits)
+        )
         return Outcome(
             tables: [table],
             aims: aims(table),
@@ -49,7 +57,7 @@ enum GetRow {
         _ peers: [FilledPeer],
         _ limits: Limits
     ) -> [Contender] {
-        let length = bench.effort.length
+        let length = bench.shortEffort.length
         let ours = zip([Ours.memory, Ours.file], stores).map { title, store in
             Contender.timed(title, .ours, length: length, Ours.reading(kind, name, store))
         }

@@ -48,7 +48,7 @@ enum ThreadsRow {
         _ kind: Contender.Kind,
         _ body: @escaping @Sendable (Int) -> Void
     ) -> Contender {
-        .timed(name, kind, length: bench.effort.length * 2) { count in
+        .timed(name, kind, length: bench.effort.length) { count in
             DispatchQueue.concurrentPerform(iterations: 2) { _ in body(count) }
         }
     }

@@ -19,7 +19,7 @@ enum WaysRow {
         (own.flag, own.number, own.text) = (true, 1, Samples.text(1))
         (declared.flag, declared.number, declared.text) = (true, 1, Samples.text(1))
         let visible: any VisiblePreferences = declared
-        let length = bench.effort.length
+        let length = bench.shortEffort.length
         func way(_ name: String, _ body: @escaping (Int) -> Void) -> Contender {
             .timed(name, .ours, length: length, body)
         }
@@ -32,7 +32,7 @@ enum WaysRow {
         var table = Table("Get, in the ways in which programs do", note: "In a plain release build: no flag is set.")
         try table.add(
             "Bool",
-            bench.effort,
+            bench.shortEffort,
             [
                 way("plain value") { for _ in 0..<$0 { keep(ownFlag.value) } },
                 way("in a group") { for _ in 0..<$0 { keep(own.flag) } },
@@ -43,7 +43,7 @@ enum WaysRow {
         )
         try table.add(
             "Int",
-            bench.effort,
+            bench.shortEffort,
             [
                 way("plain value") { for _ in 0..<$0 { keep(ownNumber.value) } },
                 way("in a group") { for _ in 0..<$0 { keep(own.number) } },
@@ -54,7 +54,7 @@ enum WaysRow {
         )
         try table.add(
             "String, 32 B",
-            bench.effort,
+            bench.shortEffort,
             [
                 way("plain value") { for _ in 0..<$0 { keep(ownText.value) } },
                 way("in a group") { for _ in 0..<$0 { keep(own.text) } },
