@@ -26,7 +26,7 @@ final class UserDefaultsBackend: DiscoveringBackend {
         var notifications: NotificationObserver?
         /// The names in use, and what the store knows of them.
         var names: Set<String> = []
-        var known: [String: PropertyListValue] = [:]
+        var known = UserDefaultsContents()
         /// Names that may differ from what the store knows.
         var suspects: Set<String> = []
         /// Outside changes that the store was not told of yet.
@@ -97,7 +97,7 @@ final class UserDefaultsBackend: DiscoveringBackend {
         let used = condition.isComplete ? names : names.intersection(Set(changes.keys).union(condition.values.keys))
         compare(used.union(suspects))
         let known = state.withLock { $0.known }
-        let isStored = condition.holds(for: known)
+        let isStored = condition.holds(for: known.values)
         if isStored {
             let changes = changes.filter { known[$0.key] != $0.value }
             try check(changes, over: known)
@@ -185,7 +185,7 @@ extension UserDefaultsBackend {
     /// Throws where the defaults would not take the changes.
     private func check(
         _ changes: [String: PropertyListValue?],
-        over known: [String: PropertyListValue]
+        over known: UserDefaultsContents
     ) throws(PreferencesError) {
         if let name = changes.keys.first(where: isManaged) {
             throw PreferencesError(
@@ -194,9 +194,8 @@ extension UserDefaultsBackend {
                 "the value is managed by an administrator and can't be changed here; nothing was changed"
             )
         }
-        let before = UserDefaultsSizeLimit.size(of: known)
-        let after = UserDefaultsSizeLimit.size(of: known.merging(changes.compactMapValues { $0 }) { $1 })
-        guard after > before else { return }
+        let after = known.size(with: changes)
+        guard after > known.size else { return }
         try sizeLimit.check(after)
         let isFirst = state.withLock { state in
             guard sizeLimit.isNear(after), !state.isWarned else { return false }

@@ -6,11 +6,6 @@ struct UserDefaultsSizeLimit: Sendable {
     /// In bytes.
     let limit: Int
 
-    /// About how large values are together, in bytes.
-    static func size(of values: [String: PropertyListValue]) -> Int {
-        PropertyListValue.dictionary(values).approximateSize
-    }
-
     func check(_ size: Int) throws(PreferencesError) {
         guard size > limit else { return }
         throw PreferencesError(
