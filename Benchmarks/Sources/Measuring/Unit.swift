@@ -16,7 +16,8 @@ package enum Unit: Sendable {
     package func text(_ value: Double) -> String {
         switch self {
         case .time:
-            let scale = [(1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1, 1e3, "ms")].first { value < $0.0 } ?? (1, 1, "s")
+            let scale =
+                [(1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1, 1e3, "ms")].first { value < $0.0 * 0.9995 } ?? (1, 1, "s")
             return "\(digits(value * scale.1)) \(scale.2)"
         case .bytes:
             return value < 10_000 ? "\(digits(value)) B" : "\(digits(value / 1000)) KB"
@@ -34,7 +35,8 @@ package func times(_ ratio: Double) -> String { "\(digits(ratio))×" }
 /// Three significant digits, all those before the point, and groups of thousands.
 func digits(_ value: Double) -> String {
     guard value.isFinite else { return "–" }
-    let places = value.magnitude >= 100 ? 0 : value.magnitude >= 10 ? 1 : 2
+    // The bounds are those from which on rounding gives one digit more.
+    let places = value.magnitude >= 99.95 ? 0 : value.magnitude >= 9.995 ? 1 : 2
     let scale = [1.0, 10, 100][places]
     let scaled = (value * scale).rounded()
     guard places > 0 else { return grouped(scaled) }

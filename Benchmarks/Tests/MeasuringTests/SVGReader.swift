@@ -5,6 +5,7 @@ import FoundationXML
 final class SVGReader: NSObject, XMLParserDelegate {
     private(set) var texts: [String] = []
     private(set) var widths: [Double] = []
+    private var isInText = false
 
     func read(_ svg: String) throws {
         let parser = XMLParser(data: Data(svg.utf8))
@@ -19,11 +20,21 @@ final class SVGReader: NSObject, XMLParserDelegate {
         qualifiedName: String?,
         attributes: [String: String]
     ) {
-        if element == "text" { texts.append("") }
+        isInText = element == "text"
+        if isInText { texts.append("") }
         if element == "rect", let width = attributes["width"].flatMap(Double.init) { widths.append(width) }
     }
 
     func parser(_ parser: XMLParser, foundCharacters text: String) {
-        if !texts.isEmpty { texts[texts.count - 1] += text }
+        if isInText { texts[texts.count - 1] += text }
+    }
+
+    func parser(
+        _ parser: XMLParser,
+        didEndElement element: String,
+        namespaceURI: String?,
+        qualifiedName: String?
+    ) {
+        isInText = false
     }
 }
