@@ -43,7 +43,7 @@ final class Place {
             setenv("DBUS_SESSION_BUS_ADDRESS", try bus.readLine(), 1)
             self.bus = bus
         } catch {
-            busProblem = "dbus-daemon can't be started (\(error)); install dbus-daemon"
+            busProblem = "there is no session bus: \(error)"
         }
     }
 

@@ -25,6 +25,8 @@ final class Child {
     }
 
     deinit {
+        // Also where it was never started.
+        guard process.isRunning else { return }
         process.terminate()
         process.waitUntilExit()
     }
