@@ -39,6 +39,7 @@ compile-tests:
 examples:
 	$(SWIFT) test --package-path Examples $(call STRICT,Examples/)
 	Scripts/check-tour $(call STRICT,Examples/)
+	Scripts/check-getting-started
 
 # Without STRICT: warnings as errors exclude the way in which packages of others are compiled.
 tool:

@@ -1,23 +1,46 @@
+import FoundationEssentials
 import Testing
 
 /// What a document shows is what a compiler has seen: each Swift block is one of the snippets, byte by byte.
 struct DocumentTests {
-    static let documents = [
-        "README.md", "Sources/Preferences/Preferences.docc/Testing.md",
-        "Sources/Preferences/Preferences.docc/Adopting.md",
+    /// All that have any, but for those on Apple's platforms, which `Verify` compiles, and on getting started, which
+    /// `Scripts/check-getting-started` does as a reader does.
+    static let documents = ["README.md"] + pages.map { "\(guides)/\($0).md" }
+    private static let pages = [
+        "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Layers", "Adopting",
     ]
+    private static let guides = "Sources/Preferences/Preferences.docc"
 
     @Test(arguments: documents)
     func swiftBlocksAreCompiledSnippets(document: String) throws {
-        let snippets = Set(try Snippet.all().map(\.text))
+        let (snippets, examples) = (Set(try Snippet.all().map(\.text)), try Snippet.examples())
         let blocks = try Snippet.blocks(of: document)
         #expect(!blocks.isEmpty)
-        for block in blocks { #expect(snippets.contains(block), "no snippet has this text") }
+        for block in blocks {
+            let isCompiled = snippets.contains(block) || examples.contains { $0.contains("\n" + block) }
+            #expect(isCompiled, "no snippet or example has this text: \(block)")
+        }
     }
 
     @Test
     func snippetsAreShownSomewhere() throws {
-        let blocks = Set(try Self.documents.flatMap(Snippet.blocks))
+        let blocks = Set(try Self.documents.flatMap { try Snippet.blocks(of: $0) })
         for snippet in try Snippet.all() { #expect(blocks.contains(snippet.text), "no document shows \(snippet.name)") }
+    }
+
+    @Test
+    func refusalsAreThoseOfTheCompileTests() throws {
+        let folder = Snippet.root.appending(path: "Tests/CompileTests/Refused")
+        let refused = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { file in
+            try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+        }
+        let guide = try String(contentsOf: Snippet.root.appending(path: "\(Self.guides)/Declaring.md"), encoding: .utf8)
+        let messages = guide.split(separator: "\n").drop { $0 != "## What the compiler refuses" }.compactMap {
+            $0.prefixMatch(of: /\| `(.+?)` \|/)?.1
+        }
+        #expect(messages.count > 5)
+        for message in messages {
+            #expect(refused.contains { $0.contains(": \(message)") }, "the compiler says no such thing: \(message)")
+        }
     }
 }

@@ -17,10 +17,33 @@ struct Snippet: Hashable {
         }
     }
 
-    /// The Swift code blocks of a Markdown document.
-    static func blocks(of document: String) throws -> [String] {
+    /// The files of the examples, which are compiled on their own, and of which a document may show whole lines.
+    static func examples() throws -> [String] {
+        let examples = root.appending(path: "Examples")
+        let paths = try ["Sources", "Tests"].flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(atPath: examples.appending(path: folder).path)
+                .filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
+        }
+        return try (["Package.swift"] + paths).map { path in
+            "\n" + (try String(contentsOf: examples.appending(path: path), encoding: .utf8))
+        }
+    }
+
+    /// The code blocks of a Markdown document in a language.
+    static func blocks(of document: String, language: String = "swift") throws -> [String] {
         let text = try String(contentsOf: root.appending(path: document), encoding: .utf8)
-        return sections(of: text, from: "```swift", to: "```").map(\.text)
+        return sections(of: text, from: "```\(language)", to: "```").map(\.text)
+    }
+
+    /// What a snippet's comments say that it prints: those behind a `print`, and those on a line of their own.
+    static func shownOutput(of name: String) throws -> [String] {
+        guard let snippet = try all().first(where: { $0.name == name }) else { return ["no snippet is named \(name)"] }
+        return snippet.text.split(separator: "\n").compactMap { line in
+            guard line.hasPrefix("// ") || line.contains("print("), let mark = line.firstRange(of: "// ") else {
+                return nil
+            }
+            return String(line[mark.upperBound...])
+        }
     }
 
     private static func snippets(in text: String) -> [Snippet] {

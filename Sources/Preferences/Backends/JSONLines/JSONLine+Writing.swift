@@ -64,7 +64,7 @@ extension JSONLine {
         to bytes: inout [UInt8],
         limit: Int
     ) throws(PreferencesError) {
-        guard !name.isEmpty else { throw PreferencesError(.invalidName, "A name can't be empty.") }
+        guard !name.isEmpty else { throw PreferencesError(.invalidName, "a name can't be empty; nothing was changed") }
         do {
             try appendKey(name, to: &bytes, limit: limit)
             if let value {
@@ -205,11 +205,17 @@ extension JSONLine {
 
     private static func check(_ count: Int, fits bytes: [UInt8], limit: Int) throws(PreferencesError) {
         guard bytes.count + count > limit else { return }
-        throw PreferencesError(.tooLarge, "What is set takes more than \(maximumLength >> 20) MiB. Keep it in a file.")
+        throw PreferencesError(
+            .tooLarge,
+            "what is set takes more than \(maximumLength >> 20) MiB; nothing was changed. Keep it in a file"
+        )
     }
 
     private static func check(nesting: Int) throws(PreferencesError) {
         guard nesting > maximumNesting else { return }
-        throw PreferencesError(.tooLarge, "The value is nested deeper than \(maximumNesting) levels.")
+        throw PreferencesError(
+            .tooLarge,
+            "the value is nested deeper than \(maximumNesting) levels; nothing was changed"
+        )
     }
 }

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Shows what a preferences file holds: an example of how another language reads one."""
+import base64, json, re, sys, unicodedata
+from datetime import datetime
+from fractions import Fraction
+
+
+class Date(float): """Seconds since 2001-01-01T00:00:00Z."""
+class NewerFormat(Exception): """The file needs a newer reader; nothing of it counts."""
+
+
+def read(path):  # the values by name, and the numbers of the lines that can't be read
+    values, damaged, lines = {}, [], open(path, "rb").read().split(b"\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            values.update(entries(line.decode("utf-8-sig" if number == 1 else "utf-8")))
+        except (ValueError, RecursionError):
+            if number < len(lines): damaged.append(number)  # the last one may still be arriving
+    return {name: found for name, found in values.items() if found is not None}, damaged
+
+
+def entries(line):
+    pairs = JSON.decode(line) if line.strip(" \t\r") else ()
+    check(type(pairs) is tuple)
+    for name, number in pairs:
+        if name == "$format":
+            check(type(number) is int and number > 0)
+            if number > 1: raise NewerFormat(number)
+    check(all(name for name, _ in pairs))
+    return {key(name): None if found is None else value(found) for name, found in pairs if name != "$format"}
+
+
+def value(found):
+    match found:
+        case list(): return [value(element) for element in found]
+        case (("$data", str(text)),): return data(text)
+        case (("$real", "nan" | "inf" | "-inf" as word),): return float(word)
+        case (("$date", "nan" | "inf" | "-inf" as word),): return Date(word)
+        case (("$date", str(text)),): return date(text)
+        case (("$date", int() | float() as seconds),) if type(seconds) is not bool: return Date(seconds)
+        case tuple(): return {key(name): value(member) for name, member in found}
+        case str(): found.encode()  # which half of a surrogate pair doesn't survive
+    check(found is not None)
+    return found
+
+
+def key(name):
+    check(not re.match(r"\$(?!\$)", name))
+    return unicodedata.normalize("NFC", value(name[1:] if name.startswith("$") else name))
+
+
+def data(text):
+    check(base64.b64encode(base64.b64decode(text)).decode() == text)
+    return base64.b64decode(text)
+
+
+def date(text):
+    found = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?Z", text, re.ASCII)
+    check(found)
+    whole = datetime(*map(int, found.groups()[:6])) - datetime(2001, 1, 1)
+    return Date(whole.days * 86400 + whole.seconds + Fraction(found[7] or 0))
+
+
+def integer(digits):
+    return int(digits) if -(2**63) <= int(digits) < 2**64 else real(digits)
+
+
+def real(digits):
+    check(abs(float(digits)) < float("inf"))
+    return float(digits)
+
+
+def check(condition):
+    if not condition: raise ValueError
+
+
+JSON = json.JSONDecoder(object_pairs_hook=tuple, parse_int=integer, parse_float=real, parse_constant=lambda _: check(False))
+
+if __name__ == "__main__":
+    values, damaged = read(sys.argv[1])
+    for name in sorted(values): print(f"{name} = {values[name]!r}")
+    for number in damaged: print(f"line {number} can't be read", file=sys.stderr)

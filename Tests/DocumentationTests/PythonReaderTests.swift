@@ -1,0 +1,231 @@
+import Foundation
+import Preferences
+import Synchronization
+import Testing
+
+/// The reader in Python that the guide to the file's format shows, against files that the store reads and has written.
+@Suite(.enabled(if: Python.isPossible, "SKIPPED: the reader in Python needs python3"))
+struct PythonReaderTests {
+    private static let guide = "Sources/Preferences/Preferences.docc/FileFormat.md"
+    private static let script = "Scripts/read_preferences.py"
+
+    @Test
+    func guideShowsTheReaderAsItIs() throws {
+        let blocks = try Snippet.blocks(of: Self.guide, language: "python")
+        #expect(blocks == [try String(contentsOf: Snippet.root.appending(path: Self.script), encoding: .utf8)])
+    }
+
+    @Test
+    func exampleOfTheGuideIsReadWhole() throws {
+        let examples = try Snippet.blocks(of: Self.guide, language: "json")
+        #expect(examples.count == 1)
+        for example in examples {
+            try compare(Array(example.utf8))
+            try withFile(Array(example.utf8)) { path in
+                let store = PreferenceStore(backend: FileBackend(path: path))
+                #expect(store.names == ["AutomaticallyUpdate", "icon", "lastLaunch", "ratio", "window"])
+            }
+        }
+    }
+
+    @Test
+    func everyKindOfValueIsReadToTheLastBit() throws {
+        let dates: [Double] = [
+            0, -0.0, 0.1, -0.25, 1e-7, 817_081_200.123, 817_081_200.1234567, -63_114_076_800, -63_114_076_801,
+            252_423_993_599,
+            252_423_993_600, 1e300, -Double.leastNonzeroMagnitude, .nan, .infinity, -.infinity,
+        ]
+        let reals: [Double] = [
+            2, -0.0, 0.1, 1e22, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.30000000000000004, .nan, .infinity,
+            -.infinity,
+        ]
+        let texts = ["", "a\"b\\c/d", "\0\u{1}\t\n\r\u{1F}\u{7F}", "\u{FEFF}é\u{2028}😀", "$cost", "e\u{301}"]
+        try compare { store in
+            for (index, value) in dates.enumerated() {
+                store.set(.date(Date(timeIntervalSinceReferenceDate: value)), for: "date \(index)")
+            }
+            for (index, value) in reals.enumerated() { store.set(.real(value), for: "real \(index)") }
+            for (index, value) in texts.enumerated() { store.set(.string(value), for: "text \(index)") }
+            store.set(
+                [true, false, 0, .integer(.min), .integer(.max), .unsigned(1 << 63), .unsigned(.max)],
+                for: "exact"
+            )
+            store.set([.data(Data()), .data(Data(0...255)), [], [:], [[1], ["a": ["": 2.0]]]], for: "nested")
+        }
+    }
+
+    @Test
+    func dollarsAndSpellingsOfNamesAreThoseOfTheStore() throws {
+        try compare { store in
+            for name in ["$", "$$", "$data", "$format", "$\u{301}", "a$", "emoji 😀", "dots.and@signs", "é"] {
+                store.set(["$": 1, "$date": 2, "$$x": 3, "a$": "$null"], for: name)
+            }
+            store.set("spelled otherwise", for: "e\u{301}")
+        }
+    }
+
+    @Test
+    func transactionsAndRemovalsCountInTheOrderOfTheLines() throws {
+        try compare { store in
+            store.set("dark", for: "theme")
+            store.set(1, for: "volume")
+            try store.transaction { transaction in
+                transaction["theme"] = nil
+                transaction["volume"] = 2
+                transaction["window"] = ["x": 1]
+            }
+            store.set("back", for: "other")
+            store.remove("other")
+        }
+    }
+
+    /// Each as the middle of three lines.
+    @Test(arguments: [
+        "not JSON", "[1]", #"{"a":1,}"#, #"{"a":null,"a":2}"#, #"{"a":[null]}"#, #"{"":1}"#, #"{"$name":1}"#,
+        #"{"a":{"$data":"AA=A"}}"#,
+        #"{"a":{"$data":"AB=="}}"#, #"{"a":{"$real":"NaN"}}"#, #"{"a":{"$date":"2026-02-30T00:00:00Z"}}"#,
+        #"{"a":{"$date":true}}"#,
+        #"{"a":{"$date":"2026-11-20 22:00:00Z"}}"#, #"{"a":{"$new":1}}"#, #"{"a":{"$date":1,"b":2}}"#,
+        #"{"a":["$date",1]}"#,
+        #"{"a":"\ud800"}"#, #"{"a":"\ud83d\ude00"}"#, #"{"a":NaN}"#, #"{"a":1e999}"#, #"{"a":01}"#,
+        #"{"a":18446744073709551616}"#,
+        #"{"a":-0}"#, #"{"a":-0.0}"#, #"{"a":1E2}"#, #"{"$format":1,"a":3}"#, #"{"$format":0}"#, #"{"$format":1.0}"#,
+        "", " \t",
+        "{\"a\":\"\u{1}\"}", #"{"a":"\u0000"}"#, "\u{FEFF}{}", "{\"a\":1}\0", #" { "a" : [ 1 , 2 ] } "#,
+        #"{"a":{"$format":2}}"#,
+    ])
+    func lineOfAnotherHandIsReadOrSkipped(line: String) throws {
+        try compare(Array("{\"a\":1,\"b\":1}\n\(line)\n{\"c\":1}\n".utf8))
+    }
+
+    @Test(arguments: [
+        "\u{FEFF}{\"a\":1}\r\n{\"b\":2}\r\n\r\n", "{\"a\":1}\n{\"b\":2}", "{\"a\":1}\n{\"b\":", "{\"a\":1}\n{\"b\":}",
+        "", "\u{FEFF}", "\n\n",
+    ])
+    func marksLineEndsAndAnUnfinishedLineAreRead(file: String) throws {
+        try compare(Array(file.utf8))
+    }
+
+    @Test
+    func lineThatIsNotUTF8IsSkipped() throws {
+        try compare(Array("{\"a\":1}\n{\"b\":\"".utf8) + [0xFF] + Array("\"}\n".utf8))
+    }
+
+    @Test(arguments: [#"{"a":1,"$format":2}"#, #"{"$format":2,"a":{"$new":1}}"#])
+    func newerFormatIsRefused(line: String) throws {
+        try withFile(Array("{\"a\":1}\n\(line)\n".utf8)) { path in
+            #expect(throws: PreferencesError.self) { try PreferenceStore.file(at: URL(filePath: path)) }
+            let found = try Python.read(path)
+            #expect(found == ["newer 2"])
+        }
+    }
+}
+
+extension PythonReaderTests {
+    /// What `write` leaves in a file is for Python what it is for a store that opens the file afterwards.
+    private func compare(_ write: (PreferenceStore) throws -> Void) throws {
+        try withFile([]) { path in
+            try write(PreferenceStore(backend: FileBackend(path: path)))
+            try compare(fileAt: path)
+        }
+    }
+
+    private func compare(_ bytes: [UInt8]) throws {
+        try withFile(bytes) { try compare(fileAt: $0) }
+    }
+
+    private func compare(fileAt path: String) throws {
+        let store = PreferenceStore(backend: FileBackend(path: path))
+        let damage = Mutex<[String]>([])
+        store.onIssue { error in damage.withLock { $0.append(error.message) } }
+        var expected = store.contents.map { "\(Self.hex(key: $0.key)) \(Self.form(of: $0.value))" }
+        expected += damage.withLock { $0 }.map { message in "damaged " + message.split(separator: " ")[1] }
+        let found = try Python.read(path)
+        #expect(found.sorted() == expected.sorted())
+    }
+
+    private func withFile(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "preferences-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "preferences.jsonl")
+        try Data(bytes).write(to: file)
+        try body(file.path)
+    }
+
+    /// A value as a text that says its kind and its bits, and nothing of how it is written in the file.
+    static func form(of value: PropertyListValue) -> String {
+        switch value {
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "integer:\(value)"
+        case .unsigned(let value): "integer:\(value)"
+        case .real(let value): "real:" + bits(value)
+        case .string(let value): "text:" + hex(Array(value.utf8))
+        case .data(let value): "data:" + hex(Array(value))
+        case .date(let value): "date:" + bits(value.timeIntervalSinceReferenceDate)
+        case .array(let elements): "[\(elements.map(form).joined(separator: ","))]"
+        case .dictionary(let members):
+            "{\(members.map { "\(hex(key: $0.key)):\(form(of: $0.value))" }.sorted().joined(separator: ","))}"
+        }
+    }
+
+    /// In one spelling, since names are equal as strings are.
+    private static func hex(key: String) -> String {
+        hex(Array(key.decomposedStringWithCanonicalMapping.utf8))
+    }
+
+    private static func bits(_ value: Double) -> String {
+        hex(withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) })
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+}
+
+/// Runs the reader.
+private enum Python {
+    /// Where CI has no Python, the tests fail.
+    static let isPossible: Bool = {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        return ProcessInfo.processInfo.environment["CI"] == "true"
+            || folders.contains { FileManager.default.isExecutableFile(atPath: $0 + "/python3") }
+    }()
+
+    /// What the reader finds, a line for each name and each damaged line, in the form of `PythonReaderTests.form(of:)`.
+    static func read(_ path: String) throws -> [String] {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", driver, Snippet.root.path + "/Scripts", path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static let driver = """
+        import struct, sys, unicodedata
+        sys.path.insert(0, sys.argv[1])
+        sys.dont_write_bytecode = True
+        from read_preferences import Date, NewerFormat, read
+        text = lambda string: unicodedata.normalize("NFD", string).encode().hex()
+        bits = lambda number: struct.pack(">d", number).hex()
+        def form(value):
+            if isinstance(value, bool): return str(value).lower()
+            if isinstance(value, int): return f"integer:{value}"
+            if isinstance(value, Date): return "date:" + bits(value)
+            if isinstance(value, float): return "real:" + bits(value)
+            if isinstance(value, str): return "text:" + value.encode().hex()
+            if isinstance(value, bytes): return "data:" + value.hex()
+            if isinstance(value, list): return "[" + ",".join(map(form, value)) + "]"
+            return "{" + ",".join(sorted(text(key) + ":" + form(member) for key, member in value.items())) + "}"
+        try:
+            values, damaged = read(sys.argv[2])
+            for name, value in values.items(): print(text(name), form(value))
+            for line in damaged: print("damaged", line)
+        except NewerFormat as format: print("newer", format)
+        """
+}

@@ -1,0 +1,125 @@
+import Observation
+import Preferences
+import Testing
+
+// snippet: tracking
+@MainActor
+func draw(_ preferences: GeneralPreferences, with show: @escaping @MainActor (String) -> Void) {
+    withObservationTracking {
+        show("\(preferences.theme), volume \(preferences.volume)")
+    } onChange: {
+        Task { @MainActor in draw(preferences, with: show) }
+    }
+}
+// end
+
+// snippet: model
+@MainActor @Observable
+final class PlayerModel {
+    @ObservationIgnored private let volume = Preference("volume", default: 5)
+    var isMuted = false
+
+    var title: String { isMuted ? "muted" : "volume \(volume.value)" }  // tracked, both of them
+}
+// end
+
+struct ReactingSnippets {
+    @Test
+    func observersAreCalledBeforeTheSetReturns() throws {
+        let output = Output()
+        let print = output.print
+        let preferences = GeneralPreferences(in: .inMemory())
+        // snippet: observing
+        let observation = preferences.$volume.observe { change in
+            print("\(change.name): \(change.old) → \(change.new), \(change.origin)")
+        }
+        preferences.volume = 6
+        preferences.volume = 6  // nothing changes, so nobody is told
+        observation.cancel()
+        preferences.volume = 7
+        print("set")
+        // volume: 5 → 6, local
+        // set
+        // end
+        let shown = try Snippet.shownOutput(of: "observing").filter { !$0.contains("nobody") }
+        #expect(output.lines == shown)
+    }
+
+    @Test
+    func sequencesBeginWithTheCurrentValue() async throws {
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        let print: @Sendable (String) -> Void = { continuation.yield($0) }
+        let preferences = GeneralPreferences(in: .inMemory())
+        // snippet: following
+        let task = Task {
+            for await (theme, volume) in PreferenceUpdates.of(preferences.$theme, preferences.$volume) {
+                print("\(theme) \(volume)")
+            }
+        }
+        // end
+        var iterator = lines.makeAsyncIterator()
+        #expect(await iterator.next() == "system 5")
+        // snippet: transaction for followers
+        try preferences.$theme.store.transaction { transaction in
+            transaction[preferences.$theme] = .dark
+            transaction[preferences.$volume] = 8
+        }
+        // end
+        #expect(await iterator.next() == "dark 8")
+        task.cancel()
+    }
+
+    @Test
+    func onlyTheNewestMayWait() async {
+        let volume = Preference("volume", default: 5, in: .inMemory())
+        // snippet: buffering
+        let later = volume.updates(includingCurrent: false, buffering: .newest(1))
+        // end
+        var iterator = later.makeAsyncIterator()
+        for value in 6...9 { volume.value = value }
+        #expect(await iterator.next() == 9)
+    }
+
+    @Test
+    func storeTellsOfAllNames() async throws {
+        let output = Output()
+        let print = output.print
+        // snippet: store changes
+        let store = PreferenceStore.inMemory(["theme": "light"])
+        var changes = store.changes.makeAsyncIterator()  // begins here
+        store.set("dark", for: "theme")
+        if let change = await changes.next() {
+            print(change.names, change.old, change.new)  // ["theme"] ["theme": "light"] ["theme": "dark"]
+        }
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "store changes")))
+    }
+
+    @Test @MainActor
+    func trackedReadsAreDrawnAgain() async {
+        let preferences = GeneralPreferences(in: .inMemory())
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        draw(preferences) { continuation.yield($0) }
+        var iterator = lines.makeAsyncIterator()
+        #expect(await iterator.next() == "system, volume 5")
+        preferences.volume = 6
+        #expect(await iterator.next() == "system, volume 6")
+    }
+
+    @Test @MainActor
+    func modelsReadsAreTracked() async {
+        await PreferenceStore.withIsolatedStores {
+            let (lines, continuation) = AsyncStream.makeStream(of: Void.self)
+            let model = PlayerModel()
+            withObservationTracking {
+                #expect(model.title == "volume 5")
+            } onChange: {
+                continuation.yield()
+            }
+            Preference("volume", default: 5).value = 6
+            var iterator = lines.makeAsyncIterator()
+            await iterator.next()
+            #expect(model.title == "volume 6")
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import FoundationEssentials
+import Observation
+import Preferences
+import Testing
+
+// snippet: value kinds
+enum Sorting: String { case name, date }  // by its raw value, here as "name"
+struct Frame: Codable { var x = 0, y = 0 }  // as {"x":0,"y":0}
+enum Zoom: Int, Codable { case whole = 100, half = 50 }  // by its raw value, though it is Codable too
+
+struct ViewerPreferences: PreferenceGroup {
+    @Preference("sorting") var sorting = Sorting.name
+    @Preference("frame") var frame = Frame()
+    @Preference("zoom") var zoom = Zoom.whole
+    @Preference("folder") var folder: URL?
+    @Preference("recent") var recent: [URL] = []
+    @Preference("columns") var columns: [String: Frame] = [:]
+    @Preference("opened") var opened = Date.now  // made anew at each read, as long as nothing is stored
+    init() {}
+}
+// end
+
+// snippet: own value
+struct Temperature: PreferenceValue {
+    var celsius: Double
+
+    init(celsius: Double) { self.celsius = celsius }
+    init(storedValue: PropertyListValue) throws { celsius = try Double(storedValue: storedValue) }
+    func storedValue() throws -> PropertyListValue? { .real(celsius) }
+}
+// end
+
+// snippet: own coding
+extension PreferenceCoding where Value == Frame {
+    static let compact = PreferenceCoding(
+        "compact",
+        encode: { .string("\($0.x),\($0.y)") },
+        decode: { stored in
+            let parts = try String(storedValue: stored).split(separator: ",").compactMap { Int($0) }
+            guard parts.count == 2 else { throw PreferencesError(.unreadable, "expected two numbers") }
+            return Frame(x: parts[0], y: parts[1])
+        }
+    )
+}
+// end
+
+// snippet: nested groups
+struct EditorPreferences: PreferenceGroup {
+    @Preference("editor.font") var font = "Serif"
+    let spelling = SpellingPreferences()
+    init() {}
+}
+
+struct SpellingPreferences: PreferenceGroup {
+    @Preference("editor.spelling.language") var language = Locale(identifier: "en")
+    init() {}
+}
+// end
+
+// snippet: places
+struct AccountPreferences: PreferenceGroup {
+    @Preference("name") var name = ""
+    @Preference("licence", in: .suite("com.example.licences")) var licence: String?
+    init() {}
+}
+// end
+
+// snippet: classes
+@Observable
+final class Model {
+    @ObservationIgnored @Preference("sorting") var sorting = Sorting.name
+    let zoom = Preference("zoom", default: Zoom.whole)
+    var selection = 0
+}
+
+final class Session: Sendable {
+    let isFirstLaunch = Preference("isFirstLaunch", default: true)
+    static let count = Preference("count", default: 0)
+}
+
+actor Counter: PreferenceGroup {
+    @Preference("count") var count = 0
+    func increment() { count += 1 }
+}
+// end
+
+// snippet: main actor by default
+nonisolated struct Position: Codable { var x = 0 }
+
+struct ScreenPreferences: PreferenceGroup {
+    @Preference("position") var position = Position()
+    init() {}
+}
+
+nonisolated enum Settings {
+    static let screen = ScreenPreferences()
+}
+// end
+
+struct ValuesSnippets {
+    @Test
+    func valuesAreStoredAsShown() throws {
+        let store = PreferenceStore.inMemory()
+        let preferences = ViewerPreferences(in: store)
+        preferences.sorting = preferences.sorting
+        preferences.frame = preferences.frame
+        preferences.zoom = .half
+        preferences.recent = [URL(filePath: "/tmp/a")]
+        preferences.columns = ["a": Frame(x: 1)]
+        #expect(
+            store.contents == [
+                "sorting": "name", "frame": ["x": 0, "y": 0], "zoom": 50, "recent": ["file:///tmp/a"],
+                "columns": ["a": ["x": 1, "y": 0]],
+            ]
+        )
+    }
+
+    @Test
+    func formsAreOnePreference() throws {
+        let output = Output()
+        let print = output.print
+        PreferenceStore.withIsolatedStores {
+            // snippet: three forms
+            struct WindowPreferences: PreferenceGroup {
+                @Preference("width") var width = 800
+                let height = Preference("height", default: 600)
+                init() {}
+            }
+
+            let window = WindowPreferences()
+            window.width = 900  // a property
+            window.height.value = 700  // a plain value
+            print(window.$width.name, window.$width.isSet)  // width true
+            window.$width.reset()
+            print(window.width, window.$width.isSet)  // 800 false
+            // end
+        }
+        #expect(output.lines == (try Snippet.shownOutput(of: "three forms")))
+    }
+
+    @Test
+    func optionalIsNotSet() throws {
+        let output = Output()
+        let print = output.print
+        PreferenceStore.withIsolatedStores {
+            // snippet: optionals
+            let nickname = Preference<String?>("nickname")
+            nickname.value = "Pitt"
+            nickname.value = nil  // removes
+            print(nickname.isSet)  // false
+
+            let port = Preference<Int?>("port", default: 8080)
+            port.value = nil
+            print(port.value ?? 0)  // 8080
+            // end
+        }
+        #expect(output.lines == (try Snippet.shownOutput(of: "optionals")))
+    }
+
+    @Test
+    func valuesAreValidated() throws {
+        let output = Output()
+        let print = output.print
+        let store = PreferenceStore.inMemory()
+        store.onIssue { output.print($0) }
+        // snippet: validation
+        let volume = Preference("volume", default: 5, in: store, range: 0...10)
+        let nickname = Preference("nickname", default: "Pitt", in: store, validate: { $0.count <= 8 })
+        volume.value = 11  // refused and reported
+        do {
+            try nickname.write("Montgomery")
+        } catch {
+            print(error.message)  // Montgomery is refused by the preference's validation; nothing was changed
+        }
+        print(volume.value, nickname.value)  // 5 Pitt
+        // end
+        #expect(output.lines.first == "preference \"volume\": 11 is outside 0...10; nothing was changed")
+        #expect(output.lines.dropFirst().elementsEqual(try Snippet.shownOutput(of: "validation")))
+    }
+
+    @Test
+    func oldRawValuesAreRead() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: aliases
+        let store = PreferenceStore.inMemory(["sorting": "alphabet"])
+        let sorting = Preference(
+            "sorting",
+            default: Sorting.date,
+            in: store,
+            coding: .rawValue(aliases: ["alphabet": .name])
+        )
+        print(sorting.value, store["sorting"] ?? "")  // name "alphabet"
+        sorting.value = .name
+        print(store["sorting"] ?? "")  // "name"
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "aliases")))
+    }
+
+    @Test
+    func codingsChooseTheForm() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: codings
+        let store = PreferenceStore.inMemory()
+        let nested = Preference("a", default: Frame(), in: store)
+        let text = Preference("b", default: Frame(), in: store, coding: .jsonString)
+        let own = Preference("c", default: Frame(), in: store, coding: .compact)
+        for frame in [nested, text, own] {
+            frame.value.x = 10
+            print(frame.storedValue ?? "")
+        }
+        // {"x": 10, "y": 0}
+        // "{\"x\":10,\"y\":0}"
+        // "10,0"
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "codings")))
+        store.set("10", for: "c")
+        #expect(throws: PreferencesError.self) { try own.read() }
+    }
+
+    @Test
+    func ownTypeIsStoredAsItSays() throws {
+        let temperature = Preference(
+            "temperature",
+            default: Temperature(celsius: 20),
+            in: .inMemory(["temperature": 5])
+        )
+        #expect(temperature.value.celsius == 5)
+        temperature.value = Temperature(celsius: 6.5)
+        #expect(temperature.storedValue == 6.5)
+    }
+
+    @Test
+    func groupIsMadeOverAnotherStore() throws {
+        let output = Output()
+        let print = output.print
+        PreferenceStore.withIsolatedStores {
+            // snippet: groups over stores
+            let store = PreferenceStore.inMemory()
+            let preview = EditorPreferences(in: store)
+            preview.font = "Mono"
+            preview.spelling.language = Locale(identifier: "de")
+            print(store.names)  // ["editor.font", "editor.spelling.language"]
+
+            let account = AccountPreferences(in: store)
+            account.licence = "free"  // keeps the store that it names
+            print(store["licence"] == nil)  // true
+            // end
+        }
+        #expect(output.lines == (try Snippet.shownOutput(of: "groups over stores")))
+    }
+
+    @Test
+    func classesHoldPreferences() async {
+        await PreferenceStore.withIsolatedStores {
+            let model = Model()
+            model.sorting = .date
+            model.zoom.value = .half
+            Session().isFirstLaunch.value = false
+            Session.count.value = 1
+            let counter = Counter()
+            await counter.increment()
+            Settings.screen.position.x = 5
+            #expect(
+                PreferenceStore.standard.contents == [
+                    "sorting": "date", "zoom": 50, "isFirstLaunch": false, "count": 2, "position": ["x": 5],
+                ]
+            )
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Testing
+
+/// The guide to error messages knows each code and each message of the library, and no other.
+struct TroubleshootingTests {
+    private static let guide = "Sources/Preferences/Preferences.docc/Troubleshooting.md"
+
+    @Test
+    func eachCodeHasAnEntry() throws {
+        let source = try Self.text(of: "Sources/Preferences/PreferencesError.swift")
+        let codes = source.matches(of: /public static let (\w+) = Code\("(\w+)"\)/).map { (String($0.1), String($0.2)) }
+        #expect(codes.count > 10)
+        let headings = try Self.text(of: Self.guide).split(separator: "\n").filter { $0.hasPrefix("## ") }
+        for (name, description) in codes {
+            #expect(name == description)
+            #expect(headings.contains("## \(name)"), "no entry for \(name)")
+        }
+    }
+
+    /// A message in the source, with `…` for what differs, stands in the guide as it is.
+    @Test
+    func eachMessageHasAnEntry() throws {
+        let shown = Set(try Self.shownMessages())
+        let messages = try Self.sources(in: "Sources/Preferences").flatMap { Self.messages(in: $0) }
+        #expect(messages.count > 60)
+        for message in Set(messages).sorted() { #expect(shown.contains(message), "no entry for: \(message)") }
+    }
+
+    @Test
+    func eachEntryIsAMessage() throws {
+        let sources = try ["Sources/Preferences", "Sources/DurableFile", "Tool/Sources"].flatMap {
+            try Self.sources(in: $0)
+        }
+        let messages = Set(sources.flatMap { Self.literals(in: $0) })
+        for message in try Self.shownMessages() {
+            #expect(messages.contains { $0.hasPrefix(message) }, "no source says: \(message)")
+        }
+    }
+}
+
+extension TroubleshootingTests {
+    private static func text(of path: String) throws -> String {
+        try String(contentsOf: Snippet.root.appending(path: path), encoding: .utf8)
+    }
+
+    private static func sources(in folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: Snippet.root.appending(path: folder).path)
+            .filter { $0.hasSuffix(".swift") }.sorted().map { try text(of: "\(folder)/\($0)") }
+    }
+
+    /// What stands in code font at the beginning of a table's row, up to the part on what happens without any message.
+    private static func shownMessages() throws -> [String] {
+        let lines = try text(of: guide).split(separator: "\n").prefix { $0 != "## Without a message" }
+        return lines.compactMap { line in
+            guard line.hasPrefix("| `"), let end = line.dropFirst(3).firstRange(of: "` |")?.lowerBound else {
+                return nil
+            }
+            return String(line[line.index(line.startIndex, offsetBy: 3)..<end])
+        }
+    }
+
+    /// The texts that follow an error's code and name, and the reasons of damage.
+    private static func messages(in source: String) -> [String] {
+        let openings = source.matches(of: /\(\s*(?:error\.code|code|\.\w+),(?:\s*name: [^,"]*,)?\s*"|damaged\("/)
+        return openings.map { literal(in: source, from: source.index(before: $0.range.upperBound)).text }
+    }
+
+    /// All texts in quotes, those that `+` joins as one.
+    private static func literals(in source: String) -> [String] {
+        var literals: [String] = []
+        var rest = source.startIndex
+        while let quote = source[rest...].firstIndex(of: "\"") {
+            let (text, end) = literal(in: source, from: quote)
+            literals.append(text)
+            rest = end
+        }
+        return literals
+    }
+
+    /// A text in quotes, with `…` for each interpolation, and where it ends.
+    private static func literal(in source: String, from quote: String.Index) -> (text: String, end: String.Index) {
+        var text = ""
+        var index = source.index(after: quote)
+        while index < source.endIndex {
+            let rest = source[index...]
+            if rest.hasPrefix("\\(") {
+                text += "…"
+                index = endOfInterpolation(in: source, from: index)
+            } else if rest.hasPrefix("\\") {
+                let escaped = source.index(after: index)
+                text.append(source[escaped])
+                index = source.index(after: escaped)
+            } else if let joint = rest.prefixMatch(of: /"\s*\+\s*"/) {
+                index = joint.range.upperBound
+            } else if rest.first == "\"" {
+                return (text, source.index(after: index))
+            } else {
+                text.append(source[index])
+                index = source.index(after: index)
+            }
+        }
+        return (text, index)
+    }
+
+    private static func endOfInterpolation(in source: String, from start: String.Index) -> String.Index {
+        var depth = 0
+        var index = source.index(after: start)
+        while index < source.endIndex {
+            if source[index] == "(" { depth += 1 }
+            if source[index] == ")" { depth -= 1 }
+            index = source.index(after: index)
+            if depth == 0 { break }
+        }
+        return index
+    }
+}
