@@ -24,8 +24,10 @@ final class Child {
         try process.run()
     }
 
-    deinit {
-        // Also where it was never started.
+    deinit { end() }
+
+    /// Ends it, also where it was never started.
+    func end() {
         guard process.isRunning else { return }
         process.terminate()
         process.waitUntilExit()

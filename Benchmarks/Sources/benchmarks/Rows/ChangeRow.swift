@@ -19,19 +19,20 @@ enum ChangeRow {
         guard descriptor >= 0 else { throw Failure("\(path) can't be made") }
         defer { close(descriptor) }
 
+        var observers: [Child] = []
         var contenders = [
-            try contender(Ours.file, .ours, folder, name) { preference.value = $0 }
+            try contender(Ours.file, .ours, folder, name, &observers) { preference.value = $0 }
         ]
         let dconf = try bench.filled(.dconfQueued, samples)
         if let dconf {
             contenders.append(
-                try contender(dconf.kind.product, .peer, dconf.folder, name) {
+                try contender(dconf.kind.product, .peer, dconf.folder, name, &observers) {
                     try dconf.peer.set(.integer($0), for: name)
                 }
             )
         }
         contenders.append(
-            try contender(bare, .limit, folder, name) { time in
+            try contender(bare, .limit, folder, name, &observers) { time in
                 withUnsafeBytes(of: time) { _ = pwrite(descriptor, $0.baseAddress, $0.count, 0) }
             }
         )
@@ -39,7 +40,11 @@ enum ChangeRow {
             "Change seen by another process",
             note: "Each set is followed by a pause once it was seen. The others tell no other process of a change."
         )
-        try table.add(title, bench.effort, contenders)
+        try withExtendedLifetime(contenders) {
+            try table.add(title, bench.effort, contenders)
+            // Before dconf is emptied: GLib aborts a process that is told of more than 256 changes at once.
+            for observer in observers { observer.end() }
+        }
         return Outcome(
             tables: [table],
             aims: [
@@ -68,9 +73,11 @@ enum ChangeRow {
         _ kind: Contender.Kind,
         _ folder: String,
         _ name: String,
+        _ observers: inout [Child],
         _ set: @escaping (Int) throws -> Void
     ) throws -> Contender {
         let observer = try Child(role: role.name, what, folder, name)
+        observers.append(observer)
         _ = try observer.readLine()
         return Contender(what, kind) {
             median(
