@@ -37,7 +37,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PrefsTests",
-            dependencies: ["prefs", "prefs-parse-plist"],
+            dependencies: [
+                "prefs", "prefs-parse-plist", .product(name: "Preferences", package: "swift-preferences"),
+            ],
             exclude: ["Transcripts"],
             swiftSettings: settings
         ),

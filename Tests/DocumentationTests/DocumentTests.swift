@@ -8,6 +8,7 @@ struct DocumentTests {
     static let documents = ["README.md"] + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
         "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Layers", "Adopting",
+        "CommandLine",
     ]
     private static let guides = "Sources/Preferences/Preferences.docc"
 

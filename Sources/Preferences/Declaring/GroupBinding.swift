@@ -33,8 +33,7 @@ final class GroupBinding: Sendable {
 
     /// Reports the bound preferences that live on but are no part of `group`; always true, for use in `assert`.
     func reportStrays(outside group: Any) -> Bool {
-        var own: Set<ObjectIdentifier> = []
-        Self.collect(from: group, into: &own)
+        let own = Set(DeclaredPreferences.all(in: group).map { ObjectIdentifier($0.anySlot) })
         let strays = bound.withLock { $0 }.filter { $0.slot.map { !own.contains(ObjectIdentifier($0)) } ?? false }
         for name in strays.map(\.name) {
             store.report(
@@ -49,25 +48,4 @@ final class GroupBinding: Sendable {
         }
         return true
     }
-
-    /// Collects the slots of all preferences that `value` holds, and the objects that were looked at on the way.
-    private static func collect(from value: Any, into found: inout Set<ObjectIdentifier>, depth: Int = 0) {
-        if let preference = value as? any SlotHolder {
-            found.insert(ObjectIdentifier(preference.anySlot))
-            return
-        }
-        // Objects may know each other in circles.
-        if type(of: value) is AnyClass, !found.insert(ObjectIdentifier(value as AnyObject)).inserted { return }
-        guard depth < 16 else { return }
-        for child in Mirror(reflecting: value).children { collect(from: child.value, into: &found, depth: depth + 1) }
-    }
-}
-
-/// What a group's properties have in common, whatever their type.
-private protocol SlotHolder {
-    var anySlot: AnyObject { get }
-}
-
-extension Preference: SlotHolder {
-    fileprivate var anySlot: AnyObject { slot }
 }

@@ -6,9 +6,12 @@ public typealias PreferenceValidator<Value> = @Sendable (Value) throws -> Bool
 /// A declaration's rule for its values; its identity is the rule's, so copies of a preference share it.
 final class PreferenceValidation<Value: Sendable>: Sendable {
     private let check: @Sendable (Value) -> String?
+    /// The least and the greatest value that are allowed, where a range says so.
+    let bounds: (least: Value, greatest: Value)?
 
     init?(_ validator: PreferenceValidator<Value>?) {
         guard let validator else { return nil }
+        bounds = nil
         check = { value in
             do {
                 return try validator(value) ? nil : "\(value) is refused by the preference's validation"
@@ -19,11 +22,13 @@ final class PreferenceValidation<Value: Sendable>: Sendable {
     }
 
     init(range: ClosedRange<Value>) where Value: Comparable {
+        bounds = (range.lowerBound, range.upperBound)
         check = { range.contains($0) ? nil : Self.reason($0, range) }
     }
 
     /// Nil is always allowed.
     init<Bound>(range: ClosedRange<Bound>) where Value == Bound? {
+        bounds = (range.lowerBound, range.upperBound)
         check = { value in
             guard let value else { return nil }
             return range.contains(value) ? nil : Self.reason(value, range)

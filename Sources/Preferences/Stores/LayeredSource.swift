@@ -39,6 +39,7 @@ final class LayeredSource: StoreSource {
 
     func load(into store: PreferenceStore) {
         let layers = layers
+        for layer in layers { layer.issues.forward(to: store.issues) }
         for layer in layers { layer.load() }
         let writable = writableIndex(in: layers)
         attached.withLock { isAttached in

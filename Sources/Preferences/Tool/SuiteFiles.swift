@@ -9,6 +9,9 @@ public struct SuiteFiles: Sendable {
     public let managedPath: String
     /// The files with the system's defaults, the most important first.
     public let systemPaths: [String]
+    /// Where a description of the suite's preferences may lie, the most important first; see
+    /// `PreferenceGroup.jsonSchema`.
+    public let schemaPaths: [String]
 
     /// Checks the name and finds the paths; nothing is opened or made.
     public init(_ name: String) throws(PreferencesError) {
@@ -17,5 +20,8 @@ public struct SuiteFiles: Sendable {
         userPath = location.userPath
         managedPath = location.managedPath
         systemPaths = location.systemPaths
+        schemaPaths = ([userPath] + systemPaths).map { path in
+            path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/preferences.schema.json"
+        }
     }
 }

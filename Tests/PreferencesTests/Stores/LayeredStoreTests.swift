@@ -1,3 +1,4 @@
+import FileTestSupport
 import Testing
 
 @testable import Preferences
@@ -171,5 +172,23 @@ struct LayeredStoreTests {
         let store = PreferenceStore.layered([.arguments(["-a", "1"])])
         let error = #expect(throws: PreferencesError.self) { try Preference("a", default: 0, in: store).write(2) }
         #expect(error?.code == .readOnly)
+    }
+
+    @Test
+    func issueOfALayerGoesToTheNearestHandler() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("preferences.jsonl")
+        try folder.append("damaged\n{\"volume\":3}\n", to: "preferences.jsonl")
+        let file = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
+        let layers = PreferenceStore.layered([.inMemory(), .layered([.inMemory(), file])])
+        let (above, own) = (Recorder<PreferencesError>(), Recorder<PreferencesError>())
+        layers.onIssue { above.record($0) }
+        #expect(layers["volume"] == 3)
+        #expect(above.elements.map(\.code) == [.damaged])
+        file.onIssue { own.record($0) }
+        try folder.append("damaged, too\n", to: "preferences.jsonl")
+        file.set(4, for: "volume")
+        #expect(above.elements.count == 1)
+        #expect(own.elements.map(\.code) == [.damaged])
     }
 }

@@ -17,12 +17,14 @@ struct Prefs: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             ReadCommand.self, WriteCommand.self, DeleteCommand.self, RenameCommand.self, FindCommand.self,
-            ListCommand.self, PathCommand.self, EditCommand.self, WatchCommand.self, DiffCommand.self,
+            DescribeCommand.self, ListCommand.self, PathCommand.self, EditCommand.self, WatchCommand.self,
+            DiffCommand.self,
             ImportCommand.self, ExportCommand.self, CheckCommand.self, CompactCommand.self,
         ]
     )
 
     static func main() async {
+        Terminal.reserveStandardStreams()
         PreferenceStore.defaultIssueHandler = { Terminal.warn("\($0)") }
         var usage: String?
         do {
@@ -42,9 +44,10 @@ struct Prefs: AsyncParsableCommand {
     /// Says of a wrong command what it is; the parser would count the words behind it.
     private static func checkCommand() throws {
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-        guard let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"), !names.contains(word) else {
-            return
-        }
+        var words = CommandLine.arguments.dropFirst()
+        // `help` is followed by a command, too.
+        if words.first == "help" { words.removeFirst() }
+        guard let word = words.first, !word.hasPrefix("-"), !names.contains(word) else { return }
         throw Failure(.usage, "there is no command \"\(word)\"; `prefs help` lists them")
     }
 

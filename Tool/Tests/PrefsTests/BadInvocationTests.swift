@@ -54,6 +54,15 @@ struct BadInvocationTests {
         ("rename app volume volume", 2, "the same"),
         ("find", 2, "the text to find is missing"),
         ("find xyzzy", 1, "nothing contains"),
+        ("help reed", 2, "there is no command \"reed\""),
+        ("describe", 2, "name a suite"),
+        ("describe app", 1, "there is no schema"),
+        ("describe app nope", 1, "neither set"),
+        ("describe app volume more", 2, "one word too many"),
+        ("describe declared.app", 3, "can't be read"),
+        ("write declared volume 11", 2, "outside 0...10"),
+        ("write declared volume -string x", 2, "it is no integer"),
+        ("import declared loud.json", 2, "outside 0...10"),
         ("list app", 2, "Unexpected argument"),
         ("path", 2, "the suite is missing"),
         ("path a/b", 2, "it contains \"/\""),
@@ -68,6 +77,7 @@ struct BadInvocationTests {
         ("import app", 2, "Foundation has left none"),
         ("export app --format toml", 2, "'json', 'xml' or 'lines'"),
         ("export app nope/out.json", 1, "No such file"),
+        ("export app config", 2, "Is a directory"),
         ("export nope", 1, "there is nothing"),
         ("check nope", 1, "there is no file"),
         ("check --file damaged.jsonl", 3, "check --repair"),
@@ -89,6 +99,10 @@ struct BadInvocationTests {
         try tool.write("<plist version=\"1.0\"><dict><key>a</key></dict></plist>", to: "broken.plist")
         try tool.write("bplist00\u{1}\u{2}", to: "broken.bplist")
         try tool.write("{}", to: "a.json")
+        try tool.write("{\"volume\":11}", to: "loud.json")
+        let schema = "{\"properties\":{\"volume\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10}}}"
+        try tool.write(schema, to: "system/declared/preferences.schema.json")
+        try tool.write("[1]", to: "system/declared.app/preferences.schema.json")
         let before = try tool.files()
         let run = try tool.run(line)
         #expect(run.status == status, "\(run)")

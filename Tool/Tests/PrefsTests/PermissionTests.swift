@@ -45,6 +45,16 @@ struct PermissionTests {
         #expect(try tool.read(file) == "{\"volume\":5}\n")
     }
 
+    @Test(.enabled(if: canRun))
+    func describeSaysWhyAValueCanNotBeChanged() throws {
+        let tool = try Tool()
+        try tool.write("{\"volume\":5}\n", to: "config/app/preferences.jsonl")
+        chmod("\(tool.folder)/config/app/preferences.jsonl", 0o444)
+        let run = try run(tool, "describe app volume")
+        let reason = "~/config/app/preferences.jsonl: Permission denied"
+        #expect(run.output == "value\t5\nsource\tuser\nwritable\tno: \(reason)\n" && run.status == 0, "\(run)")
+    }
+
     @Test(.enabled(if: isSuperuser, "SKIPPED: only a superuser can manage values"))
     func managedValueCanNotBeChanged() throws {
         let tool = try Tool()
@@ -56,6 +66,10 @@ struct PermissionTests {
         let run = try tool.run("write \(suite) volume 5")
         #expect(run.status == 4 && run.error.contains("managed by an administrator"), "\(run)")
         #expect(try tool.files().keys.sorted() == ["config"])
+        #expect(
+            try tool.run("describe \(suite) volume").output
+                == "value\t3\nsource\tmanaged\nwritable\tno: an administrator manages it\n"
+        )
         #expect(try tool.run("write \(suite) theme 1").status == 0)
         #expect(try tool.run("read \(suite)").output == "theme\t1\nvolume\t3\n")
     }

@@ -11,7 +11,7 @@ struct DeleteCommand: ParsableCommand {
 
     @OptionGroup var options: PlaceOptions
     @Flag(help: "Remove all values.") var all = false
-    @Argument(help: "The suite unless --file is given, and the names.", completion: Completion.suites)
+    @Argument(help: "The suite unless --file is given, and the names.", completion: Completion.suiteThenNames)
     var words: [String] = []
 
     func run() throws {

@@ -27,7 +27,9 @@ struct EditCommand: ParsableCommand {
         while true {
             do {
                 try edit(draft)
-                try apply(Difference.between(old, try draft.contents()), to: stores)
+                let differences = Difference.between(old, try draft.contents())
+                try place.check(Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) }))
+                try apply(differences, to: stores)
                 return draft.remove()
             } catch {
                 let failure = (error as? Failure) ?? (error as? PreferencesError).map { Failure($0) }

@@ -25,6 +25,7 @@ struct ExportCommand: ParsableCommand {
         var words = words[...]
         let place = try options.place(&words)
         let destination = words.popFirst() ?? "-"
+        guard !destination.isEmpty else { throw Failure(.usage, "the destination is empty; name a file, or -") }
         try words.end()
         let contents = try place.contents()
         let text: String

@@ -24,7 +24,8 @@ struct FindCommand: ParsableCommand {
         } else {
             places = try words.isEmpty ? [] : Suites.names().map { ($0, try Place(suite: $0)) }
         }
-        let text = try words.nextName("the text to find").lowercased()
+        let text = try words.next("the text to find").lowercased()
+        guard !text.isEmpty else { throw Failure(.usage, "the text to find is empty; `prefs read` shows everything") }
         try words.end()
 
         var table = Table()
@@ -37,7 +38,7 @@ struct FindCommand: ParsableCommand {
                     if let suite { found["suite"] = .string(suite) }
                     lines += try ValueText.json(.dictionary(found)) + "\n"
                 } else if let suite {
-                    table.add(suite, ValueText.name(name), try ValueText.json(value))
+                    table.add(ValueText.name(suite), ValueText.name(name), try ValueText.json(value))
                 } else {
                     table.add(ValueText.name(name), try ValueText.json(value))
                 }

@@ -32,6 +32,7 @@ struct ImportCommand: ParsableCommand {
         let stores = try place.open()
         let progress = Progress("Importing \(source)")
         let imported = try ImportSource.changes(in: source)
+        try place.check(imported)
         var changes = imported
         if replace {
             for name in stores.own.names where imported[name] == nil { changes.updateValue(nil, forKey: name) }

@@ -12,7 +12,7 @@ struct ReadCommand: ParsableCommand {
 
     @OptionGroup var options: PlaceOptions
     @Flag(help: "Show JSON: the value, or one object of all names.") var json = false
-    @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suites)
+    @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
 
     func run() throws {
@@ -41,14 +41,9 @@ struct ReadCommand: ParsableCommand {
         var table = Table()
         for (suite, contents) in suites {
             for (name, value) in contents.sortedByName {
-                table.add(suite, ValueText.name(name), try ValueText.json(value))
+                table.add(ValueText.name(suite), ValueText.name(name), try ValueText.json(value))
             }
         }
         Terminal.write(table.text())
     }
-}
-
-/// What a shell offers for an argument.
-enum Completion {
-    static let suites = CompletionKind.shellCommand("prefs list 2>/dev/null")
 }

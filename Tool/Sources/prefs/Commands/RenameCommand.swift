@@ -10,7 +10,10 @@ struct RenameCommand: ParsableCommand {
 
     @OptionGroup var options: PlaceOptions
     @Flag(help: "Replace what the new name has.") var force = false
-    @Argument(help: "The suite unless --file is given, the old and the new name.", completion: Completion.suites)
+    @Argument(
+        help: "The suite unless --file is given, the old and the new name.",
+        completion: Completion.suiteThenNames
+    )
     var words: [String] = []
 
     func run() throws {

@@ -7,12 +7,15 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Show each change as it happens, until interrupted.",
         usage: "prefs watch [<suite> | --file <path>] [<name>] [--json]",
-        discussion: "A line has the time, the name, the old value and the new one; - stands for absent."
+        discussion: """
+            A line has the time, the name, the old value and the new one; - stands for absent. Ctrl-C ends it, with the \
+            exit code 130 as a shell has it; so does the end of who reads the output.
+            """
     )
 
     @OptionGroup var options: PlaceOptions
     @Flag(help: "Show a JSON object for each change.") var json = false
-    @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suites)
+    @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
 
     func run() async throws {
@@ -20,6 +23,7 @@ struct WatchCommand: AsyncParsableCommand {
         let place = try options.place(&words)
         let name = words.popFirst()
         try words.end()
+        Terminal.endWithReader()
         // Made first, so that nothing is missed from the moment on that the line below is read.
         var changes = try place.open().store.changes.makeAsyncIterator()
         if Terminal.isErrorOutput { Terminal.warn("watching \(place.title); Ctrl-C ends it") }

@@ -29,7 +29,7 @@ struct WriteCommand: ParsableCommand {
     @Argument(
         parsing: .captureForPassthrough,
         help: "The suite unless --file is given, the name and the value.",
-        completion: Completion.suites
+        completion: Completion.suiteThenNames
     )
     var words: [String] = []
 
@@ -49,7 +49,9 @@ struct WriteCommand: ParsableCommand {
         }
         let change = try ValueArguments.change(&words)
         try place.open().store.transaction { transaction in
-            transaction[name] = try change(transaction[name])
+            let value = try change(transaction[name])
+            try place.check([name: value])
+            transaction[name] = value
         }
     }
 }

@@ -53,6 +53,11 @@ enum ValueText {
         return isPlain && name.first != "\"" ? name : PropertyListValue.string(name).description
     }
 
+    /// Text that others wrote, on one line of a list.
+    static func line(_ text: String) -> String {
+        String(text.printable.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+    }
+
     private static func key(_ key: String) throws -> String {
         // As in the file, a key that begins with a dollar gets one more.
         try json(.string(key.utf8.first == UInt8(ascii: "$") ? "$" + key : key))

@@ -42,16 +42,7 @@ struct FileReport {
 
     /// Copies of damaged files that were kept beside it.
     func damagedCopies() throws -> [String] {
-        guard let directory = opendir(folder) else { throw Failure("read", folder, errno: errno) }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.contains(".damaged-") { names.append("\(folder)/\(name)") }
-        }
-        return names.sorted()
+        try (Folder.names(in: folder) ?? []).filter { $0.contains(".damaged-") }.map { "\(folder)/\($0)" }
     }
 
     /// Processes that hold the file's lock just now, by the kernel's list (proc(5), `/proc/locks`).

@@ -7,7 +7,7 @@ enum InputFile {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure("read", path, errno: errno) }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-        return try bytes(from: descriptor, path)
+        return try bytes(from: descriptor, path == "-" ? "standard input" : path)
     }
 
     /// All that a descriptor gives until its end.

@@ -2,10 +2,19 @@ import Glibc
 
 /// Files that the tool writes besides preferences files.
 enum OutputFile {
-    /// Puts a file at a path in one step: the old one stays where anything fails.
+    /// Puts a file at a path in one step: the old one stays where anything fails. A link stays, too.
     static func replace(_ path: String, with bytes: [UInt8]) throws {
         var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return try append(to: path, bytes) }
+        let isStream = ["/dev/", "/proc/"].contains { path.hasPrefix($0) }
+        if stat(path, &status) == 0, isStream || status.st_mode & S_IFMT != S_IFREG {
+            return try append(to: path, bytes)
+        }
+        let target = realpath(path, nil)
+        defer { free(target) }
+        try put(bytes, at: target.map { String(cString: $0) } ?? path)
+    }
+
+    private static func put(_ bytes: [UInt8], at path: String) throws {
         var template = Array("\(path).XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw Failure("write", path, errno: errno) }
@@ -18,9 +27,9 @@ enum OutputFile {
         }
     }
 
-    /// For a device or a FIFO, which is no file to be replaced.
+    /// For a device, a FIFO or `/dev/stdout`, which is no file to be replaced.
     private static func append(to path: String, _ bytes: [UInt8]) throws {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure("write", path, errno: errno) }
         defer { close(descriptor) }
         guard write(bytes, to: descriptor) else { throw Failure("write", path, errno: errno) }

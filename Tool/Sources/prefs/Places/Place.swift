@@ -1,4 +1,3 @@
-import ArgumentParser
 import FoundationEssentials
 import Glibc
 @_spi(Tool) import Preferences
@@ -33,13 +32,58 @@ struct Place {
 
     /// What a program reads just now, or a failure where there is neither a file nor a value.
     func contents() throws -> [String: PropertyListValue] {
-        var contents: [String: PropertyListValue] = [:]
-        for path in location?.systemPaths.reversed() ?? [] { contents.merge(Self.layer(path)) { $1 } }
-        let own = try PreferencesFile.contents(of: path) { Terminal.warn("\($0)") }
-        contents = contents.isEmpty ? own : contents.merging(own) { $1 }
-        if let location { contents.merge(Self.layer(location.managedPath)) { $1 } }
-        guard !contents.isEmpty || exists else { throw missing }
+        let layers = try layers().map(\.contents).filter { !$0.isEmpty }
+        guard var contents = layers.first else {
+            guard exists else { throw missing }
+            return [:]
+        }
+        for layer in layers.dropFirst() { contents.merge(layer) { $1 } }
         return contents
+    }
+
+    /// What each file holds that a program reads, the one that wins last.
+    func layers() throws -> [(source: Source, contents: [String: PropertyListValue])] {
+        let own = try PreferencesFile.contents(of: path) { Terminal.warn("\($0)") }
+        guard let location else { return [(.file, own)] }
+        return location.systemPaths.reversed().map { (.system, Self.layer($0)) }
+            + [(.user, own), (.managed, Self.layer(location.managedPath))]
+    }
+
+    /// Which file a value comes from.
+    enum Source: String {
+        case file, system, user, managed
+    }
+
+    /// What the program says of its preferences; nil where it says nothing, as of a file by its path.
+    func schema() throws -> Schema? {
+        try location?.schemaPaths.lazy.first { access($0, F_OK) == 0 }.map { try Schema(path: $0) }
+    }
+
+    /// Refuses changes to values that the program says it doesn't take; a schema that can't be read refuses nothing.
+    func check(_ changes: [String: PropertyListValue?]) throws {
+        let found: Schema?
+        do { found = try schema() } catch let failure as Failure {
+            Terminal.warn(failure.message)
+            return
+        }
+        guard let schema = found else { return }
+        for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
+            if let value { try schema.check(value, for: name) }
+        }
+    }
+
+    /// Where the program's schema would lie that everybody finds.
+    var schemaPath: String? { location?.schemaPaths.last }
+
+    /// Why no value can be set; nil where nothing is in the way.
+    var problemOfWriting: String? {
+        var path = path[...]
+        // What is not there yet is made in the folder above.
+        while access(String(path), F_OK) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") {
+            path = slash == path.startIndex ? "/" : path[..<slash]
+        }
+        let first = access(String(path), F_OK) == 0 ? String(path) : "."
+        return access(first, W_OK) == 0 ? nil : "\(first): \(String(cString: strerror(errno)))"
     }
 
     /// As for a program, a layer that can't be read is none.
@@ -91,56 +135,5 @@ struct Place {
         }
         guard access(path, R_OK) != 0, errno != ENOENT else { return }
         throw Failure("read", path, errno: errno)
-    }
-}
-
-/// The option that puts a file in a suite's place.
-struct PlaceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Work on this file in place of a suite.", valueName: "path"),
-        completion: .file()
-    )
-    var file: String?
-
-    /// The place, which is the first of `words` unless it is a file.
-    func place(_ words: inout ArraySlice<String>) throws -> Place {
-        if let file { return try Place(file: file) }
-        return try Place(suite: suite(&words))
-    }
-
-    /// The path of the place's file alone, for what is done to a file and not to its values.
-    func path(_ words: inout ArraySlice<String>) throws -> String {
-        if let file { return file }
-        return try SuiteFiles(suite(&words)).userPath
-    }
-
-    private func suite(_ words: inout ArraySlice<String>) throws -> String {
-        if let suite = words.popFirst() { return suite }
-        throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", isAboutWords: true)
-    }
-}
-
-extension ArraySlice<String> {
-    /// The next word, or a failure that says what is missing.
-    mutating func next(_ what: String) throws -> String {
-        guard let word = popFirst() else { throw Failure(.usage, "\(what) is missing", isAboutWords: true) }
-        return word
-    }
-
-    /// The next word as a preference's name.
-    mutating func nextName(_ what: String = "the name of the preference") throws -> String {
-        let name = try next(what)
-        guard !name.isEmpty else { throw Failure(.usage, "\(what) is empty; a preference needs a name") }
-        return name
-    }
-
-    /// A failure where words are left.
-    func end() throws {
-        guard let word = first else { return }
-        throw Failure(
-            .usage,
-            "\"\(word)\" is one word too many; put names and values with spaces in quotes",
-            isAboutWords: true
-        )
     }
 }

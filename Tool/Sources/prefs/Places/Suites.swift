@@ -7,20 +7,9 @@ enum Suites {
     /// Their names, sorted.
     static func names() throws -> [String] {
         let folder = try folder()
-        guard let directory = opendir(folder) else {
-            if errno == ENOENT { return [] }
-            throw Failure("read", folder, errno: errno)
+        return try (Folder.names(in: folder) ?? []).filter { name in
+            !name.hasPrefix(".") && access("\(folder)/\(name)/preferences.jsonl", F_OK) == 0
         }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard !name.hasPrefix("."), access("\(folder)/\(name)/preferences.jsonl", F_OK) == 0 else { continue }
-            names.append(name)
-        }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// The folder of all suites.

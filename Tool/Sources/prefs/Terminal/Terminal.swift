@@ -47,7 +47,40 @@ enum Terminal {
     }
 
     static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        if !OutputFile.write(bytes, to: descriptor) { exit(ExitStatus.failed.rawValue) }
+        // Of standard error nobody can be told; the exit code still says what there was to say.
+        guard !OutputFile.write(bytes, to: descriptor), descriptor != STDERR_FILENO else { return }
+        end(Failure("write", "the output", errno: errno))
+    }
+
+    /// Keeps the numbers of the standard streams from the files that are opened, where a stream is closed.
+    ///
+    /// What is meant for standard output would be written into a preferences file otherwise. Reading and writing fail
+    /// as before.
+    static func reserveStandardStreams() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest number that is free, which is this one.
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
+    /// Ends the program as soon as nobody can read its output any more, as behind `| head`.
+    ///
+    /// A program that waits for changes would learn of it at its next line only.
+    static func endWithReader() {
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread,
+            nil,
+            { _ in
+                // No event is asked for: poll(2) tells of a reader that is gone anyway.
+                var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+                while poll(&output, 1, -1) < 0, errno == EINTR {}
+                if output.revents & Int16(POLLERR) != 0 { raise(SIGPIPE) }
+                return nil
+            },
+            nil
+        )
+        if status == 0 { pthread_detach(thread) }
     }
 
     static func variable(_ name: String) -> String? {

@@ -2,22 +2,20 @@ import Foundation
 
 /// A terminal in which a program runs, by tmux.
 final class TerminalSession {
-    private static let program = (["/usr/bin/tmux", "/usr/local/bin/tmux"] as [String]).first { access($0, X_OK) == 0 }
-
-    /// Whether there is tmux; says so where there isn't.
-    static var isAvailable: Bool {
-        if program == nil { print("SKIPPED: tests of a terminal need tmux") }
-        return program != nil
-    }
-
+    private let program: String
     private let tool: Tool
     private let server = "prefs-test-\(UUID().uuidString)"
 
-    /// Starts a line of `sh`; the screen stays when it has ended.
-    init(_ tool: Tool, _ line: String) throws {
+    /// Starts a line of `sh`; the screen stays when it has ended. Nil, said aloud, where there is no tmux.
+    init?(_ tool: Tool, _ line: String) throws {
+        guard let program = Needed.path(of: "tmux") else { return nil }
+        self.program = program
         self.tool = tool
-        try tool.write("set -g remain-on-exit on\nset -g default-terminal screen-256color\n", to: ".tmux")
-        let run = try tmux(["-f", "\(tool.folder)/.tmux", "new-session", "-d", "-x", "100", "-y", "30", line])
+        try tool.write("set -g default-terminal screen-256color\n", to: ".tmux")
+        // A program that waits keeps the screen; what tmux keeps of one that has ended is scrolled.
+        let run = try tmux([
+            "-f", "\(tool.folder)/.tmux", "new-session", "-d", "-x", "100", "-y", "30", line + "; exec cat",
+        ])
         guard run.status == 0 else {
             throw CocoaError(.executableLoad, userInfo: [NSDebugDescriptionErrorKey: run.error])
         }
@@ -32,15 +30,21 @@ final class TerminalSession {
         try tmux(["capture-pane", "-p", "-J"] + (colours ? ["-e"] : [])).output
     }
 
-    /// Waits until the screen shows a text; gives up after a minute, and returns what it shows then.
+    /// Waits until the screen shows a text, and returns what it shows then; a failure where that takes minutes.
     func screen(showing text: String) throws -> String {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(180)
         while ContinuousClock.now < end {
             let screen = try screen()
             if screen.contains(text) { return screen }
             usleep(20_000)
         }
-        return try screen()
+        throw NeverShown(text: text, screen: try screen())
+    }
+
+    /// What was waited for, and what the screen showed instead.
+    struct NeverShown: Error {
+        let text: String
+        let screen: String
     }
 
     /// Presses keys, as tmux names them.
@@ -48,7 +52,13 @@ final class TerminalSession {
         _ = try tmux(["send-keys"] + keys)
     }
 
+    /// Types a line, and Enter.
+    func type(_ line: String) throws {
+        _ = try tmux(["send-keys", "-l", line])
+        try press("Enter")
+    }
+
     private func tmux(_ arguments: [String]) throws -> Tool.Run {
-        try tool.run(Self.program ?? "", ["-L", server] + arguments)
+        try tool.run(program, ["-L", server] + arguments)
     }
 }

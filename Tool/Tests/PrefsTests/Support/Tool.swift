@@ -77,12 +77,20 @@ final class Tool: Sendable {
         for (descriptor, file) in files.enumerated() {
             posix_spawn_file_actions_addopen(&actions, Int32(descriptor), file, O_RDWR, 0)
         }
+        // A thread of the tests may block signals, which a child would inherit: a server of tmux could not be ended.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         // `env`, as glibc's call for the child's folder is hidden from Swift.
         var words = (["env", "-C", folder, program] + arguments).map { strdup($0) } + [nil]
         var environment = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { for word in words + environment { free(word) } }
         var child: pid_t = 0
-        let error = posix_spawn(&child, "/usr/bin/env", &actions, nil, &words, &environment)
+        let error = posix_spawn(&child, "/usr/bin/env", &actions, &attributes, &words, &environment)
         guard error == 0 else { throw POSIXError(POSIXErrorCode(rawValue: error) ?? .EIO) }
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 {

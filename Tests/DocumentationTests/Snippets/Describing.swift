@@ -1,0 +1,32 @@
+import Preferences
+import Testing
+
+// snippet: describing-group
+enum PlayerTheme: String, CaseIterable { case system, dark }
+
+struct PlayerPreferences: PreferenceGroup {
+    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("theme") var theme = PlayerTheme.system
+    init() {}
+}
+// end
+
+struct DescribingSnippets {
+    @Test
+    func schemaSaysWhatTheGroupDeclares() throws {
+        let schema = try PlayerPreferences(in: .inMemory()).jsonSchema(descriptions: ["volume": "How loud it is."])
+        #expect(
+            schema == """
+                {"properties":{"theme":{"default":"system","enum":["system","dark"],"type":"string"},\
+                "volume":{"default":5,"description":"How loud it is.","maximum":10,"minimum":0,"type":"integer"}},\
+                "type":"object"}
+                """
+        )
+    }
+
+    private func printed() throws {
+        // snippet: describing-print
+        print(try PlayerPreferences().jsonSchema(descriptions: ["volume": "How loud it is."]))
+        // end
+    }
+}

@@ -1,0 +1,103 @@
+@_spi(Tool) import Preferences
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+private enum Look: String, CaseIterable { case system, dark }
+private struct Grade: RawRepresentable { var rawValue = 3 }
+private struct Spot: Codable { var x = 1 }
+
+/// A type with a raw value that says itself how it is stored.
+private struct Paint: RawRepresentable, PreferenceValue {
+    var rawValue = 7
+    init() {}
+    init(rawValue: Int) { self.rawValue = rawValue }
+    init(storedValue: PropertyListValue) throws {}
+    func storedValue() -> PropertyListValue? { "#000007" }
+}
+
+private struct Part: PreferenceGroup {
+    @Preference("window.width") var width: UInt = 800
+    init() {}
+}
+
+private struct Whole: PreferenceGroup {
+    @Preference("flag") var flag = true
+    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("limit", range: 0...10) var limit: Int? = nil
+    @Preference("scale", range: 0.5...(.infinity)) var scale = 1.0
+    @Preference("theme") var theme = Look.system
+    @Preference("other") var other: Look?
+    @Preference("level") var level = Grade()
+    @Preference("colour") var colour = Paint()
+    @Preference("point") var point = Spot()
+    @Preference("text", coding: .json) var text = "a"
+    @Preference("since") var since = Date(timeIntervalSinceReferenceDate: 0)
+    @Preference("bytes") var bytes = Data([1])
+    @Preference("recent") var recent: [String] = []
+    @Preference("even", validate: { $0.isMultiple(of: 2) }) var even = 2
+    let inner = Part()
+    let plain = Preference("plain", default: 9)
+    init() {}
+}
+
+struct SchemaTests {
+    /// Each property of the schema, as text.
+    private func properties(of group: some PreferenceGroup) throws -> [String: String] {
+        let schema = try PreferenceText.value(in: try group.jsonSchema())
+        guard case .dictionary(let members) = schema, case .dictionary(let properties) = members["properties"] else {
+            Issue.record("the schema has no properties")
+            return [:]
+        }
+        return properties.mapValues(\.description)
+    }
+
+    @Test(arguments: [
+        ("flag", #"{"default": true, "type": "boolean"}"#),
+        ("volume", #"{"default": 5, "maximum": 10, "minimum": 0, "type": "integer"}"#),
+        ("limit", #"{"maximum": 10, "minimum": 0, "type": "integer"}"#),
+        ("scale", #"{"default": 1.0, "minimum": 0.5, "type": "number"}"#),
+        ("theme", #"{"default": "system", "enum": ["system", "dark"], "type": "string"}"#),
+        ("other", #"{"enum": ["system", "dark"], "type": "string"}"#),
+        ("level", #"{"default": 3, "type": "integer"}"#),
+        ("colour", ##"{"default": "#000007"}"##),
+        ("point", #"{"default": {"x": 1}}"#),
+        ("text", #"{"default": {"$data":"ImEi"}}"#),
+        ("since", #"{"default": {"$date":"2001-01-01 00:00:00 +0000"}, "required": ["$date"], "type": "object"}"#),
+        ("bytes", #"{"default": {"$data":"AQ=="}, "required": ["$data"], "type": "object"}"#),
+        ("recent", #"{"default": [], "type": "array"}"#),
+        ("even", #"{"default": 2, "type": "integer"}"#),
+        ("window.width", #"{"default": 800, "type": "integer"}"#),
+        ("plain", #"{"default": 9, "type": "integer"}"#),
+    ])
+    func schemaSaysWhatTheDeclarationDoes(_ name: String, _ schema: String) throws {
+        #expect(try properties(of: Whole(in: .inMemory()))[name] == schema)
+    }
+
+    @Test
+    func everyPreferenceIsInTheSchemaOnce() throws {
+        #expect(try properties(of: Whole(in: .inMemory())).count == 16)
+    }
+
+    @Test
+    func descriptionIsThatOfItsName() throws {
+        let text = try Part(in: .inMemory()).jsonSchema(descriptions: ["window.width": "In points."])
+        #expect(
+            text == #"""
+                {"properties":{"window.width":{"default":800,"description":"In points.","type":"integer"}},"type":"object"}
+                """#
+        )
+    }
+
+    @Test
+    func descriptionOfAnUnknownNameIsRefused() {
+        let error = #expect(throws: PreferencesError.self) {
+            try Part(in: .inMemory()).jsonSchema(descriptions: ["width": "In points."])
+        }
+        #expect(error?.code == .misuse && error?.name == "width")
+    }
+}

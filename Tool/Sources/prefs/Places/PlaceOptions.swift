@@ -1,0 +1,53 @@
+import ArgumentParser
+@_spi(Tool) import Preferences
+
+/// The option that puts a file in a suite's place.
+struct PlaceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Work on this file in place of a suite.", valueName: "path"),
+        completion: .file()
+    )
+    var file: String?
+
+    /// The place, which is the first of `words` unless it is a file.
+    func place(_ words: inout ArraySlice<String>) throws -> Place {
+        if let file { return try Place(file: file) }
+        return try Place(suite: suite(&words))
+    }
+
+    /// The path of the place's file alone, for what is done to a file and not to its values.
+    func path(_ words: inout ArraySlice<String>) throws -> String {
+        if let file { return file }
+        return try SuiteFiles(suite(&words)).userPath
+    }
+
+    private func suite(_ words: inout ArraySlice<String>) throws -> String {
+        if let suite = words.popFirst() { return suite }
+        throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", isAboutWords: true)
+    }
+}
+
+extension ArraySlice<String> {
+    /// The next word, or a failure that says what is missing.
+    mutating func next(_ what: String) throws -> String {
+        guard let word = popFirst() else { throw Failure(.usage, "\(what) is missing", isAboutWords: true) }
+        return word
+    }
+
+    /// The next word as a preference's name.
+    mutating func nextName(_ what: String = "the name of the preference") throws -> String {
+        let name = try next(what)
+        guard !name.isEmpty else { throw Failure(.usage, "\(what) is empty; a preference needs a name") }
+        return name
+    }
+
+    /// A failure where words are left.
+    func end() throws {
+        guard let word = first else { return }
+        throw Failure(
+            .usage,
+            "\"\(word)\" is one word too many; put names and values with spaces in quotes",
+            isAboutWords: true
+        )
+    }
+}

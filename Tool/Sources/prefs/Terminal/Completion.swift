@@ -1,0 +1,52 @@
+import ArgumentParser
+import Preferences
+
+/// What a shell offers for the words of a command.
+enum Completion {
+    /// Suites alone, for each word.
+    static let suites = CompletionKind.custom { _, _, _ in offered { try Suites.names() } }
+
+    /// The suite first, then names of its values.
+    static let suiteThenNames = CompletionKind.custom { words, index, _ in
+        offered {
+            // "prefs read --json SUITE NAME": what stands before the word to complete, without the command.
+            var before = words.prefix(max(0, index)).dropFirst(2)
+            var file: String?
+            var places: [String] = []
+            while let word = before.popFirst() {
+                if word == "--file" {
+                    file = before.popFirst()
+                } else if word.hasPrefix("--file=") {
+                    file = String(word.dropFirst(7))
+                } else if !word.hasPrefix("-") {
+                    places.append(word)
+                }
+            }
+            if let file { return try names(of: Place(file: file)) }
+            guard let suite = places.first else { return try Suites.names() }
+            return try names(of: Place(suite: suite))
+        }
+    }
+
+    private static func names(of place: Place) throws -> [String] {
+        // What a file holds that can't be read is told of by the commands.
+        let set = try place.layers().flatMap { $0.contents.keys }
+        return Set(set).union(try place.schema()?.properties.keys.map { $0 } ?? []).sorted()
+    }
+
+    /// One a line, without those that a shell would take for something else.
+    private static func offered(_ words: () throws -> [String]) -> [String] {
+        PreferenceStore.defaultIssueHandler = { _ in }
+        do {
+            let words = try words().filter {
+                $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            }
+            // For zsh a description follows a colon.
+            guard CompletionShell.requesting == .zsh else { return words }
+            return words.map { $0.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:") }
+        } catch {
+            // A person who is typing is not told; the command will say what is wrong.
+            return []
+        }
+    }
+}

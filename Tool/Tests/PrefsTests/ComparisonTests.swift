@@ -1,0 +1,260 @@
+import Foundation
+import Testing
+
+/// The table beside other tools in the documentation: each thing that it says can be done is done, by each tool.
+struct ComparisonTests {
+    /// A row of the table: for each tool a line of `sh` and a part of what it prints; nil where the tool can't.
+    struct Row: Sendable {
+        let title: String
+        let defaults: (line: String, shown: String)?
+        let gsettings: (line: String, shown: String)?
+        let prefs: (line: String, shown: String)
+
+        init(
+            _ title: String,
+            _ defaults: (line: String, shown: String)?,
+            _ gsettings: (line: String, shown: String)?,
+            _ prefs: (line: String, shown: String)
+        ) {
+            self.title = title
+            self.defaults = defaults
+            self.gsettings = gsettings
+            self.prefs = prefs
+        }
+    }
+
+    static let rows: [Row] = [
+        Row(
+            "list what there is",
+            ("defaults domains", "app"),
+            ("gsettings list-keys app", "theme\nvolume"),
+            ("prefs list", "app\n")
+        ),
+        Row(
+            "read a value",
+            ("defaults read app volume", "app volume 5"),
+            ("gsettings get app volume", "5\n"),
+            ("prefs read app volume", "5\n")
+        ),
+        Row(
+            "read all",
+            ("defaults read", "app theme dark"),
+            ("gsettings list-recursively app", "app theme 'dark'"),
+            ("prefs read", "app\ttheme\t\"dark\"\napp\tvolume\t5\n")
+        ),
+        Row(
+            "read a name wherever it is set",
+            ("defaults readkey volume", "app volume 5"),
+            nil,
+            ("prefs find volume", "app\tvolume\t5")
+        ),
+        Row("find", ("defaults find dark 2>&1", "app theme dark"), nil, ("prefs find DAR", "app\ttheme\t\"dark\"")),
+        Row(
+            "list what lies below",
+            nil,
+            ("gsettings list-children app", "window"),
+            ("prefs write app window.width 800; prefs find app window.", "window.width\t800")
+        ),
+        Row(
+            "write a value",
+            ("defaults write app volume 6; defaults read app volume", "volume 6"),
+            ("gsettings set app volume 6; gsettings get app volume", "6\n"),
+            ("prefs write app volume 6; prefs read app volume", "6\n")
+        ),
+        Row(
+            "refuse a value that the program doesn't take",
+            nil,
+            ("gsettings set app volume 11 2>&1 || echo refused", "outside of the valid range\nrefused"),
+            ("prefs write app volume 11 2>&1 || echo refused", "outside 0...10")
+        ),
+        Row(
+            "add to an array or dictionary",
+            nil,
+            nil,
+            ("prefs write app new -array-add a; prefs read app new", "[\"a\"]")
+        ),
+        Row(
+            "write all as one",
+            nil,
+            nil,
+            ("echo '{\"volume\":7}' | prefs import app - --replace; prefs read app", "volume\t7\n")
+        ),
+        Row(
+            "write and delete many from standard input",
+            (
+                "echo 'app volume 8' | defaults write; echo 'app theme' | defaults delete; defaults read app",
+                "app volume 8\n"
+            ),
+            nil,
+            ("echo '{\"volume\":8,\"theme\":null}' | prefs import app -; prefs read app", "volume\t8\n")
+        ),
+        Row(
+            "delete a value",
+            ("defaults delete app theme; defaults read app", "app volume 5\n"),
+            ("gsettings reset app theme; gsettings get app theme", "'system'"),
+            ("prefs delete app theme; prefs read app", "volume\t5\n")
+        ),
+        Row(
+            "delete all",
+            ("defaults delete app; defaults domains; echo then", "NSGlobalDomain\nthen"),
+            ("gsettings reset-recursively app; gsettings get app theme", "'system'"),
+            ("prefs delete app --all; prefs read app --json", "{}")
+        ),
+        Row("rename", nil, nil, ("prefs rename app volume loudness; prefs read app loudness", "5\n")),
+        Row(
+            "watch",
+            nil,
+            (watching("gsettings monitor app", "gsettings set app volume"), "volume: "),
+            (watching("prefs watch app", "prefs write app volume"), "\tvolume\t")
+        ),
+        Row(
+            "edit in an editor",
+            nil,
+            nil,
+            ("EDITOR='sed -i s/dark/system/' prefs edit app; prefs read app theme", "system\n")
+        ),
+        Row(
+            "compare",
+            nil,
+            nil,
+            ("echo '{\"volume\":5}' > f; prefs diff app ./f || echo differ", "- theme\t\"dark\"\ndiffer\n")
+        ),
+        Row(
+            "export and import",
+            ("defaults read > f; defaults delete app; defaults write < f; defaults read app volume", "app volume 5"),
+            nil,
+            ("prefs export app f.plist; prefs delete app --all; prefs import app f.plist; prefs read app volume", "5\n")
+        ),
+        Row(
+            "another user's, or any file",
+            ("defaults help", "'-u username'"),
+            nil,
+            ("prefs read --file $(prefs path app) volume", "5\n")
+        ),
+        Row(
+            "whether a value may be changed",
+            nil,
+            ("gsettings writable app volume", "true\n"),
+            ("prefs describe app volume", "writable\tyes\n")
+        ),
+        Row("where a value comes from", nil, nil, ("prefs describe app volume", "source\tuser\n")),
+        Row(
+            "type and range",
+            nil,
+            ("gsettings range app volume", "range i 0 10\n"),
+            ("prefs describe app volume", "type\tinteger\nallowed\t0...10\n")
+        ),
+        Row(
+            "choices",
+            nil,
+            ("gsettings range app theme", "'system'\n'dark'\n"),
+            ("prefs describe app theme", "allowed\t\"system\", \"dark\"\n")
+        ),
+        Row(
+            "description",
+            nil,
+            ("gsettings describe app volume", "How loud it is.\n"),
+            ("prefs describe app volume", "description\tHow loud it is.\n")
+        ),
+        Row("explain the form of values", ("defaults plist", "A property list is"), nil, ("prefs help write", "-date")),
+        Row(
+            "check and repair",
+            nil,
+            nil,
+            ("echo '{' >> $(prefs path app); prefs check app --repair 2>&1", "damage\tnone\nrepaired")
+        ),
+        Row(
+            "output for programs",
+            nil,
+            nil,
+            ("prefs read app --json", "{\n  \"theme\": \"dark\",\n  \"volume\": 5\n}\n")
+        ),
+    ]
+
+    /// Watches until a change was seen: it is made again and again, as a watch may take a while to begin, and either of
+    /// two changes may be the first one that is told of.
+    private static func watching(_ watch: String, _ change: String) -> String {
+        """
+        \(watch) > seen & watch=$!
+        for try in $(seq 1000); do [ -s seen ] && break; \(change) 1; \(change) 5; done
+        kill $watch; cat seen
+        """
+    }
+
+    /// That it stores nothing is why the table says no.
+    @Test
+    func defaultsOfGNUstepStoresNoDictionaryAsADomain() throws {
+        try check(
+            ("defaults write app '{volume = 7;}'; defaults read app", "app volume 5\napp theme dark\n"),
+            "defaults write app volume 5; defaults write app theme dark",
+            needs: ["defaults"]
+        )
+    }
+
+    @Test(arguments: rows.map(\.title))
+    func eachToolDoesWhatTheTableSays(_ title: String) throws {
+        let row = try #require(Self.rows.first { $0.title == title })
+        try check(row.prefs, "prefs write app volume 5; prefs write app theme -string dark", needs: [])
+        if let gsettings = row.gsettings {
+            try check(
+                gsettings,
+                "glib-compile-schemas . && gsettings set app volume 5 && gsettings set app theme dark",
+                needs: ["gsettings"]
+            )
+        }
+        if let defaults = row.defaults {
+            try check(defaults, "defaults write app volume 5; defaults write app theme dark", needs: ["defaults"])
+        }
+    }
+
+    private func check(_ cell: (line: String, shown: String), _ prepare: String, needs: [String]) throws {
+        guard needs.allSatisfy({ Needed.path(of: $0) != nil }) else { return }
+        let tool = try Tool()
+        try tool.write(Self.schema, to: "app.gschema.xml")
+        try tool.write(Self.preferencesSchema, to: "system/app/preferences.schema.json")
+        // It takes no other word for where the user's defaults lie; HOME is not asked.
+        try tool.write("GNUSTEP_USER_DEFAULTS_DIR=\(tool.folder)/gnustep\n", to: "gnustep.conf")
+        let variables =
+            "export GSETTINGS_BACKEND=keyfile GSETTINGS_SCHEMA_DIR=$PWD GNUSTEP_CONFIG_FILE=$PWD/gnustep.conf"
+        let prepared = try tool.shell("\(variables); \(prepare)")
+        #expect(prepared.status == 0, "\(prepared)")
+        let run = try tool.shell("\(variables); \(cell.line)")
+        #expect(run.status == 0 && run.output.contains(cell.shown), "\(cell.line)\n\(run)")
+    }
+
+    @Test
+    func tableHasTheseRowsAndSaysWhichToolCanNot() throws {
+        let document = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/Preferences/Preferences.docc/CommandLine.md")
+        let table = try String(contentsOf: document, encoding: .utf8).split(separator: "\n")
+            .drop { $0 != "## Beside other tools" }.filter { $0.hasPrefix("| ") }
+            .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+        #expect(table.dropFirst().map { $0[0] } == Self.rows.map(\.title))
+        for (cells, row) in zip(table.dropFirst(), Self.rows) {
+            #expect(cells[1].hasPrefix("no") == (row.defaults == nil), "defaults: \(row.title)")
+            #expect(cells[2].hasPrefix("no") == (row.gsettings == nil), "gsettings: \(row.title)")
+            #expect(cells[3] != "no")
+        }
+    }
+
+    private static let schema = """
+        <schemalist>
+          <schema id="app" path="/app/">
+            <key name="volume" type="i">
+              <default>3</default><range min="0" max="10"/><description>How loud it is.</description>
+            </key>
+            <key name="theme" type="s">
+              <choices><choice value="system"/><choice value="dark"/></choices><default>'system'</default>
+            </key>
+            <child name="window" schema="app.window"/>
+          </schema>
+          <schema id="app.window" path="/app/window/"><key name="width" type="i"><default>800</default></key></schema>
+        </schemalist>
+        """
+    private static let preferencesSchema = """
+        {"properties":{
+          "theme":{"default":"system","enum":["system","dark"],"type":"string"},
+          "volume":{"default":3,"description":"How loud it is.","maximum":10,"minimum":0,"type":"integer"}
+        },"type":"object"}
+        """
+}

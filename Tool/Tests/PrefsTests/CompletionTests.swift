@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+/// The completion scripts in the shells that they are for, at a terminal.
+struct CompletionTests {
+    private static let shells: [(name: String, start: String)] = [
+        ("bash", "bash --rcfile setup -i"),
+        ("zsh", "env ZDOTDIR=$PWD/zsh zsh -i"),
+        ("fish", "env fish --no-config -C 'source completions; source prompt'"),
+    ]
+
+    @Test(arguments: shells)
+    func shellCompletesCommandsSuitesNamesAndOptions(_ shell: String, _ start: String) throws {
+        guard Needed.path(of: shell) != nil else { return }
+        let tool = try Tool()
+        try tool.run("write com.example.app volume 5")
+        try tool.shell("prefs --generate-completion-script \(shell) > completions; mkdir zsh functions")
+        try tool.shell("cp completions functions/_prefs")
+        try tool.write("function fish_prompt; echo 'READY> '; end\n", to: "prompt")
+        try tool.write("PS1='READY> '; source completions\n", to: "setup")
+        try tool.write(
+            "PS1='READY> '; fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -D\n",
+            to: "zsh/.zshrc"
+        )
+        guard let session = try TerminalSession(tool, start) else { return }
+        _ = try session.screen(showing: "READY>")
+        for (typed, completed) in [
+            ("prefs wr", "prefs write"), (" com", "prefs write com.example.app"),
+            (" vol", "prefs write com.example.app volume"),
+        ] {
+            try session.press("-l", typed)
+            _ = try session.screen(showing: typed)
+            try session.press("Tab")
+            let screen = try session.screen(showing: completed)
+            #expect(screen.contains(completed), "\(shell): \(screen)")
+            // A shell may or may not put a space behind a whole word.
+            try session.press("C-u")
+            try session.press("-l", completed)
+            _ = try session.screen(showing: completed)
+        }
+        try session.press("C-u")
+        try session.press("-l", "prefs export --form")
+        try session.press("Tab")
+        #expect(try session.screen(showing: "--format").contains("prefs export --format"))
+    }
+
+    /// Without a terminal, as bash calls it: nothing but names of the suite behind the suite.
+    @Test
+    func namesFollowTheSuite() throws {
+        let tool = try Tool()
+        try tool.run(["write", "app", "a name", "1"])
+        try tool.run(["write", "app", "b:c", "1"])
+        try tool.run(["write", "app", "two\nlines", "1"])
+        try tool.shell("prefs --generate-completion-script bash > completions")
+        func offered(_ words: String...) throws -> String {
+            let quoted = words.map { "'\($0)'" }.joined(separator: " ")
+            let line = """
+                source completions; COMP_WORDS=(\(quoted)); COMP_CWORD=\(words.count - 1); COMP_LINE="${COMP_WORDS[*]}"
+                COMP_POINT=${#COMP_LINE}; COMP_TYPE=9; _prefs prefs '' ''; printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            return try tool.run("/bin/bash", ["-c", line]).output
+        }
+        #expect(try offered("prefs", "read", "") == "app\n")
+        #expect(try offered("prefs", "read", "app", "") == "a name\nb:c\n")
+        #expect(try offered("prefs", "read", "--json", "app", "") == "a name\nb:c\n")
+        #expect(try offered("prefs", "read", "--file", "config/app/preferences.jsonl", "") == "a name\nb:c\n")
+        #expect(try offered("prefs", "read", "nope", "") == "\n")
+    }
+}
