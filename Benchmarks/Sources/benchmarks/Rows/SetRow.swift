@@ -96,6 +96,10 @@ enum SetRow {
     private static let fewest = 100
     private static let most = 10_000
 
+    private static func line(_ ours: String, _ count: Int) -> String {
+        "\(ours), \(Unit.count.text(Double(count))) names"
+    }
+
     /// Few names beside many in one race, as what is measured one after another meets another load.
     private static func flatness(_ bench: Bench) throws -> Table {
         var table = Table("Set, by how many names are stored", note: "Measured beside each other.")
@@ -103,9 +107,9 @@ enum SetRow {
             let samples = Samples(count: count)
             let names = samples.names(.integer, most: Turn.names)
             let stores = [Ours.inMemory(samples), try Ours.inFile(try bench.place.folder(), samples)]
-            return zip([Ours.memory, Ours.file], stores).map { line, store in
+            return zip([Ours.memory, Ours.file], stores).map { name, store in
                 Contender.timed(
-                    "\(line), \(count) names",
+                    line(name, count),
                     .ours,
                     length: bench.effort.length,
                     Ours.setting(.integer, names, store)
@@ -119,7 +123,11 @@ enum SetRow {
     private static func aims(_ memory: Table, _ file: Table, _ flat: Table) -> [Aim?] {
         let thousand = title(1000)
         func isFlat(_ line: String) -> Aim? {
-            let ratio = flat.ratio("\(line), \(most) names", to: "\(line), \(fewest) names", Kind.integer.rawValue)
+            let ratio = flat.ratio(
+                Self.line(line, most),
+                to: Self.line(line, fewest),
+                Kind.integer.rawValue
+            )
             return Aim("set: \(line)", "flat from 100 to 10,000 names (within a fifth)", ratio, .atMost(1.2))
         }
         return [
