@@ -83,6 +83,7 @@ address-sanitizer:
 
 # The file store under fire, in about a minute when built; `swift run -c release torture` tells how to do one thing longer.
 torture:
+	Torture/mutants --fit
 	$(SWIFT) run -c release torture all
 
 # Whether the experiments see each safeguard that is taken out, in about eight minutes, so not with every check.
