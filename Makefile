@@ -8,8 +8,8 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Tests Verify/AppleCheck/Planted Torture/Sources \
 	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Tests
 
-CHECKS := lint build test compile-tests examples tool verify apple-check opencombine reading-path \
-	instructions benchmarks fuzz \
+CHECKS := lint build imports test documentation api-breakage compile-tests examples tool verify apple-check opencombine \
+	reading-path instructions benchmarks fuzz \
 	thread-sanitizer address-sanitizer torture
 
 .PHONY: check list-checks format mutants $(CHECKS)
@@ -22,6 +22,18 @@ list-checks:
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+
+# That each file imports nothing that it doesn't use, by what the strict build has indexed.
+imports: build
+	Scripts/check-imports .build/strict
+
+# Without a warning, and with a comment on every public symbol; prints where the pages are.
+documentation:
+	Scripts/check-documentation
+
+# That nobody's program stops compiling, against the last version tag.
+api-breakage:
+	Scripts/check-api-breakage
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
@@ -39,11 +51,13 @@ compile-tests:
 examples:
 	$(SWIFT) test --package-path Examples $(call STRICT,Examples/)
 	Scripts/check-tour $(call STRICT,Examples/)
+	Scripts/check-imports Examples/.build/strict
 	Scripts/check-getting-started
 
 # Without STRICT, which excludes the way in which packages of others are compiled; the script looks for warnings itself.
 tool:
 	Scripts/check-tool
+	Scripts/check-imports Tool/.build
 
 # Runs on Linux what is compiled for Apple's platforms alone, over Foundation's user defaults and stand-ins for SwiftUI and the cloud.
 verify:

@@ -27,7 +27,9 @@ let package = Package(
         .trait(name: "OpenCombine", description: "Publishers on platforms without Combine.")
     ],
     dependencies: [
-        .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0")
+        .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
+        // For `swift package generate-documentation`. No target uses it, so whoever depends on this package never resolves it.
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"),
     ],
     targets: [
         .target(name: "CDurableFile"),

@@ -43,7 +43,9 @@ extension PreferenceStore {
     /// with the stores of the scope that they were made in. Scopes nest; the inner one counts. Any number may be open
     /// at once.
     ///
-    /// - Parameter contents: What `.standard` holds at first.
+    /// - Parameters:
+    ///   - contents: What `.standard` holds at first.
+    ///   - body: What runs with the fresh stores, on the calling thread; its result and its error are passed on.
     public static func withIsolatedStores<Result, Failure: Error>(
         _ contents: [String: PropertyListValue] = [:],
         _ body: () throws(Failure) -> Result

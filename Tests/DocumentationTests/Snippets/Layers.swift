@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Preferences
 import PreferencesTesting
 import Testing

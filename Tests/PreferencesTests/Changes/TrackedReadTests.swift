@@ -1,5 +1,4 @@
 import DurableFile
-import FileTestSupport
 import Observation
 import Testing
 

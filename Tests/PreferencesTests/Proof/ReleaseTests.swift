@@ -1,4 +1,3 @@
-import FileTestSupport
 import FoundationEssentials
 import Observation
 import Testing

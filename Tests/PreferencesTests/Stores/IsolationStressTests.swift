@@ -1,4 +1,3 @@
-import DurableFile
 import Synchronization
 import Testing
 

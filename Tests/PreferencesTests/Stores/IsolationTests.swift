@@ -1,5 +1,4 @@
 import DurableFile
-import FoundationEssentials
 import Observation
 import Testing
 

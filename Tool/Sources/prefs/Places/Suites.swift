@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 @_spi(Tool) import Preferences
 
