@@ -6,10 +6,11 @@ SWIFT ?= swift
 STRICT = --scratch-path $(1).build/strict -Xswiftc -warnings-as-errors
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
 	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Tests Verify/AppleCheck/Planted Torture/Sources Torture/Etcd \
-	Tool/Package.swift Tool/Sources Tool/Tests
+	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Tests
 
 CHECKS := lint build imports test documentation api-breakage compile-tests examples tool verify apple-check opencombine etcd-tests \
-	reading-path fuzz thread-sanitizer address-sanitizer torture
+	reading-path instructions benchmarks fuzz \
+	thread-sanitizer address-sanitizer torture
 
 .PHONY: check list-checks format mutants $(CHECKS)
 
@@ -81,6 +82,15 @@ etcd-tests:
 # That isolated stores cost a read nothing, by instructions.
 reading-path:
 	Scripts/count-reading-path.sh
+
+# That no operation takes a tenth more instructions than is written down in Benchmarks/instructions.
+instructions:
+	Scripts/count-instructions
+
+# That each row of the benchmarks can be measured, not how fast it is; in CI no peer may be missing.
+benchmarks:
+	$(SWIFT) run -c release --package-path Benchmarks benchmarks --quick
+	$(SWIFT) test -c release --package-path Benchmarks --disable-testable-imports
 
 fuzz:
 	Fuzz/run 60s

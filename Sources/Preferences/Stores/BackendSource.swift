@@ -12,6 +12,11 @@ final class BackendSource: StoreSource {
     }
 
     private let make: @Sendable (PreferenceBackendHost) throws(PreferencesError) -> any PreferenceBackend
+    /// The backend where it is asked for names.
+    ///
+    /// Known when the source is made: to cast to a protocol searches all conformances of the program, which took a quarter
+    /// of the time to open a small file.
+    private let discovering: (any DiscoveringBackend)?
     private let session = Lock(Session.closed)
     /// The open backend, for those who don't use it alone: they must not keep `attend` from the session.
     private let opened = Lock<(any PreferenceBackend)?>(nil)
@@ -24,9 +29,16 @@ final class BackendSource: StoreSource {
     /// The backend, once it is loaded.
     var openBackend: (any PreferenceBackend)? { opened.withLock { $0 } }
 
-    /// Makes a source over the backend that `make` gives at the first use.
+    /// Makes a source over the backend that `make` gives at the first use, and that lists all it holds.
     init(_ make: @escaping @Sendable (PreferenceBackendHost) throws(PreferencesError) -> any PreferenceBackend) {
         self.make = make
+        discovering = nil
+    }
+
+    /// Makes a source over a backend that is asked for names.
+    init(discovering backend: some DiscoveringBackend) {
+        make = { _ in backend }
+        discovering = backend
     }
 
     func load(into store: PreferenceStore) {
@@ -41,7 +53,7 @@ final class BackendSource: StoreSource {
     func discover(_ names: Set<String>, for store: PreferenceStore) {
         defer { attend(to: store) }
         session.withLock { session in
-            guard case .open(let backend as any DiscoveringBackend) = session else { return }
+            guard case .open = session, let backend = discovering else { return }
             let names = store.state.withLock { $0.undiscovered(among: names) }
             let values = backend.values(under: names)
             store.state.withLock { state in
@@ -116,7 +128,6 @@ final class BackendSource: StoreSource {
         if case .open(let backend) = session { return backend }
         let host = host(for: store)
         let backend = try make(host)
-        let discovering = backend as? any DiscoveringBackend
         let contents: [String: PropertyListValue]
         do throws(PreferencesError) {
             contents = try backend.load(host: host)

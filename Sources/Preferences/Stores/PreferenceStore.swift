@@ -25,12 +25,16 @@ public final class PreferenceStore: Sendable {
     /// first read or write; where that fails, reads give defaults, the error goes to the issue handler, and each write
     /// tries again.
     public convenience init(backend: any PreferenceBackend) {
-        self.init(source: BackendSource { _ in backend })
+        if let discovering = backend as? any DiscoveringBackend {
+            self.init(source: BackendSource(discovering: discovering))
+        } else {
+            self.init(source: BackendSource { _ in backend })
+        }
     }
 
     /// Makes a store that keeps its values in memory only.
     public static func inMemory(_ contents: [String: PropertyListValue] = [:]) -> PreferenceStore {
-        PreferenceStore(backend: MemoryBackend(contents))
+        PreferenceStore(source: BackendSource { _ in MemoryBackend(contents) })
     }
 
     /// Reads the backend unless that is done, and what it has under `names` where it doesn't list what it holds.

@@ -206,7 +206,7 @@ struct ChangeRulesTests {
     }
 
     /// Rule 8: Observation is told once the new value is readable, also of a change made on another thread.
-    @Test(arguments: StoreKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: StoreKind.allCases)
     func rule8ObservationIsToldWhenTheValueIsReadable(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let count = Preference("count", default: 0, in: store)
@@ -226,7 +226,8 @@ struct ChangeRulesTests {
             #expect(seen.elements.isEmpty, "only what was read is tracked")
             for round in 1...50 {
                 await Task.detached { count.value = round }.value
-                #expect(seen.elements.last == round)
+                // The main actor may be repeating the signal of the round before just now, and then sends this one too.
+                await waitUntil { seen.elements.last == round }
             }
             #expect(seen.elements == seen.elements.sorted(), "never an old value after a new one")
         }

@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+// A package of its own, so that whoever uses the library builds none of it. Linux with glibc only. What the library is
+// compared with is loaded at run time, so that all builds and runs where a peer is not installed.
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let preferences = Target.Dependency.product(name: "Preferences", package: "swift-preferences")
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "swift-preferences", path: "..")],
+    targets: [
+        // The programs whose start is measured are named so that `swift run benchmarks` builds them, too.
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: [
+                "Measuring", "Declarations", "starts-plain", "starts-watching", "starts-essentials",
+                "starts-preferences",
+                preferences,
+            ],
+            swiftSettings: settings
+        ),
+        // Rounds, medians, tables and charts; knows no store.
+        .target(name: "Measuring", swiftSettings: settings),
+        // A value, and preferences that another module declares.
+        .target(name: "Declarations", dependencies: [preferences], swiftSettings: settings),
+        .executableTarget(name: "starts-plain", swiftSettings: settings),
+        .executableTarget(name: "starts-watching", swiftSettings: settings),
+        .executableTarget(name: "starts-essentials", swiftSettings: settings),
+        .executableTarget(name: "starts-preferences", dependencies: [preferences], swiftSettings: settings),
+        // What `make instructions` counts.
+        .executableTarget(name: "operations", dependencies: ["Declarations", preferences], swiftSettings: settings),
+        .testTarget(name: "MeasuringTests", dependencies: ["Measuring"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

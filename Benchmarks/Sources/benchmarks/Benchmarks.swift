@@ -1,0 +1,39 @@
+import Foundation
+import Measuring
+
+// `benchmarks --help` tells what it takes; `benchmarks child …` is for itself.
+@main
+enum Benchmarks {
+    static func main() {
+        do {
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if arguments.first == "child" { return try Role.run(Array(arguments.dropFirst())) }
+            if arguments.contains("--help") { return print(Options.usage) }
+            let options = try Options(arguments)
+            try Place.enter()
+            try run(options)
+        } catch {
+            FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ options: Options) throws {
+        let place = try Place()
+        let bench = Bench(place, options.effort, sizes: options.sizes)
+        let machine = Machine.describe(place.path)
+        tell(machine + "\n")
+        let outcomes = try options.rows.map { row in
+            let outcome = try row.measure(bench)
+            for table in outcome.tables { tell(table.markdown + "\n") }
+            return outcome
+        }
+        tell(markdown(outcomes.flatMap { $0.aims.compactMap { $0 } }))
+        for (name, reason) in bench.skipped { tell("SKIPPED \(name): \(reason)") }
+        // What must not be missing there, CI installs.
+        let isIncomplete = !bench.skipped.isEmpty && ProcessInfo.processInfo.environment["CI"] == "true"
+        guard !isIncomplete else { throw Failure("with CI=true no peer may be skipped") }
+        if let folder = options.charts { try Page.write(outcomes.flatMap(\.charts), to: folder) }
+        if options.isUpdatingPage { try Page.update(machine, outcomes) }
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import Glibc
+
+/// What this program does as a child of itself: `benchmarks child NAME ARGUMENT…`.
+struct Role: Sendable {
+    let name: String
+    let run: @Sendable (_ arguments: [String]) throws -> Void
+
+    static let all = [OpeningRow.role, WritersRow.role, WritersRow.finding, ChangeRow.role, MemoryRow.role]
+
+    static func run(_ arguments: [String]) throws {
+        guard let role = all.first(where: { $0.name == arguments.first }) else {
+            throw Failure("no role: \(arguments)")
+        }
+        try role.run(Array(arguments.dropFirst()))
+    }
+}
+
+/// Writes a line at once, past any buffer.
+func tell(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    _ = write(1, bytes, bytes.count)
+}
+
+/// Nanoseconds of the clock that all processes share.
+func now() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+}

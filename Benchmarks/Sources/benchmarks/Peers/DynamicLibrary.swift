@@ -1,0 +1,22 @@
+import Glibc
+
+/// A C library that is looked for at run time.
+struct DynamicLibrary {
+    private nonisolated(unsafe) let handle: UnsafeMutableRawPointer
+    private let file: String
+
+    /// - Parameter package: The Debian package that brings the file.
+    init(_ file: String, package: String) throws {
+        guard let handle = dlopen(file, RTLD_NOW | RTLD_GLOBAL) else {
+            throw Unavailable("\(file) is missing; install \(package)")
+        }
+        self.handle = handle
+        self.file = file
+    }
+
+    /// A function of the library; the caller's type must be what the library's header says.
+    func function<Function>(_ name: String, as type: Function.Type = Function.self) throws -> Function {
+        guard let symbol = dlsym(handle, name) else { throw Unavailable("\(file) has no \(name)") }
+        return unsafeBitCast(symbol, to: type)
+    }
+}

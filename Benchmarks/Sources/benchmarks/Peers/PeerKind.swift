@@ -1,0 +1,63 @@
+import Foundation
+
+/// A peer and what it promises, by the name that the tables use.
+struct PeerKind: Sendable {
+    let name: String
+    /// The file of the C library, where the peer is one.
+    let library: String?
+    /// The name without what is promised.
+    var product: String { String(name.prefix { $0 != "," }) }
+
+    private let opening: @Sendable (_ folder: String) throws -> any Peer
+
+    private init(
+        _ name: String,
+        library: String? = nil,
+        _ opening: @escaping @Sendable (_ folder: String) throws -> any Peer
+    ) {
+        self.name = name
+        self.library = library
+        self.opening = opening
+    }
+
+    /// Opens what was filled before.
+    func open(_ folder: String) throws -> any Peer { try opening(folder) }
+
+    /// Opens the peer over a new folder and puts in what lies there when it is measured.
+    func filled(_ folder: String, _ samples: Samples) throws -> any Peer {
+        if needsBus { try GSettingsPeer.makeSchema(folder, samples) }
+        let peer = try open(folder)
+        try peer.set(samples.contents())
+        return peer
+    }
+
+    var needsBus: Bool { name == Self.dconf.name || name == Self.dconfQueued.name }
+
+    static let userDefaults = PeerKind("UserDefaults, saved") { folder in
+        try UserDefaultsPeer(suite: URL(filePath: folder).lastPathComponent, isSaved: true)
+    }
+    static let userDefaultsUnsaved = PeerKind("UserDefaults, unsaved") { folder in
+        try UserDefaultsPeer(suite: URL(filePath: folder).lastPathComponent, isSaved: false)
+    }
+    static let sqlite = PeerKind("SQLite, NORMAL", library: SQLitePeer.library) { try SQLitePeer($0, .normal) }
+    static let sqliteFull = PeerKind("SQLite, FULL", library: SQLitePeer.library) { try SQLitePeer($0, .full) }
+    static let lmdb = PeerKind("LMDB, NOSYNC", library: LMDBPeer.library) { try LMDBPeer($0, isSynced: false) }
+    static let lmdbSynced = PeerKind("LMDB", library: LMDBPeer.library) { try LMDBPeer($0, isSynced: true) }
+    static let dconf = PeerKind("dconf", library: GSettingsPeer.library) { try GSettingsPeer($0, isWaiting: true) }
+    static let dconfQueued = PeerKind("dconf, queued", library: GSettingsPeer.library) {
+        try GSettingsPeer($0, isWaiting: false)
+    }
+    static let keyFile = PeerKind("GKeyFile", library: KeyFilePeer.library) { try KeyFilePeer($0) }
+    static let json = PeerKind("JSON file") { try RewrittenFilePeer($0, .json) }
+    static let propertyList = PeerKind("property list") { try RewrittenFilePeer($0, .propertyList) }
+
+    static let all = [
+        userDefaults, userDefaultsUnsaved, sqlite, sqliteFull, lmdb, lmdbSynced, dconf, dconfQueued, keyFile, json,
+        propertyList,
+    ]
+
+    static func named(_ name: String) throws -> PeerKind {
+        guard let kind = all.first(where: { $0.name == name }) else { throw Failure("no peer is named \(name)") }
+        return kind
+    }
+}

@@ -1,0 +1,99 @@
+import Declarations
+import Foundation
+import Preferences
+
+/// The kinds of values that are measured.
+enum Kind: String, CaseIterable {
+    case boolean = "Bool"
+    case integer = "Int"
+    case text = "String, 32 B"
+    case data = "Data, 1 KB"
+    case record = "Codable struct"
+}
+
+/// A value as all peers can hold it; a record is JSON in data.
+enum Stored: Equatable {
+    case boolean(Bool)
+    case integer(Int)
+    case text(String)
+    case data(Data)
+}
+
+/// What lies in a store when it is measured: names of some kinds in turn.
+struct Samples {
+    let count: Int
+    var kinds = Kind.allCases
+
+    /// From here on numbers make values that no name has at first.
+    static let fresh = 100_001
+
+    /// A name under which nothing is stored.
+    static let unset = "section-setting-unset"
+
+    /// The names of one kind, at most as many as are asked for.
+    func names(_ kind: Kind, most: Int = .max) -> [String] {
+        let first = kinds.firstIndex(of: kind) ?? count
+        return stride(from: first, to: count, by: kinds.count).prefix(most).map(Self.name)
+    }
+
+    /// Lower case, digits and dashes are what all peers accept.
+    static func name(_ number: Int) -> String {
+        let digits = String(number)
+        return "section-setting-" + String(repeating: "0", count: 5 - digits.count) + digits
+    }
+
+    func kind(_ number: Int) -> Kind { kinds[number % kinds.count] }
+
+    /// A value of a kind; different numbers give different ones.
+    static func value(_ kind: Kind, _ number: Int) throws -> Stored {
+        switch kind {
+        case .boolean: .boolean(number.isMultiple(of: 2))
+        case .integer: .integer(number)
+        case .text: .text(text(number))
+        case .data: .data(data(number))
+        case .record: .data(try JSONEncoder().encode(profile(number)))
+        }
+    }
+
+    static func text(_ number: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "x", count: 32 - digits.count) + digits
+    }
+
+    static func data(_ number: Int) -> Data {
+        var bytes = Data(repeating: 7, count: 1024)
+        withUnsafeBytes(of: number) { bytes.replaceSubrange(0..<8, with: $0) }
+        return bytes
+    }
+
+    static func profile(_ number: Int) -> Profile {
+        var profile = Profile()
+        profile.width = number
+        return profile
+    }
+
+    /// Everything, for a peer.
+    func contents() throws -> [(name: String, value: Stored)] {
+        try (0..<count).map { (Self.name($0), try Self.value(kind($0), $0)) }
+    }
+
+    /// Everything, for a store of the library.
+    var storedValues: [String: PropertyListValue] {
+        var values: [String: PropertyListValue] = [:]
+        for number in 0..<count {
+            values[Self.name(number)] =
+                switch kind(number) {
+                case .boolean: .boolean(number.isMultiple(of: 2))
+                case .integer: .integer(Int64(number))
+                case .text: .string(Self.text(number))
+                case .data: .data(Self.data(number))
+                case .record:
+                    [
+                        "title": "untitled", "width": .integer(Int64(number)), "height": 600, "scale": 1.5,
+                        "tags": ["red", "green"],
+                    ]
+                }
+        }
+        return values
+    }
+}

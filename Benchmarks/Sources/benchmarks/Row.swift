@@ -1,0 +1,28 @@
+import Measuring
+
+/// A part of what is measured, by the name that the option takes.
+struct Row: Sendable {
+    let name: String
+    let measure: @Sendable (Bench) throws -> Outcome
+
+    static let all = [
+        Row(name: "get", measure: GetRow.measure),
+        Row(name: "ways", measure: WaysRow.measure),
+        Row(name: "threads", measure: ThreadsRow.measure),
+        Row(name: "set", measure: SetRow.measure),
+        Row(name: "durable", measure: DurableRow.measure),
+        Row(name: "writers", measure: WritersRow.measure),
+        Row(name: "open", measure: OpeningRow.measure),
+        Row(name: "change", measure: ChangeRow.measure),
+        Row(name: "bytes", measure: BytesRow.measure),
+        Row(name: "memory", measure: MemoryRow.measure),
+        Row(name: "start", measure: StartRow.measure),
+    ]
+}
+
+/// What came of a row.
+struct Outcome {
+    var tables: [Table] = []
+    var aims: [Aim?] = []
+    var charts: [BarChart] = []
+}

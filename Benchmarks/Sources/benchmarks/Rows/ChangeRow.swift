@@ -1,0 +1,129 @@
+import Foundation
+import Glibc
+import Measuring
+import Preferences
+
+/// How soon another process is told of a set.
+enum ChangeRow {
+    private static let bare = "bare inotify"
+    private static let title = "from the call of the set to the observer"
+
+    static func measure(_ bench: Bench) throws -> Outcome {
+        let samples = Samples(count: 1000)
+        let name = samples.names(.integer, most: 1)[0]
+        let folder = try bench.place.folder()
+        let store = try Ours.inFile(folder, samples)
+        let preference = Preference(name, default: 0, in: store)
+        let path = folder + "/bare"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure("\(path) can't be made") }
+        defer { close(descriptor) }
+
+        var observers: [Child] = []
+        var contenders = [
+            try contender(Ours.file, .ours, folder, name, &observers) { preference.value = $0 }
+        ]
+        let dconf = try bench.filled(.dconfQueued, samples)
+        if let dconf {
+            contenders.append(
+                try contender(dconf.kind.product, .peer, dconf.folder, name, &observers) {
+                    try dconf.peer.set(.integer($0), for: name)
+                }
+            )
+        }
+        contenders.append(
+            try contender(bare, .limit, folder, name, &observers) { time in
+                withUnsafeBytes(of: time) { _ = pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+            }
+        )
+        var table = Table(
+            "Change seen by another process",
+            note: "Each set is followed by a pause once it was seen. The others tell no other process of a change."
+        )
+        try withExtendedLifetime(contenders) {
+            try table.add(title, bench.effort, contenders)
+            // Before dconf is emptied: GLib aborts a process that is told of more than 256 changes at once.
+            for observer in observers { observer.end() }
+        }
+        return Outcome(
+            tables: [table],
+            aims: [
+                Aim(
+                    "change seen by another process",
+                    "≤ 5× bare inotify",
+                    table.ratio(Ours.file, to: bare, title),
+                    .atMost(5)
+                ),
+                Aim(
+                    "change seen by another process",
+                    "≥ 20× faster than dconf's callback",
+                    table.ratio(PeerKind.dconf.product, to: Ours.file, title),
+                    .atLeast(20)
+                ),
+            ],
+            charts: [
+                BarChart("performance-change.svg", "Time until another process sees a change", table, columns: [title])
+            ]
+        )
+    }
+
+    /// What is set is the time of the call, so that the observer knows how long ago that was.
+    private static func contender(
+        _ what: String,
+        _ kind: Contender.Kind,
+        _ folder: String,
+        _ name: String,
+        _ observers: inout [Child],
+        _ set: @escaping (Int) throws -> Void
+    ) throws -> Contender {
+        let observer = try Child(role: role.name, what, folder, name)
+        observers.append(observer)
+        _ = try observer.readLine()
+        return Contender(what, kind) {
+            median(
+                try (0..<10).map { _ in
+                    // So that the observer waits again when the next one comes, as in life.
+                    usleep(.random(in: 200...800))
+                    try set(now())
+                    return try observer.readNumber() * 1e-9
+                }
+            )
+        }
+    }
+
+    /// Tells of each change how many nanoseconds ago it was set.
+    static let role = Role(name: "observe") { arguments in
+        let (what, folder, name) = (arguments[0], arguments[1], arguments[2])
+        switch what {
+        case Ours.file:
+            let store = try PreferenceStore.file(at: Ours.url(folder))
+            let observation = Preference(name, default: 0, in: store).observe { tell("\(now() - $0.new)") }
+            tell("ready")
+            // Until the parent ends.
+            withExtendedLifetime(observation) { while readLine() != nil {} }
+        case bare:
+            try observeBare(folder + "/bare")
+        default:
+            let peer = try GSettingsPeer(folder, isWaiting: false)
+            tell("ready")
+            peer.observe(name) {
+                let time = now()
+                if case .integer(let number) = peer.value(of: name, as: .integer) { tell("\(time - number)") }
+            }
+        }
+    }
+
+    private static func observeBare(_ path: String) throws {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let queue = inotify_init1(Int32(IN_CLOEXEC))
+        guard file >= 0, inotify_add_watch(queue, path, UInt32(IN_MODIFY)) >= 0 else { throw Failure("no inotify") }
+        tell("ready")
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while read(queue, &buffer, buffer.count) > 0 {
+            let time = now()
+            var set = 0
+            _ = withUnsafeMutableBytes(of: &set) { pread(file, $0.baseAddress, $0.count, 0) }
+            tell("\(time - set)")
+        }
+    }
+}

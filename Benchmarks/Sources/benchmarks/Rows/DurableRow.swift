@@ -1,0 +1,85 @@
+import Measuring
+import Preferences
+
+/// Sets that survive a loss of power when they return.
+enum DurableRow {
+    private static let one = "one set"
+    private static let batch = "100 sets as one"
+    private static let bare = "write, fdatasync"
+
+    static func measure(_ bench: Bench) throws -> Outcome {
+        let samples = Samples(count: 1000)
+        let names = samples.names(.integer, most: 100)
+        let store = try Ours.inFile(try bench.place.folder(), samples, .immediate)
+        let peers = try bench.filled([.sqliteFull, .lmdbSynced], samples)
+        let line = "{\"\(names[0])\":1234}\n"
+        let file = try BareFile(try bench.place.folder() + "/bare", line: line)
+        let long = try BareFile(try bench.place.folder() + "/long", line: String(repeating: line, count: names.count))
+
+        var table = Table("Set that survives a loss of power", note: "Int, 1,000 names stored. On a virtual disk.")
+        // So many that a sample isn't one sync of a busy disk alone, and so few that it ends.
+        let (length, most) = (bench.effort.length * 5, 20)
+        try table.add(
+            one,
+            bench.effort,
+            [
+                .timed(Ours.file, .ours, length: length, most: most, Ours.setting(.integer, names, store))
+            ]
+                + peers.map { filled in
+                    .timed(
+                        filled.kind.name,
+                        .peer,
+                        length: length,
+                        most: most,
+                        try SetRow.setting(.integer, names) { try filled.peer.set($0, for: $1) }
+                    )
+                } + [bareSet(file, length, most)]
+        )
+
+        var number = 0
+        try table.add(
+            batch,
+            bench.effort,
+            [
+                .timed(Ours.file, .ours, length: length, most: most) { count in
+                    for _ in 0..<count {
+                        number += 1
+                        try store.transaction { transaction in
+                            for name in names { transaction[name] = .integer(Int64(number)) }
+                        }
+                    }
+                }
+            ]
+                + peers.map { filled in
+                    .timed(filled.kind.name, .peer, length: length, most: most) { count in
+                        for _ in 0..<count {
+                            number += 1
+                            try filled.peer.set(names.map { ($0, .integer(number)) })
+                        }
+                    }
+                } + [bareSet(long, length, most)]
+        )
+        return Outcome(tables: [table], aims: aims(table))
+    }
+
+    private static func bareSet(_ file: BareFile, _ length: Double, _ most: Int) -> Contender {
+        .timed(bare, .limit, length: length, most: most) { count in
+            for _ in 0..<count {
+                try file.append()
+                try file.sync()
+            }
+        }
+    }
+
+    private static func aims(_ table: Table) -> [Aim?] {
+        [
+            Aim("set, durable", "≤ 1.5× write + fdatasync", table.ratio(Ours.file, to: bare, one), .atMost(1.5)),
+            Aim(
+                "batch of 100, durable",
+                "≤ 1.5× one write + fdatasync: one sync for all",
+                table.ratio(Ours.file, to: bare, batch),
+                .atMost(1.5)
+            ),
+        ]
+    }
+}

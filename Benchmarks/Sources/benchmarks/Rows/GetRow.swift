@@ -1,0 +1,131 @@
+import Measuring
+import Preferences
+
+/// Reads of one name again and again, of 1,000.
+enum GetRow {
+    static let dictionary = "Mutex dictionary"
+    static let pair = "Mutex pair"
+    private static let userDefaults = "UserDefaults"
+    private static let absent = "not set"
+
+    static func measure(_ bench: Bench) throws -> Outcome {
+        let samples = Samples(count: 1000)
+        let memory = Ours.inMemory(samples)
+        let file = try Ours.inFile(try bench.place.folder(), samples)
+        let peers = try bench.filled([.userDefaultsUnsaved, .sqlite, .lmdb, .dconfQueued, .keyFile], samples)
+        let limits = Limits(dictionary: try MutexDictionary(samples))
+
+        var table = Table("Get", note: "One value of 1,000, read again and again, on one thread.")
+        for kind in Kind.allCases {
+            let name = samples.names(kind, most: 1)[0]
+            try table.add(
+                kind.rawValue,
+                bench.shortEffort,
+                contenders(bench, kind, name, [memory, file], peers, limits)
+            )
+        }
+        try table.add(
+            absent,
+            bench.shortEffort,
+            contenders(bench, .integer, Samples.unset, [memory, file], peers, limits)
+        )
+        return Outcome(
+            tables: [table],
+            aims: aims(table),
+            charts: [
+                BarChart(
+                    "performance-get.svg",
+                    "Time of one read, 1,000 names stored",
+                    table,
+                    columns: [Kind.integer.rawValue, Kind.text.rawValue, Kind.record.rawValue]
+                )
+            ]
+        )
+    }
+
+    private struct Limits {
+        let dictionary: MutexDictionary
+        let pair = MutexPair()
+        let atomic = AtomicNumber()
+    }
+
+    private static func contenders(
+        _ bench: Bench,
+        _ kind: Kind,
+        _ name: String,
+        _ stores: [PreferenceStore],
+        _ peers: [FilledPeer],
+        _ limits: Limits
+    ) -> [Contender] {
+        let length = bench.shortEffort.length
+        let ours = zip([Ours.memory, Ours.file], stores).map { title, store in
+            Contender.timed(title, .ours, length: length, Ours.reading(kind, name, store))
+        }
+        let others = peers.map { filled in
+            Contender.timed(filled.kind.product, .peer, length: length) { count in
+                if kind == .record {
+                    for _ in 0..<count { keep(try filled.peer.profile(name)) }
+                } else {
+                    for _ in 0..<count { keep(try filled.peer.value(of: name, as: kind)) }
+                }
+            }
+        }
+        return ours + others + [
+            .timed(dictionary, .limit, length: length) { count in
+                for _ in 0..<count { keep(limits.dictionary.value(name)) }
+            },
+            .timed(pair, .limit, length: length) { count in
+                for _ in 0..<count { limits.pair.use() }
+            },
+            .timed("atomic load", .limit, length: length) { count in
+                for _ in 0..<count { keep(limits.atomic.load()) }
+            },
+        ]
+    }
+
+    private static func aims(_ table: Table) -> [Aim?] {
+        let columns = [Kind.boolean.rawValue, Kind.integer.rawValue, Kind.text.rawValue, absent]
+        return columns.flatMap { column in
+            [
+                fastEnough("get, \(column)", table, Ours.memory, column),
+                Aim(
+                    "get, \(column)",
+                    "≥ 40× faster than UserDefaults",
+                    table.ratio(userDefaults, to: Ours.memory, column),
+                    .atLeast(40)
+                ),
+                Aim(
+                    "get, \(column)",
+                    "faster than a mutex dictionary",
+                    table.ratio(Ours.memory, to: dictionary, column),
+                    .atMost(1)
+                ),
+            ]
+        } + [
+            Aim(
+                "get, \(Kind.record.rawValue)",
+                "as fast as String (within a fifth)",
+                codable(table),
+                .atMost(1.2)
+            )
+        ]
+    }
+
+    private static func codable(_ table: Table) -> Double? {
+        guard let record = table.value(Ours.memory, Kind.record.rawValue),
+            let text = table.value(Ours.memory, Kind.text.rawValue)
+        else { return nil }
+        return record / text
+    }
+
+    /// Whether a read takes 20 ns on a machine where taking and giving back a mutex takes 11.
+    static func fastEnough(_ row: String, _ table: Table, _ line: String, _ column: String) -> Aim? {
+        Aim(
+            row,
+            "≤ 20 ns where a mutex pair is 11 ns",
+            table.ratio(line, to: pair, column).map { $0 * 11e-9 },
+            .atMost(20e-9),
+            table.unit.text
+        )
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Measuring
+import Preferences
+
+/// Opening and reading the first value in a process that has just begun.
+enum OpeningRow {
+    private static let bare = "read the whole file"
+    private static let besideFoundation = "Preference, in a program that has Foundation"
+    private static let kinds = [
+        PeerKind.userDefaults, .sqlite, .lmdb, .dconf, .keyFile, .json, .propertyList,
+    ]
+
+    static func measure(_ bench: Bench) throws -> Outcome {
+        var table = Table(
+            "Open and first value in a fresh process",
+            note:
+                "From the call that opens to the value; what is linked or loaded is there already, files are in memory. "
+                + "All but the first line are in a program that has Foundation."
+        )
+        var columns = bench.sizes.map { (title($0), Samples(count: $0)) }
+        if let most = bench.sizes.last { columns.append((numbersOnly(most), Samples(count: most, kinds: [.integer]))) }
+        for (title, samples) in columns {
+            let folder = try bench.place.folder()
+            _ = try Ours.inFile(folder, samples)
+            let peers = try bench.filled(kinds, samples)
+            var contenders = [
+                contender(Ours.file, .ours, samples) {
+                    try Child(Child.sibling("starts-preferences"), [Ours.url(folder).path, $0, "time"])
+                },
+                contender(besideFoundation, .aside, samples) {
+                    try Child(role: role.name, besideFoundation, folder, $0)
+                },
+            ]
+            contenders += peers.map { filled in
+                contender(filled.kind.product, .peer, samples) {
+                    try Child(role: role.name, filled.kind.name, filled.folder, $0)
+                }
+            }
+            contenders.append(contender(bare, .limit, samples) { try Child(role: role.name, bare, folder, $0) })
+            try table.add(title, bench.effort, contenders)
+        }
+        let chart = BarChart(
+            "performance-open.svg",
+            "Open and first value in a fresh process",
+            table,
+            columns: bench.sizes.map(title)
+        )
+        return Outcome(tables: [table], aims: aims(table), charts: [chart])
+    }
+
+    private static func title(_ count: Int) -> String { "\(Unit.count.text(Double(count))) names" }
+
+    /// A fifth of the names have 1 KB of data else, which is most of the file.
+    private static func numbersOnly(_ count: Int) -> String { "\(Unit.count.text(Double(count))) Int" }
+
+    /// A child opens, reads a name, and tells how long that took and what it found.
+    private static func contender(
+        _ name: String,
+        _ kind: Contender.Kind,
+        _ samples: Samples,
+        _ open: @escaping (_ name: String) throws -> Child
+    ) -> Contender {
+        let asked = samples.names(.integer, most: 2)[1]
+        return Contender(name, kind) {
+            let answer = try open(asked).readNumbers()
+            guard kind == .limit || Samples.name(Int(answer[1])) == asked else {
+                throw Failure("\(name) found \(answer[1]) under \(asked)")
+            }
+            return answer[0]
+        }
+    }
+
+    /// Opens and reads, and tells how long that took.
+    static let role = Role(name: "open") { arguments in
+        let (what, folder, name) = (arguments[0], arguments[1], arguments[2])
+        var found: Int?
+        let time: Double
+        switch what {
+        case besideFoundation:
+            time = try seconds {
+                let store = try PreferenceStore.file(at: Ours.url(folder))
+                found = Preference(name, default: -1, in: store).value
+            }
+        case bare:
+            time = try seconds { found = try Data(contentsOf: Ours.url(folder)).count }
+        default:
+            let kind = try PeerKind.named(what)
+            if let library = kind.library { _ = try DynamicLibrary(library, package: library) }
+            time = try seconds {
+                if case .integer(let number) = try kind.open(folder).value(of: name, as: .integer) { found = number }
+            }
+        }
+        guard let found else { throw Failure("\(what) has nothing for \(name)") }
+        tell("\(time) \(found)")
+    }
+
+    private static func aims(_ table: Table) -> [Aim?] {
+        let sqlite = PeerKind.sqlite.product
+        return [
+            Aim(
+                "open, 100 names",
+                "≤ SQLite's",
+                table.ratio(Ours.file, to: sqlite, title(100)),
+                .atMost(1)
+            ),
+            Aim(
+                "open, 1,000 names",
+                "≤ 2× SQLite's",
+                table.ratio(Ours.file, to: sqlite, title(1000)),
+                .atMost(2)
+            ),
+        ]
+            + [title(10_000), numbersOnly(10_000)].map { column in
+                Aim("open, \(column)", "≤ 10 ms", table.value(Ours.file, column), .atMost(0.01), table.unit.text)
+            }
+    }
+}

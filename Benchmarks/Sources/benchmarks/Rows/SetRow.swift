@@ -1,0 +1,152 @@
+import Measuring
+import Preferences
+
+/// Sets of some names in turn, in memory and so that they survive the death of the process.
+enum SetRow {
+    private static let memoryPeers = [PeerKind.userDefaultsUnsaved, .dconfQueued]
+    private static let filePeers = [PeerKind.userDefaults, .sqlite, .lmdb, .dconf, .keyFile, .json, .propertyList]
+
+    static func measure(_ bench: Bench) throws -> Outcome {
+        let note = "16 names of those that are stored, set in turn."
+        var memory = Table("Set that stays in memory", note: note + " What the peers set is lost if the process dies.")
+        var file = Table("Set that survives kill -9", note: note)
+        for count in bench.sizes {
+            try add(title(count), bench, .integer, Samples(count: count), &memory, &file)
+        }
+        let kinds = Kind.allCases.filter { $0 != .integer }
+        for kind in kinds { try add(kind.rawValue, bench, kind, Samples(count: 1000), &memory, &file) }
+        let flat = try flatness(bench)
+        let charted = bench.sizes.map(title)
+        return Outcome(
+            tables: [memory, file, flat],
+            aims: aims(memory, file, flat),
+            charts: [
+                BarChart("performance-set.svg", "Time of one set that survives kill -9", file, columns: charted)
+            ]
+        )
+    }
+
+    static func title(_ count: Int) -> String { "Int, \(Unit.count.text(Double(count))) names" }
+
+    private static func add(
+        _ column: String,
+        _ bench: Bench,
+        _ kind: Kind,
+        _ samples: Samples,
+        _ memory: inout Table,
+        _ file: inout Table
+    ) throws {
+        let names = samples.names(kind, most: Turn.names)
+        let length = bench.effort.length
+        let dictionary = try MutexDictionary(samples)
+        var contenders = [
+            Contender.timed(Ours.memory, .ours, length: length, Ours.setting(kind, names, Ours.inMemory(samples)))
+        ]
+        contenders += try peers(memoryPeers, bench, kind, samples)
+        contenders.append(.timed(GetRow.dictionary, .limit, length: length, try setting(kind, names, dictionary.set)))
+        try memory.add(column, bench.effort(part: 2), contenders)
+
+        let folder = try bench.place.folder()
+        let bare = try BareFile(folder + "/bare", line: "{\"\(names[0])\":1234}\n")
+        let locked = try BareFile(folder + "/locked", line: "{\"\(names[0])\":1234}\n")
+        contenders = [
+            .timed(Ours.file, .ours, length: length, Ours.setting(kind, names, try Ours.inFile(folder, samples)))
+        ]
+        contenders += try peers(filePeers, bench, kind, samples)
+        contenders += try peers([.userDefaultsUnsaved], bench, kind, samples, as: .aside)
+        contenders += [
+            .timed("flock, write, unlock", .limit, length: length) { for _ in 0..<$0 { try locked.appendUnderLock() } },
+            .timed("one write", .limit, length: length) { for _ in 0..<$0 { try bare.append() } },
+            .timed("flock, unlock", .limit, length: length) { for _ in 0..<$0 { try locked.lockOnly() } },
+        ]
+        try file.add(column, bench.effort(part: 2), contenders)
+    }
+
+    private static func peers(
+        _ kinds: [PeerKind],
+        _ bench: Bench,
+        _ kind: Kind,
+        _ samples: Samples,
+        as role: Contender.Kind = .peer
+    ) throws -> [Contender] {
+        try bench.filled(kinds, samples).map { filled in
+            let names = samples.names(kind, most: Turn.names)
+            let set = try setting(kind, names) { try filled.peer.set($0, for: $1) }
+            return .timed(filled.kind.name, role, length: bench.effort.length, set)
+        }
+    }
+
+    /// As `Ours.setting`; a record is encoded at each set, as programs do.
+    static func setting(_ kind: Kind, _ names: [String], _ set: @escaping (Stored, String) throws -> Void) throws
+        -> (Int) throws -> Void
+    {
+        var turn = Turn(names.count)
+        let values = try Turn.values.map { try Samples.value(kind, $0) }
+        return { count in
+            for _ in 0..<count {
+                let (name, value) = turn.next()
+                try set(
+                    kind == .record ? Samples.value(kind, Turn.values.lowerBound + value) : values[value],
+                    names[name]
+                )
+            }
+        }
+    }
+
+    private static let fewest = 100
+    private static let most = 10_000
+
+    private static func line(_ ours: String, _ count: Int) -> String {
+        "\(ours), \(Unit.count.text(Double(count))) names"
+    }
+
+    /// Few names beside many in one race, as what is measured one after another meets another load.
+    private static func flatness(_ bench: Bench) throws -> Table {
+        var table = Table("Set, by how many names are stored", note: "Measured beside each other.")
+        let contenders = try [fewest, most].flatMap { count in
+            let samples = Samples(count: count)
+            let names = samples.names(.integer, most: Turn.names)
+            let stores = [Ours.inMemory(samples), try Ours.inFile(try bench.place.folder(), samples)]
+            return zip([Ours.memory, Ours.file], stores).map { name, store in
+                Contender.timed(
+                    line(name, count),
+                    .ours,
+                    length: bench.effort.length,
+                    Ours.setting(.integer, names, store)
+                )
+            }
+        }
+        try table.add(Kind.integer.rawValue, bench.effort, contenders)
+        return table
+    }
+
+    private static func aims(_ memory: Table, _ file: Table, _ flat: Table) -> [Aim?] {
+        let thousand = title(1000)
+        func isFlat(_ line: String) -> Aim? {
+            let ratio = flat.ratio(
+                Self.line(line, most),
+                to: Self.line(line, fewest),
+                Kind.integer.rawValue
+            )
+            return Aim("set: \(line)", "flat from 100 to 10,000 names (within a fifth)", ratio, .atMost(1.2))
+        }
+        return [
+            Aim("set in memory", "≤ 0.5 µs", memory.value(Ours.memory, thousand), .atMost(0.5e-6), memory.unit.text),
+            Aim("set in a file", "≤ 5 µs", file.value(Ours.file, thousand), .atMost(5e-6), file.unit.text),
+            Aim(
+                "set in a file",
+                "≥ 3× faster than UserDefaults' unsaved set",
+                file.ratio(PeerKind.userDefaultsUnsaved.name, to: Ours.file, thousand),
+                .atLeast(3)
+            ),
+            Aim(
+                "set in a file",
+                "≥ 500× faster than UserDefaults' saved set",
+                file.ratio(PeerKind.userDefaults.name, to: Ours.file, thousand),
+                .atLeast(500)
+            ),
+            isFlat(Ours.memory),
+            isFlat(Ours.file),
+        ]
+    }
+}
