@@ -28,9 +28,8 @@ struct TroubleshootingTests {
 
     @Test
     func eachEntryIsAMessage() throws {
-        let sources = try ["Sources/Preferences", "Sources/DurableFile", "Tool/Sources"].flatMap {
-            try Self.sources(in: $0)
-        }
+        let folders = ["Sources/Preferences", "Sources/DurableFile", "Sources/PreferencesEtcd", "Tool/Sources"]
+        let sources = try folders.flatMap { try Self.sources(in: $0) }
         let messages = Set(sources.flatMap { Self.literals(in: $0) })
         for message in try Self.shownMessages() {
             #expect(messages.contains { $0.hasPrefix(message) }, "no source says: \(message)")
