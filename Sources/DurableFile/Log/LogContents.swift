@@ -1,7 +1,7 @@
 /// What the lines of a log mean; the log itself knows only bytes.
 ///
 /// Used under the log's lock only, but for a copy. A class, so that the log need not be generic: between modules generic
-/// code looks its types up at each call, which took a third of a set's instructions.
+/// code looks its types up at each call, which took a quarter of a set's instructions.
 package protocol LogContents: AnyObject, Sendable {
     /// What nothing read amounts to.
     init()

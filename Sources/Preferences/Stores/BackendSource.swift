@@ -15,7 +15,7 @@ final class BackendSource: StoreSource {
     /// The backend where it is asked for names.
     ///
     /// Known when the source is made: to cast to a protocol searches all conformances of the program, which took a quarter
-    /// of the time to open a small file.
+    /// of the instructions of opening a small file.
     private let discovering: (any DiscoveringBackend)?
     private let session = Lock(Session.closed)
     /// The open backend, for those who don't use it alone: they must not keep `attend` from the session.
