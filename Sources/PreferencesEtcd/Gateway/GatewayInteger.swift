@@ -10,7 +10,10 @@ struct GatewayInteger: Codable, Hashable, Sendable, ExpressibleByIntegerLiteral 
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        guard let text = try? container.decode(String.self) else {
+        let text: String
+        do {
+            text = try container.decode(String.self)
+        } catch DecodingError.typeMismatch {
             value = try container.decode(Int64.self)
             return
         }
