@@ -21,13 +21,25 @@ extension JSONReader {
     }
 
     private mutating func taggedData() throws(JSONLineError) -> PropertyListValue {
+        if let data = unescapedData() { return .data(data) }
         let (content, start) = try taggedContent()
-        // Foundation also takes "AA=A", and bits beyond the last byte; there is one way to write data, so compare.
-        guard case .string(let text) = content, let data = Data(base64Encoded: text), data.base64EncodedString() == text
+        guard case .string(var text) = content, let data = text.withUTF8({ Base64.data(of: UnsafeRawBufferPointer($0)) })
         else {
             throw damaged("the data is not base64", at: start)
         }
         return .data(data)
+    }
+
+    /// What nearly all data is; nil, and nothing is read, where it is something else or damaged.
+    private mutating func unescapedData() -> Data? {
+        skipSpace()
+        guard offset < bytes.count, bytes[offset] == UInt8(ascii: "\"") else { return nil }
+        let end = bytes.firstIndexToEscape(from: offset + 1)
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "\""),
+            let data = Base64.data(of: UnsafeRawBufferPointer(rebasing: bytes[offset + 1..<end]))
+        else { return nil }
+        offset = end + 1
+        return data
     }
 
     private mutating func taggedReal() throws(JSONLineError) -> PropertyListValue {

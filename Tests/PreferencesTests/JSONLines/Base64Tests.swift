@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@testable import Preferences
+
+struct Base64Tests {
+    @Test
+    func whatFoundationWritesIsReadBack() {
+        var random = SystemRandomNumberGenerator()
+        for count in 0...200 {
+            let data = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+            #expect(decoded(data.base64EncodedString()) == data)
+        }
+    }
+
+    @Test(arguments: ["AAH+/w==", "AAEC", "AAE=", "////", "AA=="])
+    func anyCharacterAtAnyPlaceIsTakenWhereFoundationWritesItSo(_ text: String) {
+        for index in text.utf8.indices {
+            for byte in UInt8(0)...127 {
+                let place = text.utf8.distance(from: text.utf8.startIndex, to: index)
+                var bytes = Array(text.utf8)
+                bytes[place] = byte
+                let changed = String(decoding: bytes, as: UTF8.self)
+                let expected = Data(base64Encoded: changed).flatMap { $0.base64EncodedString() == changed ? $0 : nil }
+                #expect(decoded(changed) == expected, "\(changed)")
+            }
+        }
+    }
+
+    @Test(arguments: ["A", "AA", "AAA", "AAAAA", "=", "==", "===", "====", "A===", "AA==AAAA", "AAAA====", "é=="])
+    func whatNobodyWouldWriteIsRefused(_ text: String) {
+        #expect(decoded(text) == nil)
+    }
+
+    private func decoded(_ text: String) -> Data? {
+        Array(text.utf8).withUnsafeBytes { Base64.data(of: $0) }
+    }
+}
