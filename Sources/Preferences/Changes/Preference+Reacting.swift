@@ -41,7 +41,7 @@ extension Preference {
     /// This preference in the store that is in use just now: what a subscription goes on with, in whatever scope it is
     /// called.
     var inUse: Preference<Value> {
-        Preference(slot: resolvedSlot, default: makeDefault)
+        Preference(declaration.resolved)
     }
 
     /// Tells `body` of the changes after what `begin` is given; see `PreferenceStore.subscribe`.
@@ -59,14 +59,14 @@ extension Preference {
     /// Whether a change is one for this preference: below a stronger layer's value, only where it can't read that one.
     func isNews(_ entry: ChangeEntry) -> Bool {
         guard entry.isBelow else { return true }
-        let canRead = { slot.rules.canRead($0, name: name) }
+        let canRead = { declaration.rules.canRead($0, name: name) }
         return entry.oldCandidates.first(where: canRead) != entry.newCandidates.first(where: canRead)
     }
 
     /// The value that stored values give, or the default.
     func value(of candidates: [StoredCandidate], isReporting: Bool = true) -> Value {
-        let (value, problems) = slot.rules.read(candidates, name: name)
-        if isReporting { store.report(unreadable: problems, name: name, key: slot.rules.key) }
-        return value ?? makeDefault()
+        let (value, problems) = declaration.rules.read(candidates, name: name)
+        if isReporting { store.report(unreadable: problems, name: name, key: declaration.rules.key) }
+        return value ?? defaultValue
     }
 }

@@ -48,15 +48,15 @@ extension Preference {
     /// running the body. What the body throws passes through; nothing is changed then.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-        let slot = resolvedSlot
-        let name = slot.name
+        let declaration = declaration.resolved
+        let name = declaration.name
         var retry = Retry()
         while true {
-            let candidates = slot.store.snapshot(with: name).candidates(for: name)
-            var value = try slot.rules.readStrictly(candidates, name: name) ?? makeDefault()
+            let candidates = declaration.store.snapshot(with: name).candidates(for: name)
+            var value = try declaration.rules.readStrictly(candidates, name: name) ?? defaultValue
             let result = try body(&value)
-            let changes = [name: try slot.rules.encode(value, name: name)]
-            if try slot.store.commit(changes, if: PreferenceCondition(values: [name: candidates.first?.value])) {
+            let changes = [name: try declaration.rules.encode(value, name: name)]
+            if try declaration.store.commit(changes, if: PreferenceCondition(values: [name: candidates.first?.value])) {
                 return result
             }
             try retry.next(name: name)

@@ -23,7 +23,7 @@ public struct PreferenceTransaction {
             guard isOwn(preference) else { return preference.defaultValue }
             do throws(PreferencesError) {
                 let candidates = candidates(for: preference.name)
-                return try preference.slot.rules.readStrictly(candidates, name: preference.name)
+                return try preference.declaration.rules.readStrictly(candidates, name: preference.name)
                     ?? preference.defaultValue
             } catch {
                 fail(error)
@@ -34,7 +34,7 @@ public struct PreferenceTransaction {
             guard isOwn(preference) else { return }
             do throws(PreferencesError) {
                 changes.updateValue(
-                    try preference.slot.rules.encode(newValue, name: preference.name),
+                    try preference.declaration.rules.encode(newValue, name: preference.name),
                     forKey: preference.name
                 )
             } catch {

@@ -1,13 +1,13 @@
 /// A preference whatever its type, as one finds it in a group.
 protocol AnyPreference {
     var name: String { get }
-    var anySlot: AnyObject { get }
+    var anyDeclaration: AnyObject { get }
     /// What its declaration says of the stored value, as JSON Schema puts it.
     func schema() throws(PreferencesError) -> [String: PropertyListValue]
 }
 
 extension Preference: AnyPreference {
-    var anySlot: AnyObject { slot }
+    var anyDeclaration: AnyObject { declaration }
 }
 
 /// The preferences that a group holds, nested groups included.

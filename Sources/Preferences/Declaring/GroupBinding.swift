@@ -8,7 +8,7 @@ final class GroupBinding: Sendable {
     private let bound = Lock<[Bound]>([])
 
     private struct Bound {
-        weak var slot: (any AnyObject & Sendable)?
+        weak var declaration: (any AnyObject & Sendable)?
         let name: String
     }
 
@@ -20,21 +20,21 @@ final class GroupBinding: Sendable {
     static var store: PreferenceStore { current?.store ?? .standard }
 
     /// Remembers a declaration that took the bound store, for `reportStrays`.
-    static func note(_ slot: any AnyObject & Sendable, name: String) {
+    static func note(_ declaration: any AnyObject & Sendable, name: String) {
         guard let current else { return }
         // The argument of `assert` is not evaluated in release builds.
-        assert(current.remember(slot, name: name))
+        assert(current.remember(declaration, name: name))
     }
 
-    private func remember(_ slot: any AnyObject & Sendable, name: String) -> Bool {
-        bound.withLock { $0.append(Bound(slot: slot, name: name)) }
+    private func remember(_ declaration: any AnyObject & Sendable, name: String) -> Bool {
+        bound.withLock { $0.append(Bound(declaration: declaration, name: name)) }
         return true
     }
 
     /// Reports the bound preferences that live on but are no part of `group`; always true, for use in `assert`.
     func reportStrays(outside group: Any) -> Bool {
-        let own = Set(DeclaredPreferences.all(in: group).map { ObjectIdentifier($0.anySlot) })
-        let strays = bound.withLock { $0 }.filter { $0.slot.map { !own.contains(ObjectIdentifier($0)) } ?? false }
+        let own = Set(DeclaredPreferences.all(in: group).map { ObjectIdentifier($0.anyDeclaration) })
+        let strays = bound.withLock { $0 }.filter { $0.declaration.map { !own.contains(ObjectIdentifier($0)) } ?? false }
         for name in strays.map(\.name) {
             store.report(
                 PreferencesError(

@@ -11,8 +11,7 @@
 /// be used on any thread. Declaring reads nothing. Reading never writes.
 @propertyWrapper
 public struct Preference<Value: Sendable>: Sendable {
-    @usableFromInline let slot: PreferenceSlot<Value>
-    @usableFromInline let makeDefault: @Sendable () -> Value
+    @usableFromInline let declaration: PreferenceDeclaration<Value>
 
     init(
         _ name: String,
@@ -23,14 +22,17 @@ public struct Preference<Value: Sendable>: Sendable {
     ) {
         precondition(!name.isEmpty, "A preference needs a name that is not empty.")
         let rules = PreferenceRules(coding: coding, validation: validation)
-        slot = (store ?? GroupBinding.store).slot(named: name, rules: rules)
-        self.makeDefault = makeDefault
-        if store == nil { GroupBinding.note(slot, name: name) }
+        declaration = PreferenceDeclaration(
+            name: name,
+            rules: rules,
+            in: store ?? GroupBinding.store,
+            default: makeDefault
+        )
+        if store == nil { GroupBinding.note(declaration, name: name) }
     }
 
-    init(slot: PreferenceSlot<Value>, default makeDefault: @escaping @Sendable () -> Value) {
-        self.slot = slot
-        self.makeDefault = makeDefault
+    init(_ declaration: PreferenceDeclaration<Value>) {
+        self.declaration = declaration
     }
 
     /// The preference's value: what is stored, else the default.
@@ -41,14 +43,14 @@ public struct Preference<Value: Sendable>: Sendable {
     /// `update` is.
     @inlinable
     public var value: Value {
-        get { slot.value(default: makeDefault) }
+        get { declaration.value }
         nonmutating set { set(newValue) }
     }
 
     /// The value, as a wrapped property shows it.
     @inlinable
     public var wrappedValue: Value {
-        get { slot.value(default: makeDefault) }
+        get { declaration.value }
         nonmutating set { set(newValue) }
     }
 
@@ -57,46 +59,40 @@ public struct Preference<Value: Sendable>: Sendable {
     public var projectedValue: Self { self }
 
     /// The name under which the value is stored.
-    public var name: String { slot.name }
+    public var name: String { declaration.name }
 
     /// The default, made anew at each call.
-    public var defaultValue: Value { makeDefault() }
+    public var defaultValue: Value { declaration.makeDefault() }
 
     /// The store in which the preference was declared.
-    public var store: PreferenceStore { slot.store }
+    public var store: PreferenceStore { declaration.store }
 
     @usableFromInline
     func set(_ value: Value) {
         do throws(PreferencesError) {
             try write(value)
         } catch {
-            slot.store.resolved.report(error)
+            declaration.store.resolved.report(error)
         }
     }
 }
 
 extension Preference {
-    /// The slot in use: the declared store's, or that of the store that stands in for it just now.
-    var resolvedSlot: PreferenceSlot<Value> {
-        guard let store = slot.store.isolated else { return slot }
-        return store.slot(named: slot.name, rules: slot.rules)
-    }
-
     /// Whether a value is stored in the store itself, readable or not; for a layered store, in its writable layer.
     public var isSet: Bool {
-        let slot = resolvedSlot
-        return slot.store.ownValue(of: slot.name) != nil
+        let declaration = declaration.resolved
+        return declaration.store.ownValue(of: declaration.name) != nil
     }
 
     /// What is stored, also when it can't be decoded; nil where nothing is.
     public var storedValue: PropertyListValue? {
-        slot.store[slot.name]
+        declaration.store[declaration.name]
     }
 
     /// Where the value comes from just now.
     public var source: PreferenceSource {
-        let slot = resolvedSlot
-        return slot.store.source(of: slot.name) { slot.rules.canRead($0, name: slot.name) }
+        let declaration = declaration.resolved
+        return declaration.store.source(of: declaration.name) { declaration.rules.canRead($0, name: declaration.name) }
     }
 
     /// What is stored: nil where nothing is, an error where it can't be read.
@@ -111,10 +107,10 @@ extension Preference {
     }
 
     private func readStrictly() throws(PreferencesError) -> Value? {
-        let slot = resolvedSlot
-        slot.signal.access()
-        let candidates = slot.store.snapshot(with: slot.name).candidates(for: slot.name)
-        return try slot.rules.readStrictly(candidates, name: slot.name)
+        let declaration = declaration.resolved
+        declaration.signal.access()
+        let candidates = declaration.store.snapshot(with: declaration.name).candidates(for: declaration.name)
+        return try declaration.rules.readStrictly(candidates, name: declaration.name)
     }
 
     /// Stores a value; nil removes.
@@ -123,19 +119,19 @@ extension Preference {
     /// returns, the value is visible to every reader and survives the death of the process; see
     /// `PreferenceStore.flush()` for the loss of power.
     public func write(_ value: Value) throws(PreferencesError) {
-        let slot = resolvedSlot
-        _ = try slot.store.commit([slot.name: slot.rules.encode(value, name: slot.name)])
+        let declaration = declaration.resolved
+        _ = try declaration.store.commit([declaration.name: declaration.rules.encode(value, name: declaration.name)])
     }
 
     /// Removes what is stored, so that the default answers.
     ///
     /// What goes wrong is reported to the store's issue handler.
     public func reset() {
-        slot.store.remove(slot.name)
+        declaration.store.remove(declaration.name)
     }
 
     /// The same preference in another store: for mocks, previews and accounts.
     public func bound(to store: PreferenceStore) -> Preference<Value> {
-        Preference(slot: store.slot(named: slot.name, rules: slot.rules), default: makeDefault)
+        Preference(declaration.bound(to: store))
     }
 }

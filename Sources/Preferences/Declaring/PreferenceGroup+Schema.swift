@@ -36,7 +36,7 @@ extension PreferenceGroup {
 
 extension Preference {
     func schema() throws(PreferencesError) -> [String: PropertyListValue] {
-        let rules = slot.rules
+        let rules = declaration.rules
         var schema = StoredType.schema(of: Value.self, coding: rules.coding.identifier)
         schema["default"] = try stored(defaultValue)
         if let bounds = rules.validation?.bounds {
@@ -52,7 +52,7 @@ extension Preference {
     }
 
     private func stored(_ value: Value) throws(PreferencesError) -> PropertyListValue? {
-        try PreferenceRules(coding: slot.rules.coding, validation: nil).encode(value, name: name)
+        try PreferenceRules(coding: declaration.rules.coding, validation: nil).encode(value, name: name)
     }
 }
 

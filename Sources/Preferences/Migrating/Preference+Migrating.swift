@@ -47,8 +47,8 @@ extension Preference {
         let isInPlace = store === target.store && name == target.name
         // In place, what the new declaration can read is moved already.
         if isInPlace, target.canRead(old) { return }
-        guard let value = try slot.rules.decode(old, name: name) else { return }
-        let new = try target.slot.rules.encode(try transform(value), name: target.name)
+        guard let value = try declaration.rules.decode(old, name: name) else { return }
+        let new = try target.declaration.rules.encode(try transform(value), name: target.name)
         if store === target.store {
             try store.transaction { transaction in
                 guard transaction[name] == old else { return }
@@ -70,6 +70,6 @@ extension Preference {
     }
 
     private func canRead(_ stored: PropertyListValue) -> Bool {
-        slot.rules.canRead(StoredCandidate(value: stored), name: name)
+        declaration.rules.canRead(StoredCandidate(value: stored), name: name)
     }
 }

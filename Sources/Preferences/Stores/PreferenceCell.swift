@@ -20,7 +20,8 @@ final class PreferenceCell: Sendable {
     @usableFromInline let low = Atomic<UInt64>(0)
     @usableFromInline let high = Atomic<UInt64>(0)
 
-    private let orphaned = Atomic<Bool>(false)
+    /// How many declarations use it; once none does, none ever will again.
+    private let users = Atomic<Int>(1)
 
     init() {}
 
@@ -33,9 +34,6 @@ final class PreferenceCell: Sendable {
         let isFilled = stamp & Self.kinds != Self.stale && stamp & ~Self.kinds == (ticket & ~Self.kinds) &+ Self.step
         return stamp == ticket || isFilled
     }
-
-    /// Whether the slot is gone, so that the cell can go too.
-    var isOrphaned: Bool { orphaned.load(ordering: .relaxed) }
 
     /// Makes every later read go to the store; call under the store's lock.
     func invalidate() {
@@ -60,8 +58,41 @@ final class PreferenceCell: Sendable {
     /// The stamp after the next fill, for a slot that keeps the value itself.
     var presentStamp: UInt64 { next(Self.present) }
 
-    func orphan() {
-        orphaned.store(true, ordering: .relaxed)
+    /// The value in the words; nil where a change came in between.
+    @inlinable
+    @inline(__always)
+    func plainValue<Value>(at stamp: UInt64) -> Value? {
+        let words = (low.load(ordering: .relaxed), high.load(ordering: .relaxed))
+        atomicMemoryFence(ordering: .acquiring)
+        guard self.stamp.load(ordering: .relaxed) == stamp else { return nil }
+        return withUnsafeBytes(of: words) { $0.load(as: Value.self) }
+    }
+
+    /// Notes a value of plain bits; call as `fill`.
+    func fillPlain<Value>(_ value: Value) {
+        var words: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutableBytes(of: &words) { $0.storeBytes(of: value, as: Value.self) }
+        fill(low: words.0, high: words.1)
+    }
+
+    // MARK: Users
+
+    var isUsed: Bool { users.load(ordering: .relaxed) > 0 }
+
+    /// Counts one more user in; false where the last has gone.
+    func join() -> Bool {
+        var count = users.load(ordering: .relaxed)
+        while count > 0 {
+            let outcome = users.weakCompareExchange(expected: count, desired: count + 1, ordering: .relaxed)
+            if outcome.exchanged { return true }
+            count = outcome.original
+        }
+        return false
+    }
+
+    /// Counts a user out; true for the last.
+    func leave() -> Bool {
+        users.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
     }
 
     private func next(_ kind: UInt64) -> UInt64 {

@@ -4,21 +4,15 @@ final class PreferenceNode {
     let signal = PreferenceSignal()
     var subscriptions: [ChangeSubscription] = []
     private var slots: [SlotKey: SlotEntry] = [:]
-    /// How many slots there may be before those that are gone are dropped.
+    /// How many slots there may be before those that nobody uses are dropped.
     private var slotLimit = 8
     /// Who has reported the stored value as unreadable already, whatever their validation: a view may declare its own
     /// each time.
     private var reported: Set<SlotKey> = []
 
-    // A class, as a copy of a weak reference is dear.
-    private final class SlotEntry {
-        weak var slot: AnyObject?
+    private struct SlotEntry {
+        let slot: AnyObject
         let cell: PreferenceCell
-
-        init(_ slot: AnyObject, _ cell: PreferenceCell) {
-            self.slot = slot
-            self.cell = cell
-        }
     }
 
     var isObserved: Bool { !subscriptions.isEmpty }
@@ -30,21 +24,18 @@ final class PreferenceNode {
     func invalidate(_ effect: StoreContents.Effect = .shown) {
         if effect == .shown { isUnreadable = false }
         if !reported.isEmpty { reported.removeAll() }
-        // Only cells are touched: taking a strong reference to a slot could make this the last one, and its value's
-        // deinit would run under the store's lock.
         for entry in slots.values { entry.cell.invalidate() }
     }
 
-    /// The slot of a type and coding, made by `make` where there is none yet.
-    func slot<Slot: AnyObject>(for key: SlotKey, _ make: (PreferenceCell, PreferenceSignal) -> Slot) -> Slot {
-        if let slot = slots[key]?.slot as? Slot { return slot }
+    /// The slot of a type and coding, made where nobody uses one yet, with the caller counted as its user.
+    func slot<Value>(for key: SlotKey) -> PreferenceSlot<Value> {
+        if let entry = slots[key], let slot = entry.slot as? PreferenceSlot<Value>, entry.cell.join() { return slot }
         if slots.count >= slotLimit {
-            slots = slots.filter { !$0.value.cell.isOrphaned }
+            slots = slots.filter { $0.value.cell.isUsed }
             slotLimit = max(8, slots.count * 2)
         }
-        let cell = PreferenceCell()
-        let slot = make(cell, signal)
-        slots[key] = SlotEntry(slot, cell)
+        let slot = PreferenceSlot<Value>()
+        slots[key] = SlotEntry(slot: slot, cell: slot.cell)
         return slot
     }
 

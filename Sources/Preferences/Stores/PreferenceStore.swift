@@ -64,15 +64,6 @@ public final class PreferenceStore: Sendable {
         if !names.isEmpty { source.discover(names, for: self) }
     }
 
-    /// The slot that every preference of this name, type and coding shares; declaring one reads nothing.
-    func slot<Value>(named name: String, rules: PreferenceRules<Value>) -> PreferenceSlot<Value> {
-        state.withLock { state in
-            state.slot(for: name, key: rules.key) { cell, signal in
-                PreferenceSlot(name: name, rules: rules, store: self, cell: cell, signal: signal)
-            }
-        }
-    }
-
     /// What may answer for a name, with the ticket to keep its decoded value in `cell`.
     func candidates(for name: String, cell: PreferenceCell) -> ([StoredCandidate], ticket: UInt64) {
         load(CollectionOfOne(name))

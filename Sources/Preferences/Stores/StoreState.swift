@@ -92,13 +92,10 @@ extension StoreState {
         for node in nodes.values { node.invalidate() }
     }
 
-    /// The slot of a name, type and coding, made by `make` where there is none yet.
-    mutating func slot<Slot: AnyObject>(
-        for name: String,
-        key: SlotKey,
-        _ make: (PreferenceCell, PreferenceSignal) -> Slot
-    ) -> Slot {
-        node(of: name).slot(for: key, make)
+    /// The slot of a name, type and coding, with the caller counted as its user, and the name's signal.
+    mutating func slot<Value>(for name: String, key: SlotKey) -> (PreferenceSlot<Value>, PreferenceSignal) {
+        let node = node(of: name)
+        return (node.slot(for: key), node.signal)
     }
 
     /// Whether this is the first report of a name's stored value by the slot's type and coding.

@@ -11,11 +11,11 @@ struct ReleaseTests {
     private struct Held {
         weak var store: PreferenceStore?
         weak var source: AnyObject?
-        weak var slot: AnyObject?
+        weak var declaration: AnyObject?
         weak var token: Token?
         weak var observation: PreferenceObservation?
 
-        var isFreed: Bool { store == nil && source == nil && slot == nil && token == nil && observation == nil }
+        var isFreed: Bool { store == nil && source == nil && declaration == nil && token == nil && observation == nil }
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases)
@@ -46,7 +46,7 @@ struct ReleaseTests {
             held = Held(
                 store: store,
                 source: store.source as AnyObject,
-                slot: count.slot,
+                declaration: count.declaration,
                 token: token,
                 observation: observation
             )
