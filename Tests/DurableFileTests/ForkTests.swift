@@ -10,17 +10,37 @@ import Glibc
 import Musl
 #endif
 
+/// A child of `fork` has only the thread that called it: a lock that another held stays held. So no other thread of the log's runs in
+/// these tests but one that waits for events, and the child does nothing for the first time, as the runtime has locks of its own.
 struct ForkTests {
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("a=1.\n", to: "log")
+        try use(LogFile(path: folder.path("another"), lockTimeout: .milliseconds(20), watcher: nil))
+    }
+
+    private func use(_ log: LogFile<TextContents>) throws(LogError) {
+        try log.load(observer: Told().observer)
+        try log.set("b", "2")
+        try log.sync()
+        try log.compact()
+    }
 
     /// Runs `body` in a child of `fork`, which Swift doesn't offer by name; returns what the child exits with.
     private func fork(_ body: () -> Int32) throws -> Int32 {
         let symbol = try #require(dlsym(nil, "fork"))
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
         let child = fork()
-        if child == 0 { _exit(body()) }
+        if child == 0 {
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGALRM)
+            pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+            alarm(30)
+            _exit(body())
+        }
         try #require(child > 0)
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 { try #require(errno == EINTR) }
@@ -31,7 +51,6 @@ struct ForkTests {
     func childDoesNotShareTheLockThatItsParentHolds() throws {
         let log = LogFile<TextContents>(path: folder.path("log"), lockTimeout: .milliseconds(20), watcher: nil)
         try log.load(observer: Told().observer)
-        try log.set("a", "1")
         let handle = try #require(log.core.withLock { $0.current })
         #expect(try SystemFileSystem().lock(handle.file))
         let result = try fork {
@@ -50,9 +69,12 @@ struct ForkTests {
 
     @Test
     func childAndParentGoOnWithTheSameFile() throws {
-        let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher())
+        let fileSystem = FaultyFileSystem()
+        let isWaiting = Condition(false)
+        fileSystem.beforeEachCall { call, _ in if call == "poll" { isWaiting.signal { $0 = true } } }
+        let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher(fileSystem: fileSystem))
         try log.load(observer: Told().observer)
-        try log.set("a", "1")
+        isWaiting.wait { $0 ? .done(()) : .until(.seconds(10)) }
         let result = try fork {
             do throws(LogError) {
                 try log.set("b", "2")
