@@ -152,6 +152,35 @@ struct WatcherTests {
     }
 
     @Test
+    func kernelIsAskedWhenItIsTimeTo() {
+        let fileSystem = FaultyFileSystem()
+        fileSystem.begin()
+        var state = WatcherState(startingAfter: .milliseconds(50))
+        let begin = fileSystem.now()
+        let (number, thread) = state.add(folder.path("log"), { _ in WatchFinding(isBlank: true, isNews: false) }, fileSystem)
+        #expect(thread != nil && state.queue == nil && !fileSystem.calls.contains("inotify_init1"))
+        let due = state.deadline
+        #expect(due.map { $0 >= begin + .milliseconds(50) } == true)
+        #expect(state.started(at: begin, fileSystem).isEmpty && state.queue == nil)
+        let hits = state.started(at: due ?? .zero, fileSystem)
+        #expect(hits == [number: WatcherState.Hit(isWhole: true)] && state.queue != nil && state.deadline == nil)
+        #expect(state.started(at: due ?? .zero, fileSystem).isEmpty)
+        _ = state.add(folder.path("later"), { _ in WatchFinding(isBlank: true, isNews: false) }, fileSystem)
+        #expect(state.deadline == nil)
+    }
+
+    @Test
+    func whatChangedBeforeTheKernelWasAskedIsTold() async throws {
+        let filler = (0..<60_000).map { "filler\($0)=\($0).\n" }.joined()
+        try folder.write("a=1.\n" + filler, to: "log")
+        let log = try open("log", Watcher(startingAfter: .milliseconds(50)))
+        try folder.overwrite("log", with: "a=2.\n")
+        await told.wait { log.see()["a"] == "2" }
+        try folder.append("b=1.\n", to: "log")
+        await told.wait { log.see()["b"] == "1" }
+    }
+
+    @Test
     func watcherOfNothingHasNoThreadAndNoQueue() throws {
         let watcher = Watcher()
         let watches = ["a", "b"].map { name in

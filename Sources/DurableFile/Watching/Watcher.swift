@@ -7,14 +7,19 @@ package final class Watcher: Sendable {
     package typealias Body = @Sendable (WatchEvent) -> WatchFinding
 
     /// The watcher of all stores.
-    package static let shared = Watcher()
+    ///
+    /// Ending a program that has a watch takes Linux up to ten milliseconds, which one that only reads a value need not
+    /// pay.
+    package static let shared = Watcher(startingAfter: .milliseconds(50))
 
     private let fileSystem: any FileSystem
-    private let state = Lock(WatcherState())
+    private let state: Lock<WatcherState>
     private let pipe: (reading: OpenFile, writing: OpenFile)?
 
-    package init(fileSystem: any FileSystem = SystemFileSystem()) {
+    /// The kernel is asked so long after the first file was given; what has changed by then is told then.
+    package init(fileSystem: any FileSystem = SystemFileSystem(), startingAfter delay: Duration = .zero) {
         self.fileSystem = fileSystem
+        state = Lock(WatcherState(startingAfter: delay))
         do { pipe = try fileSystem.makePipe() } catch { pipe = nil }
     }
 
@@ -82,9 +87,9 @@ package final class Watcher: Sendable {
         let now = fileSystem.now()
         let (touched, settled) = state.withLock { state -> (WatcherState.Hits, WatcherState.Hits) in
             guard state.thread == thread else { return ([:], [:]) }
-            let touched = state.touched(by: events, fileSystem).merging(state.polled(at: now, fileSystem)) { hit, _ in
-                hit
-            }
+            var touched = state.touched(by: events, fileSystem)
+            touched.merge(state.polled(at: now, fileSystem)) { hit, _ in hit }
+            touched.merge(state.started(at: now, fileSystem)) { hit, _ in hit }
             return (touched, state.settled(at: now, except: touched))
         }
         var isNews = events.isEmpty

@@ -9,6 +9,9 @@ struct WatcherState: Sendable {
     private(set) var thread: Int?
     private var forks: UInt64 = 0
     private var nextPoll: Duration?
+    /// How long after the first file was added the kernel is asked; nil once it was.
+    private var delay: Duration?
+    private var start: Duration?
 
     /// How often a file is looked at that no event comes from.
     static let pollInterval = Duration.milliseconds(500)
@@ -22,7 +25,9 @@ struct WatcherState: Sendable {
         var lastStatus: FileStatus?
     }
 
-    var isEmpty: Bool { files.isEmpty }
+    init(startingAfter delay: Duration = .zero) {
+        self.delay = delay == .zero ? nil : delay
+    }
 
     /// Begins to watch a file; the second result is the number of a thread to start.
     mutating func add(_ path: String, _ body: @escaping Watcher.Body, _ fileSystem: any FileSystem) -> (
@@ -34,12 +39,16 @@ struct WatcherState: Sendable {
             forks = current
             thread = nil
             queue = nil
-            for number in files.keys { arm(number, fileSystem) }
+            if delay == nil { for number in files.keys { arm(number, fileSystem) } }
         }
         lastNumber += 1
         let number = lastNumber
         files[number] = File(path: path, body: body)
-        arm(number, fileSystem)
+        if let delay {
+            start = start ?? fileSystem.now() + delay
+        } else {
+            arm(number, fileSystem)
+        }
         if thread != nil { return (number, nil) }
         thread = number
         return (number, number)
@@ -160,6 +169,15 @@ struct WatcherState: Sendable {
         return changed
     }
 
+    /// Watches the files that were added at first, when it is time to; any of them may have changed meanwhile.
+    mutating func started(at now: Duration, _ fileSystem: any FileSystem) -> Hits {
+        guard let start, start <= now else { return [:] }
+        self.start = nil
+        delay = nil
+        for number in files.keys { arm(number, fileSystem) }
+        return files.mapValues { _ in Hit(isWhole: true) }
+    }
+
     mutating func note(_ number: Int, _ hit: Hit, _ finding: WatchFinding, at now: Duration) {
         files[number]?.timer.note(at: now, isBlank: finding.isBlank, isWhole: hit.isWhole)
     }
@@ -182,7 +200,7 @@ struct WatcherState: Sendable {
 
     /// When something is to be done without an event.
     var deadline: Duration? {
-        files.values.reduce(nextPoll) { earliest, file in
+        files.values.reduce([start, nextPoll].compactMap(\.self).min()) { earliest, file in
             [earliest, file.timer.due].compactMap(\.self).min()
         }
     }
