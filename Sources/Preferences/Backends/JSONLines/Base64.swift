@@ -24,41 +24,42 @@ enum Base64 {
         into bytes: UnsafeMutableRawBufferPointer
     ) -> Bool {
         digits.withUnsafeBufferPointer { digits in
-            func digit(_ index: Int) -> UInt32 { UInt32(digits[Int(text[index])]) }
-            // What is no digit has bits above the six, and they stay to the end.
+            // What is no digit has bits above the 24, and they stay to the end.
             var seen: UInt32 = 0
             var (source, target) = (0, 0)
-            let whole = padding == 0 ? text.count : text.count - 4
-            while source < whole {
-                let (first, second, third, fourth) =
-                    (digit(source), digit(source + 1), digit(source + 2), digit(source + 3))
-                seen |= first | second | third | fourth
-                let bits = first << 18 | second << 12 | third << 6 | fourth
-                bytes[target] = UInt8(truncatingIfNeeded: bits >> 16)
-                bytes[target + 1] = UInt8(truncatingIfNeeded: bits >> 8)
-                bytes[target + 2] = UInt8(truncatingIfNeeded: bits)
+            let last = text.count - 4
+            while source < last {
+                let word = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: source, as: UInt32.self))
+                let bits =
+                    digits[Int(word & 0xFF)] << 18 | digits[Int(word >> 8 & 0xFF)] << 12
+                    | digits[Int(word >> 16 & 0xFF)] << 6 | digits[Int(word >> 24)]
+                seen |= bits
+                // One byte too many, which the next word's overwrite.
+                bytes.storeBytes(of: (bits << 8).bigEndian, toByteOffset: target, as: UInt32.self)
                 source += 4
                 target += 3
             }
-            guard padding > 0 else { return seen < 64 }
-            let third = padding == 1 ? digit(source + 2) : 0
-            let bits = digit(source) << 18 | digit(source + 1) << 12 | third << 6
-            seen |= digit(source) | digit(source + 1) | third
-            bytes[target] = UInt8(truncatingIfNeeded: bits >> 16)
-            if padding == 1 { bytes[target + 1] = UInt8(truncatingIfNeeded: bits >> 8) }
-            let beyond = padding == 1 ? bits & 0xFF : bits & 0xFFFF
-            return seen < 64 && beyond == 0
+            var bits: UInt32 = 0
+            for index in last..<text.count - padding { bits = bits << 6 | digits[Int(text[index])] }
+            bits <<= UInt32(padding * 6)
+            seen |= bits
+            for index in 0..<3 - padding {
+                bytes[target + index] = UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * index))
+            }
+            let beyond = bits & (padding == 0 ? 0 : padding == 1 ? 0xFF : 0xFFFF)
+            return seen >> 24 == 0 && beyond == 0
         }
     }
 
     private static let pad = UInt8(ascii: "=")
-    private static let noDigit: UInt8 = 0xFF
+    // All bits, so that some are above the word's 24 wherever in it the character stands.
+    private static let noDigit = UInt32.max
 
     /// The six bits of each character.
-    private static let digits: [UInt8] = {
-        var digits = [UInt8](repeating: noDigit, count: 256)
+    private static let digits: [UInt32] = {
+        var digits = [UInt32](repeating: noDigit, count: 256)
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-        for (value, character) in alphabet.utf8.enumerated() { digits[Int(character)] = UInt8(value) }
+        for (value, character) in alphabet.utf8.enumerated() { digits[Int(character)] = UInt32(value) }
         return digits
     }()
 }

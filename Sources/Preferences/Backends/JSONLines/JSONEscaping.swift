@@ -22,4 +22,18 @@ extension UnsafeRawBufferPointer {
         }
         return index
     }
+
+    var isASCII: Bool {
+        var bits: UInt64 = 0
+        var index = 0
+        while index &+ 8 <= count {
+            bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            index &+= 8
+        }
+        while index < count {
+            bits |= UInt64(self[index])
+            index &+= 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
 }
