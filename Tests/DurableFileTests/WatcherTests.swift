@@ -157,7 +157,11 @@ struct WatcherTests {
         fileSystem.begin()
         var state = WatcherState(startingAfter: .milliseconds(50))
         let begin = fileSystem.now()
-        let (number, thread) = state.add(folder.path("log"), { _ in WatchFinding(isBlank: true, isNews: false) }, fileSystem)
+        let (number, thread) = state.add(
+            folder.path("log"),
+            { _ in WatchFinding(isBlank: true, isNews: false) },
+            fileSystem
+        )
         #expect(thread != nil && state.queue == nil && !fileSystem.calls.contains("inotify_init1"))
         let due = state.deadline
         #expect(due.map { $0 >= begin + .milliseconds(50) } == true)

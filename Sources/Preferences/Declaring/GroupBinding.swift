@@ -34,7 +34,9 @@ final class GroupBinding: Sendable {
     /// Reports the bound preferences that live on but are no part of `group`; always true, for use in `assert`.
     func reportStrays(outside group: Any) -> Bool {
         let own = Set(DeclaredPreferences.all(in: group).map { ObjectIdentifier($0.anyDeclaration) })
-        let strays = bound.withLock { $0 }.filter { $0.declaration.map { !own.contains(ObjectIdentifier($0)) } ?? false }
+        let strays = bound.withLock { $0 }.filter {
+            $0.declaration.map { !own.contains(ObjectIdentifier($0)) } ?? false
+        }
         for name in strays.map(\.name) {
             store.report(
                 PreferencesError(

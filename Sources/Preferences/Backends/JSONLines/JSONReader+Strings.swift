@@ -7,7 +7,8 @@ extension JSONReader {
         if bytes[end] == UInt8(ascii: "\"") {
             let raw = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
             // Validation by the standard library looks types up, which takes five times as long as the rest.
-            guard let string = raw.isASCII ? String(decoding: raw, as: UTF8.self) : String(validating: raw, as: UTF8.self)
+            guard
+                let string = raw.isASCII ? String(decoding: raw, as: UTF8.self) : String(validating: raw, as: UTF8.self)
             else { throw invalidText(from: start, to: end) }
             offset = end + 1
             return string

@@ -23,7 +23,8 @@ extension JSONReader {
     private mutating func taggedData() throws(JSONLineError) -> PropertyListValue {
         if let data = unescapedData() { return .data(data) }
         let (content, start) = try taggedContent()
-        guard case .string(var text) = content, let data = text.withUTF8({ Base64.data(of: UnsafeRawBufferPointer($0)) })
+        guard case .string(var text) = content,
+            let data = text.withUTF8({ Base64.data(of: UnsafeRawBufferPointer($0)) })
         else {
             throw damaged("the data is not base64", at: start)
         }
