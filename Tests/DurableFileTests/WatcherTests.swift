@@ -84,6 +84,21 @@ struct WatcherTests {
     }
 
     @Test
+    func eventsAreTakenAPieceAtATimeSoThatOneWhoNeverStopsKeepsNobodyWaiting() throws {
+        let fileSystem = SystemFileSystem()
+        guard let queue = try fileSystem.makeEventQueue() else { return }
+        _ = try fileSystem.addWatch(queue, folder: folder.path(""))
+        for number in 0..<1000 { try folder.write("", to: "file\(number)") }
+        var names: [String] = []
+        var pieces = 0
+        while case let events = try fileSystem.events(queue), !events.isEmpty {
+            names += events.map(\.name)
+            pieces += 1
+        }
+        #expect(Set(names).count == 1000 && pieces > 1)
+    }
+
+    @Test
     func removedAndRemadeFileIsSeen() async throws {
         try folder.write("a=1.\n", to: "log")
         let log = try open()

@@ -41,7 +41,7 @@ package protocol FileSystem: Sendable {
     /// Begins to queue the events of a folder, and returns the number that they will bear.
     func addWatch(_ queue: OpenFile, folder: String) throws(FileSystemError) -> Int32
     func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError)
-    /// Takes all events off a queue.
+    /// Takes the next events off a queue; none where there are none.
     func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent]
     /// A pipe whose ends never block.
     func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile)

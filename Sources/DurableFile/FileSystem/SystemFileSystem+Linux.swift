@@ -40,17 +40,15 @@ extension SystemFileSystem {
     }
 
     package func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent] {
-        var events: [FolderEvent] = []
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 8)
         defer { buffer.deallocate() }
-        while true {
-            do {
-                let count = try Self.retrying("read", queue.path) { readBytes(queue.descriptor, buffer) }
-                events += FolderEvent.all(in: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            } catch {
-                if error.code == .wouldBlock { return events }
-                throw error
-            }
+        do {
+            // Once: where somebody never stops writing to a file of the folder, there is always more.
+            let count = try Self.retrying("read", queue.path) { readBytes(queue.descriptor, buffer) }
+            return FolderEvent.all(in: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        } catch {
+            if error.code == .wouldBlock { return [] }
+            throw error
         }
     }
 }

@@ -65,7 +65,9 @@ extension LogCore {
     }
 
     func lock(_ file: OpenFile, until deadline: Duration) throws(LogError) {
-        // There is no flock with a timeout, and a signal would be the program's.
+        // There is no flock with a timeout, and a signal would be the program's. Another's set takes a few microseconds,
+        // a sleep ten times as many.
+        for _ in 0..<Self.eagerTries where try lockIfAvailable(file) { return }
         var pause = Duration.microseconds(20)
         while try !lockIfAvailable(file) {
             if fileSystem.now() >= deadline { throw .busy(path: path, waited: lockTimeout) }
@@ -73,6 +75,8 @@ extension LogCore {
             pause = min(pause * 2, .milliseconds(1))
         }
     }
+
+    private static var eagerTries: Int { 20 }
 
     func lockIfAvailable(_ file: OpenFile) throws(LogError) -> Bool {
         do { return try fileSystem.lock(file) } catch { throw LogError(writing: error) }

@@ -31,9 +31,12 @@ struct LogReader {
         var held = 0
         while true {
             let start = position.offset + Int64(held)
-            let count = try read(into: buffer.rest(from: held), at: start, to: limit)
+            let space = buffer.rest(from: held)
+            let count = try read(into: space, at: start, to: limit)
             if count == 0 { break }
             held += count
+            // Had the file grown since, there would be a byte more.
+            let isEnd = count < space.count && start + Int64(count) == size
             let bytes = buffer.bytes(held)
             let used = try takeLines(bytes, searched: held - count, &position, contents, &damage)
             buffer.removeFirst(used, of: held)
@@ -44,6 +47,7 @@ struct LogReader {
             } else if held == buffer.count {
                 buffer.grow()
             }
+            if isEnd { break }
         }
         guard held > 0, limit == .max else {
             position.end = position.offset + Int64(held)
@@ -57,8 +61,8 @@ struct LogReader {
 
     /// Whether the bytes before a position are still those that were read; only the last of them unless `whole`.
     func isUnchanged(_ position: LogPosition, whole: Bool) throws(LogError) -> Bool {
-        let recent = position.recent.suffix(LogPosition.recentCount)
-        var offset = whole ? 0 : position.offset - Int64(recent.count)
+        let recentCount = min(position.recent.count, LogPosition.recentCount)
+        var offset = whole ? 0 : position.offset - Int64(recentCount)
         var hash = RunningHash()
         let buffer = ReadBuffer(count: Int(min(position.offset - offset, Int64(Self.pieceSize))))
         while offset < position.offset {
@@ -68,8 +72,11 @@ struct LogReader {
             if whole {
                 hash.add(bytes)
             } else {
-                let start = recent.count - Int(position.offset - offset)
-                guard bytes.elementsEqual(recent.dropFirst(start).prefix(count)) else { return false }
+                let isEqual = position.recent.withUnsafeBytes { recent in
+                    let known = recent.suffix(Int(position.offset - offset)).prefix(count)
+                    return bytes.isEqual(to: UnsafeRawBufferPointer(rebasing: known))
+                }
+                guard isEqual else { return false }
             }
             offset += Int64(count)
         }
@@ -179,6 +186,14 @@ extension UnsafeRawBufferPointer {
     fileprivate func firstNewline(from start: Int) -> Int? {
         guard let baseAddress, let found = memchr(baseAddress + start, 10, count - start) else { return nil }
         return UnsafeRawPointer(found) - baseAddress
+    }
+
+    /// Element by element it would take longer than all the rest of looking for another's line.
+    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let bytes = baseAddress, let others = other.baseAddress else {
+            return count == other.count
+        }
+        return memcmp(bytes, others, count) == 0
     }
 
     /// Whether nothing stands on the line, or only the carriage return of a line end.

@@ -55,9 +55,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         var values = values
         for (name, value) in beforeUnfinished { values[name] = value }
         var bytes: [UInt8] = []
-        for (name, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-            try JSONLine.write(name: name, value: value, to: &bytes)
-        }
+        for name in values.namesByBytes { try JSONLine.write(name: name, value: values[name], to: &bytes) }
         return bytes
     }
 
