@@ -39,7 +39,8 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
 
     /// The declaration in use: this one, or the same in the store that stands in for the declared one just now.
     var resolved: PreferenceDeclaration {
-        store.isolated.map(bound) ?? self
+        guard let store = store.isolated else { return self }
+        return bound(to: store)
     }
 
     /// The preference's value, registered with whatever tracks observation just now; the hot path.
