@@ -7,7 +7,6 @@ internal import Synchronization
 /// Not generic: a key path literal in generic code is built anew at each use, which costs a hundred times this access.
 @usableFromInline
 final class PreferenceSignal: Observable, Sendable {
-    private let registrar = ObservationRegistrar()
     /// Between two changes is an epoch; a read registers with the key path of its own, so that a signal that is sent
     /// once more reaches only those who read the old value.
     private let epoch = Atomic<Int>(0)
@@ -35,6 +34,9 @@ final class PreferenceSignal: Observable, Sendable {
         for (index, keyPath) in keyPaths.enumerated() { (place + index).initialize(to: .passRetained(keyPath)) }
         return UnsafePointer(place)
     }()
+
+    // The last, as its size is known at run time only, and so are the places of what follows.
+    private let registrar = ObservationRegistrar()
 
     init() {}
 
