@@ -79,6 +79,8 @@ private struct Retry {
             )
         }
         count += 1
-        Pause.sleep(microseconds: .random(in: 0...UInt32(count * count)))
+        // Every other time at once: the set that was refused has just caught up with the others, and after a pause
+        // what is known is old again. The pauses let those through who are faster each time.
+        if !count.isMultiple(of: 2) { Pause.sleep(microseconds: .random(in: 0...UInt32(count * count))) }
     }
 }
