@@ -83,10 +83,11 @@ struct WatcherTests {
         try await writing.value
     }
 
+    #if os(Linux)
     @Test
     func eventsAreTakenAPieceAtATimeSoThatOneWhoNeverStopsKeepsNobodyWaiting() throws {
         let fileSystem = SystemFileSystem()
-        guard let queue = try fileSystem.makeEventQueue() else { return }
+        let queue = try #require(try fileSystem.makeEventQueue())
         _ = try fileSystem.addWatch(queue, folder: folder.path(""))
         for number in 0..<1000 { try folder.write("", to: "file\(number)") }
         var names: [String] = []
@@ -97,6 +98,7 @@ struct WatcherTests {
         }
         #expect(Set(names).count == 1000 && pieces > 1)
     }
+    #endif
 
     @Test
     func removedAndRemadeFileIsSeen() async throws {

@@ -65,8 +65,8 @@ extension LogCore {
     }
 
     func lock(_ file: OpenFile, until deadline: Duration) throws(LogError) {
-        // There is no flock with a timeout, and a signal would be the program's. Another's set takes a few microseconds,
-        // a sleep ten times as many.
+        // There is no flock with a timeout, and a signal would be the program's. Another's set is over in microseconds,
+        // while the shortest sleep takes Linux 50 µs more than it is asked for (PR_SET_TIMERSLACK).
         for _ in 0..<Self.eagerTries where try lockIfAvailable(file) { return }
         var pause = Duration.microseconds(20)
         while try !lockIfAvailable(file) {

@@ -188,7 +188,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - baseAddress
     }
 
-    /// Element by element it would take longer than all the rest of looking for another's line.
+    /// By memcmp, where `elementsEqual` goes byte by byte.
     fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let bytes = baseAddress, let others = other.baseAddress else {
             return count == other.count

@@ -8,8 +8,7 @@ package final class Watcher: Sendable {
 
     /// The watcher of all stores.
     ///
-    /// Ending a program that has a watch takes Linux up to ten milliseconds, which one that only reads a value need not
-    /// pay.
+    /// Ending a program that has a watch takes Linux some milliseconds, which one that only reads a value need not pay.
     package static let shared = Watcher(startingAfter: .milliseconds(50))
 
     private let fileSystem: any FileSystem

@@ -2,7 +2,7 @@ public import DurableFile
 
 /// The decoded value of one name, type and coding in one store, which every declaration of these shares.
 ///
-/// The store keeps it, and counts its users in and out: a weak reference would make every copy of what it refers to dear.
+/// The store keeps it, and counts its users in and out: a weak reference would make each retain of a slot a slow one.
 @usableFromInline
 final class PreferenceSlot<Value: Sendable>: Sendable {
     @usableFromInline let cell = PreferenceCell()

@@ -225,7 +225,7 @@ extension JSONLine {
 extension Dictionary where Key == String {
     /// The names, sorted by the bytes of their UTF-8.
     ///
-    /// Without their values and by pointers, as sorting took most of a transaction of a hundred names.
+    /// Without their values and by pointers, as sorting is the largest part of writing a transaction of many names.
     var namesByBytes: [String] {
         keys.sorted { left, right in
             var (left, right) = (left, right)
