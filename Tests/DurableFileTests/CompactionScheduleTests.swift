@@ -50,9 +50,9 @@ struct CompactionScheduleTests {
     }
 
     @Test
-    func fileOfDeadLinesIsCompactedInTheBackground() throws {
+    func fileOfDeadLinesIsDue() throws {
         let folder = try TemporaryFolder()
-        let log = LogFile<TextContents>(path: folder.path("log"), watcher: nil)
+        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: FaultyFileSystem(), watcher: nil)
         try log.load(observer: Told().observer)
         for value in 0..<1_000 { try log.set("name", String(repeating: "x", count: 60) + String(value)) }
         try log.compactIfDue()

@@ -36,6 +36,7 @@ struct DurabilityTests {
 
     @Test
     func lineIsSyncedInTheBackground() async throws {
+        fileSystem.startClock()
         let log = try open()
         let syncs = calls("fdatasync")
         try log.set("a", "1")
@@ -163,6 +164,7 @@ struct DurabilityTests {
 
     @Test
     func failedBackgroundSyncIsReportedAndTheFileReplaced() async throws {
+        fileSystem.startClock()
         let log = try open()
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
         let renames = calls("rename")

@@ -46,7 +46,6 @@ struct FaultTests {
                 try folder.write("a=1.\nb=0.\nb=1.\n", to: "log")
             }
             if operation == .compactionOfDamagedFile { try folder.append("!x\n", to: "log") }
-            fileSystem.stopClock()
             log = LogFile(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
             if operation == .load { return }
             try log.load(observer: Told().observer)

@@ -77,7 +77,6 @@ struct LogFileTests {
     func unfinishedLineIsEndedAndNotCutOff() throws {
         try folder.write("x=1.\ny=2", to: "log")
         let fileSystem = FaultyFileSystem()
-        fileSystem.stopClock()
         let log = try open("log", fileSystem)
         try log.set("z", "3")
         #expect(try folder.read("log") == "x=1.\ny=2\nz=3.\n")
@@ -205,7 +204,6 @@ struct LogFileTests {
         let log = try open()
         try log.set("x", "1")
         let fileSystem = FaultyFileSystem()
-        fileSystem.stopClock()
         let other = try open("log", fileSystem)
         let holder = try SystemFileSystem().open(folder.path("log"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))

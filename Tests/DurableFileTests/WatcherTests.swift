@@ -160,6 +160,7 @@ struct WatcherTests {
     @Test(arguments: ["inotify_init1", "inotify_add_watch", "read", "statfs", "lstat", "poll"])
     func fileIsPolledWhereNoEventsAreToBeHad(_ call: String) async throws {
         let fileSystem = FaultyFileSystem()
+        fileSystem.startClock()
         fileSystem.begin(.init(.error(.tooManyFiles), isLasting: true, calls: [call]))
         let log = try open("log", Watcher(fileSystem: fileSystem))
         try folder.append("a=1.\n", to: "log")

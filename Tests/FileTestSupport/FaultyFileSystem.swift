@@ -1,6 +1,9 @@
 package import DurableFile
 
 /// The system's files, where each call is counted and one or more can be made to fail.
+///
+/// Time passes in `sleep` only, so nothing that a log does by itself after a while comes between the calls of a test, until
+/// the clock is started.
 package final class FaultyFileSystem: FileSystem {
     /// What goes wrong.
     package struct Fault: Sendable {
@@ -15,12 +18,26 @@ package final class FaultyFileSystem: FileSystem {
         package var isLasting: Bool
         /// Only these calls, by their names in manual pages; nil for all.
         package var calls: Set<String>?
+        /// Only calls for this path; nil for all.
+        package var path: String?
 
-        package init(_ kind: Kind, at start: Int = 0, isLasting: Bool = false, calls: Set<String>? = nil) {
+        package init(
+            _ kind: Kind,
+            at start: Int = 0,
+            isLasting: Bool = false,
+            calls: Set<String>? = nil,
+            path: String? = nil
+        ) {
             self.kind = kind
             self.start = start
             self.isLasting = isLasting
             self.calls = calls
+            self.path = path
+        }
+
+        fileprivate func concerns(_ call: String, _ path: String) -> Bool {
+            if case .shortWrite = kind, call != "write" { return false }
+            return calls?.contains(call) ?? true && self.path.map { $0 == path } ?? true
         }
     }
 
@@ -29,7 +46,8 @@ package final class FaultyFileSystem: FileSystem {
         var fault: Fault?
         var matched = 0
         var hook: (@Sendable (_ call: String, _ path: String) -> Void)?
-        var time: Duration?
+        /// Nil where time passes by itself.
+        var time: Duration? = .zero
         var denial: FileSystemError.Code?
     }
 
@@ -63,9 +81,9 @@ package final class FaultyFileSystem: FileSystem {
         state.withLock { $0.denial = code }
     }
 
-    /// From now on time passes only in `sleep`.
-    package func stopClock() {
-        state.withLock { $0.time = .zero }
+    /// From now on time passes by itself; to be called before a log is opened that reads the clock.
+    package func startClock() {
+        state.withLock { $0.time = nil }
     }
 
     /// How many bytes of a write are taken; throws where the call is to fail.
@@ -73,8 +91,7 @@ package final class FaultyFileSystem: FileSystem {
     private func enter(_ call: String, _ path: String) throws(FileSystemError) -> Int {
         let (hook, kind) = state.withLock { state -> ((@Sendable (String, String) -> Void)?, Fault.Kind?) in
             state.calls.append(call)
-            guard let fault = state.fault, fault.calls?.contains(call) ?? true else { return (state.hook, nil) }
-            if case .shortWrite = fault.kind, call != "write" { return (state.hook, nil) }
+            guard let fault = state.fault, fault.concerns(call, path) else { return (state.hook, nil) }
             defer { state.matched += 1 }
             let isHit = state.matched == fault.start || (fault.isLasting && state.matched > fault.start)
             return (state.hook, isHit ? fault.kind : nil)

@@ -19,25 +19,33 @@ package final class WorkerThread: Sendable {
 
     /// Runs a job on the thread, now or after some time; never while the caller holds a lock that the job takes.
     package func run(after delay: Duration = .zero, _ job: @escaping Job) {
+        // A child of `fork` has no such thread, though the queue may say so.
+        guard Self.isAvailable else { return job() }
         let due = fileSystem.now() + delay
-        let forks = durable_file_fork_count()
         let mustStart = queue.signal { queue in
             queue.add(job, due: due)
-            defer { queue.startedIn = forks }
-            return queue.startedIn != forks
+            defer { queue.isStarted = true }
+            return !queue.isStarted
         }
         if mustStart, !Self.start(name, Thread(queue: queue, fileSystem: fileSystem).run) {
             // Without a thread the job is late for nobody if it runs here.
             queue.withLock { queue in
-                queue.startedIn = nil
+                queue.isStarted = false
                 queue.removeAll()
             }
             job()
         }
     }
 
-    /// Starts a thread of its own for `body`; false where the system has none left.
+    /// Whether this process can have threads beside the program's: not if it is a child of `fork`.
+    ///
+    /// There `Synchronization.Mutex` takes the thread that called `fork` for the one it was copied from, whose number it
+    /// keeps (`_swift_stdlib_gettid`), and traps where another thread waits for a lock that it holds.
+    static var isAvailable: Bool { durable_file_fork_count() == 0 }
+
+    /// Starts a thread of its own for `body`; false where the system has none left, and where none is available.
     package static func start(_ name: String, _ body: @escaping Job) -> Bool {
+        guard isAvailable else { return false }
         let box = Unmanaged.passRetained(JobBox(body))
         let error = durable_file_start_thread(
             name,
@@ -79,8 +87,7 @@ private final class JobBox: Sendable {
 /// The jobs of a worker thread in the order of their time, equal times in the order they came.
 struct JobQueue {
     private var jobs: [(due: Duration, job: WorkerThread.Job)] = []
-    /// In which process the thread runs, as a child of `fork` has none.
-    var startedIn: UInt64?
+    var isStarted = false
     var isFinishing = false
 
     enum Next {

@@ -33,14 +33,7 @@ struct WatcherState: Sendable {
     mutating func add(_ path: String, _ body: @escaping Watcher.Body, _ fileSystem: any FileSystem) -> (
         Int, thread: Int?
     ) {
-        let current = durable_file_fork_count()
-        if forks != current {
-            // The queue is the parent's, and its thread is not in this process.
-            forks = current
-            thread = nil
-            queue = nil
-            if delay == nil { for number in files.keys { arm(number, fileSystem) } }
-        }
+        leaveParent()
         lastNumber += 1
         let number = lastNumber
         files[number] = File(path: path, body: body)
@@ -55,9 +48,19 @@ struct WatcherState: Sendable {
     }
 
     mutating func remove(_ number: Int, _ fileSystem: any FileSystem) {
+        leaveParent()
         let watches = Set(files.removeValue(forKey: number)?.entries?.map(\.watch) ?? [])
         removeUnused(watches, fileSystem)
         if files.isEmpty { end() }
+    }
+
+    /// In a child of `fork` the queue is the parent's, and its thread is not in this process.
+    private mutating func leaveParent() {
+        let current = durable_file_fork_count()
+        guard forks != current else { return }
+        forks = current
+        end()
+        for number in files.keys { files[number]?.entries = nil }
     }
 
     /// The thread ends, or can't be had.

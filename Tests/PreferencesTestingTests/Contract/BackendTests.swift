@@ -48,9 +48,16 @@ struct BackendTests {
         _ make: @escaping @Sendable (String, any FileSystem) -> any PreferenceBackend
     ) throws -> PreferenceBackendPlace {
         let folder = try TemporaryFolder()
+        let path = folder.path("preferences.jsonl")
         let fileSystem = FaultyFileSystem()
-        return PreferenceBackendPlace(failNextWrite: { fileSystem.begin(.init(.error(.noSpace), calls: ["write"])) }) {
-            make(folder.path("preferences.jsonl"), fileSystem)
+        // Instances wait for each other.
+        fileSystem.startClock()
+        return PreferenceBackendPlace(failNextWrite: {
+            // Not that of a compaction, which nobody asked for.
+            fileSystem.begin(.init(.error(.noSpace), calls: ["write"], path: path))
+        }) {
+            // The folder lasts as long as the place.
+            withExtendedLifetime(folder) { make(path, fileSystem) }
         }
     }
 }

@@ -51,7 +51,6 @@ struct FileBackendErrorTests {
     @Test
     func heldLockIsBusy() throws {
         try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
-        fileSystem.stopClock()
         let backend = try open()
         let holder = try SystemFileSystem().open(folder.path("preferences.jsonl"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))

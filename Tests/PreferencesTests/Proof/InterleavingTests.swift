@@ -17,6 +17,8 @@ struct InterleavingTests {
         let folder = try TemporaryFolder()
         let (store, changeOutside) = try kind.store(in: folder)
         store.onIssue { Issue.record($0) }
+        // What still holds the store afterwards misses the folder, which is no issue of the test.
+        defer { withExtendedLifetime(folder) { store.onIssue { _ in } } }
         let master = Recorder<ChangeBatch>()
         let masterObservation = store.subscribe { master.record($0) }
         let observers = Recorder<Observer>()

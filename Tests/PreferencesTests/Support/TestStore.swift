@@ -10,12 +10,22 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(self)" }
 
     /// Runs `body` with a fresh store of the kind, in a folder of its own.
+    ///
+    /// Where something still holds the store afterwards, it misses the folder, which is no issue of the test.
     func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result {
-        try withTemporaryFolder { folder in try body(makeStore(in: folder)) }
+        try withTemporaryFolder { folder in
+            let store = try makeStore(in: folder)
+            defer { store.onIssue { _ in } }
+            return try body(store)
+        }
     }
 
     func withStore<Result>(_ body: (PreferenceStore) async throws -> Result) async throws -> Result {
-        try await withTemporaryFolder { folder in try await body(makeStore(in: folder)) }
+        try await withTemporaryFolder { folder in
+            let store = try makeStore(in: folder)
+            defer { store.onIssue { _ in } }
+            return try await body(store)
+        }
     }
 
     func makeStore(in folder: URL) throws -> PreferenceStore {
