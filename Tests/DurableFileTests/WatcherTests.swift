@@ -3,7 +3,7 @@ import Testing
 
 @testable import DurableFile
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WatcherTests {
     private let folder: TemporaryFolder
     private let told = Told()

@@ -66,7 +66,6 @@ struct OfflineTests {
     @Test
     mutating func cacheFileServesAStartWithoutAnEndpoint() async throws {
         let folder = try TemporaryFolder()
-        configuration.timeout = .milliseconds(500)
         configuration.cacheFile = URL(filePath: folder.path("cache.jsonl"))
         do {
             let store = try PreferenceStore.etcd(suite, configuration)
@@ -135,7 +134,8 @@ struct OfflineTests {
     @Test
     mutating func queuedUpdateWhoseAnswerWasLostIsNotDoneTwice() async throws {
         configuration.offlineWrites = .queueing
-        configuration.timeout = .milliseconds(300)
+        // How long the update looks for its answer; the write before must be done in that time, too.
+        configuration.timeout = .seconds(5)
         let transport = try TestTransport { $0 == 2 ? .lostConnection : nil }
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)

@@ -52,9 +52,9 @@ struct TLSTests {
     func mutualTLSWorksAndEveryWrongCertificateIsAnError() async throws {
         let cluster = try Self.start()
         let suite = freshSuite()
-        func store(authority: String?, client: String?) throws -> PreferenceStore {
+        func store(authority: String?, client: String?, timeout: Duration = .seconds(60)) throws -> PreferenceStore {
             var configuration = EtcdConfiguration.testing(cluster.endpoints)
-            configuration.timeout = .seconds(2)
+            configuration.timeout = timeout
             configuration.tls = EtcdTLS(
                 authority: authority.map { cluster.folder.path("\($0).pem") },
                 certificate: client.map { cluster.folder.path("\($0).pem") },
@@ -70,7 +70,7 @@ struct TLSTests {
         try await eventually("the watch tells nothing") { second["a"] == 1 }
 
         for (authority, client) in [("wrong", "client"), (nil, "client"), ("right", "stranger"), ("right", nil)] {
-            let refused = try store(authority: authority, client: client)
+            let refused = try store(authority: authority, client: client, timeout: .seconds(5))
             let error = #expect(throws: PreferencesError.self) { try refused.transaction { $0["a"] = 2 } }
             #expect(error?.code == .unavailable)
             #expect(

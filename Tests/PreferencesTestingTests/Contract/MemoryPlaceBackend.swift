@@ -16,6 +16,8 @@ final class MemoryPlace: Sendable {
         var log: [Entry] = []
         var hosts: [ObjectIdentifier: PreferenceBackendHost] = [:]
         var refreshCount = 0
+        /// Whether somebody has looked between the first of a set of changes and the others.
+        var isHalfSeen = false
         var isFailing = false
     }
 
@@ -137,11 +139,14 @@ final class MemoryPlaceBackend: PreferenceBackend {
         return changes.filter { $0.key == first }
     }
 
-    /// Stores the other changes once somebody had time to look.
+    /// Stores the other changes once somebody has looked, or isn't there to look; waits no more after somebody has.
     private func storeRest(of changes: [String: PropertyListValue?]) {
-        let count = place.state.withLock { $0.refreshCount }
-        for _ in 0..<20 where place.state.withLock({ $0.refreshCount }) == count { Pause.sleep(microseconds: 50) }
+        let (count, isSeen) = place.state.withLock { ($0.refreshCount, $0.isHalfSeen) }
+        for _ in 0..<(isSeen ? 0 : 400) where place.state.withLock({ $0.refreshCount }) == count {
+            Pause.sleep(microseconds: 50)
+        }
         place.state.withLock { state in
+            state.isHalfSeen = isSeen || state.refreshCount > count
             store(changes, in: &state)
             position.withLock { $0 = state.log.count }
         }

@@ -83,7 +83,7 @@ struct FeedbackTests {
     }
 
     /// Each round all at once: nothing that an observer does may wait for its own delivery.
-    @Test(.timeLimit(.minutes(1)), arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
     func observersMayDoAnythingOnManyThreads(timing: PreferenceTiming, kind: StoreKind) async throws {
         try await kind.withStore { store in
             store.onIssue { Issue.record($0) }

@@ -91,7 +91,7 @@ struct FileBackendErrorTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FileBackendWatchTests {
     @Test
     func anotherBackendsChangeReachesTheHost() async throws {

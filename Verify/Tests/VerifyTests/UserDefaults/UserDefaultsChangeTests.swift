@@ -8,7 +8,7 @@ struct UserDefaultsChangeTests {
     private let defaults = ObservableDefaults()
 
     /// Also where another thread looks at the same defaults just then, which takes the change in instead.
-    @Test(.timeLimit(.minutes(1)), arguments: ["name", "a.dotted.name", "@operator", "🎨", "."])
+    @Test(.timeLimit(.minutes(5)), arguments: ["name", "a.dotted.name", "@operator", "🎨", "."])
     func rawChangeIsSeenAndTold(name: String) async {
         let store = defaults.store()
         let preference = Preference(name, default: 0, in: store)
