@@ -15,9 +15,8 @@ final class MemoryPlace: Sendable {
         /// Every set of changes so far.
         var log: [Entry] = []
         var hosts: [ObjectIdentifier: PreferenceBackendHost] = [:]
-        var refreshCount = 0
-        /// Whether somebody has looked between the first of a set of changes and the others.
-        var isHalfSeen = false
+        /// Whether only the first of a set of changes is stored yet, and whether anybody has ever looked then.
+        var (isHalf, isHalfSeen) = (false, false)
         var isFailing = false
     }
 
@@ -62,7 +61,7 @@ final class MemoryPlaceBackend: PreferenceBackend {
 
     func refresh() -> [String: PropertyListValue?] {
         place.state.withLock { state in
-            state.refreshCount += 1
+            state.isHalfSeen = state.isHalfSeen || state.isHalf
             let outside = outside(in: state)
             if fault != .tellsOutsideChangesTwice { position.withLock { $0 = state.log.count } }
             return outside
@@ -88,6 +87,7 @@ final class MemoryPlaceBackend: PreferenceBackend {
             if fault == .echoesItsOwnChanges, commit.isStored { commit.outside.merge(changes) { $1 } }
             if commit.isStored {
                 store(first(of: changes), in: &state)
+                state.isHalf = isSplit(changes)
             } else if fault == .storesPartOfARefusedSet {
                 store(changes.filter { $0.value != nil }, in: &state)
             }
@@ -95,7 +95,7 @@ final class MemoryPlaceBackend: PreferenceBackend {
             known.withLock { $0 = state.values }
             return (commit, state.hosts.filter { $0.key != identity })
         }
-        if fault == .storesOneChangeAfterAnother, commit.isStored, changes.count == 2 { storeRest(of: changes) }
+        if commit.isStored, isSplit(changes) { storeRest(of: changes) }
         if fault != .announcesNothing { for host in hosts.values { host.changed() } }
         return commit
     }
@@ -130,24 +130,24 @@ final class MemoryPlaceBackend: PreferenceBackend {
         state.log.append(.init(writer: identity, changes: changes))
     }
 
+    /// Whether the changes are stored one after another.
+    private func isSplit(_ changes: [String: PropertyListValue?]) -> Bool {
+        fault == .storesOneChangeAfterAnother && changes.count == 2
+    }
+
     /// What is stored in the first step.
     private func first(of changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
-        guard fault == .storesTheFirstChangeOnly || (fault == .storesOneChangeAfterAnother && changes.count == 2) else {
-            return changes
-        }
+        guard fault == .storesTheFirstChangeOnly || isSplit(changes) else { return changes }
         let first = changes.keys.min()
         return changes.filter { $0.key == first }
     }
 
-    /// Stores the other changes once somebody has looked, or isn't there to look; waits no more after somebody has.
+    /// Stores the other changes once somebody has looked, ever, or isn't there to look.
     private func storeRest(of changes: [String: PropertyListValue?]) {
-        let (count, isSeen) = place.state.withLock { ($0.refreshCount, $0.isHalfSeen) }
-        for _ in 0..<(isSeen ? 0 : 400) where place.state.withLock({ $0.refreshCount }) == count {
-            Pause.sleep(microseconds: 50)
-        }
+        for _ in 0..<200 where !place.state.withLock({ $0.isHalfSeen }) { Pause.sleep(microseconds: 50) }
         place.state.withLock { state in
-            state.isHalfSeen = isSeen || state.refreshCount > count
             store(changes, in: &state)
+            state.isHalf = false
             position.withLock { $0 = state.log.count }
         }
     }
