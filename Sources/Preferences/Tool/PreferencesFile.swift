@@ -14,6 +14,13 @@ public enum PreferencesFile {
         return try backend.load(host: PreferenceBackendHost(changed: {}, report: report))
     }
 
+    /// The store that a suite's program has, also where this process was started on fresh stores.
+    public static func store(ofSuite name: String) throws(PreferencesError) -> PreferenceStore {
+        try SuiteLocation.check(name)
+        try SharedStore.checkSuite(name)
+        return PreferenceStore(source: SharedStore.suite(name).makeSource())
+    }
+
     /// Writes the file anew with one name a line; what can't be read is kept in a copy of the whole file beside it.
     ///
     /// Blocks, and stays for a second more to take over what others still append to the old file.

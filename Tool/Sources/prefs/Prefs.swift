@@ -28,8 +28,9 @@ struct Prefs: AsyncParsableCommand {
         PreferenceStore.defaultIssueHandler = { Terminal.warn("\($0)") }
         var usage: String?
         do {
+            try checkText()
             try checkCommand()
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(WriteCommand.protected(Array(CommandLine.arguments.dropFirst())))
             usage = type(of: command).configuration.usage
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -38,6 +39,14 @@ struct Prefs: AsyncParsableCommand {
             }
         } catch {
             end(error, usage)
+        }
+    }
+
+    /// Refuses what is no text: Swift has put other characters in its place, and what is stored would be those.
+    private static func checkText() throws {
+        for index in 0..<Int(CommandLine.argc) {
+            guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
+            throw Failure(.usage, "\"\(String(cString: word))\" is no text in UTF-8")
         }
     }
 

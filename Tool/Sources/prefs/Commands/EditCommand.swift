@@ -31,6 +31,13 @@ struct EditCommand: ParsableCommand {
                 try place.check(Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) }))
                 try apply(differences, to: stores)
                 return draft.remove()
+            } catch let error as PreferencesError where error.code == .notDurable {
+                // It is set, and may be lost with the power.
+                draft.remove()
+                throw error
+            } catch let error as PreferencesError where error.code == .outcomeUnknown {
+                Terminal.warn("your text is kept in \(draft.path)")
+                throw error
             } catch {
                 let failure = (error as? Failure) ?? (error as? PreferencesError).map { Failure($0) }
                 guard let failure else { throw error }
@@ -86,7 +93,12 @@ private struct EditDraft {
 
     func contents() throws -> [String: PropertyListValue] {
         do throws(PreferencesError) {
-            return try PreferenceText.changes(in: try bytes()).compactMapValues { $0 }
+            let bytes = try bytes()
+            // As a line of a file it would be an empty one; from an editor it is rather a person who gives up.
+            guard !bytes.withoutLeadingSpace.isEmpty else {
+                throw PreferencesError(.unreadable, "it is empty; write {} to remove every value")
+            }
+            return try PreferenceText.changes(in: bytes).compactMapValues { $0 }
         } catch {
             throw Failure(.usage, "the text is no JSON object of names and values: \(error.message)")
         }

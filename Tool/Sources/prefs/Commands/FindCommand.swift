@@ -16,13 +16,11 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        let places: [(suite: String?, place: Place)]
+        var place: (suite: String?, place: Place)?
         if options.file != nil {
-            places = [(nil, try options.place(&words))]
+            place = (nil, try options.place(&words))
         } else if words.count > 1, let suite = words.popFirst() {
-            places = [(suite, try Place(suite: suite))]
-        } else {
-            places = try words.isEmpty ? [] : Suites.names().map { ($0, try Place(suite: $0)) }
+            place = (suite, try Place(suite: suite))
         }
         let text = try words.next("the text to find").lowercased()
         guard !text.isEmpty else { throw Failure(.usage, "the text to find is empty; `prefs read` shows everything") }
@@ -30,9 +28,9 @@ struct FindCommand: ParsableCommand {
 
         var table = Table()
         var lines = ""
-        for (suite, place) in places {
-            for (name, value) in try place.contents().sortedByName {
-                guard name.lowercased().contains(text) || value.contains(text) else { continue }
+        func search(_ suite: String?, _ contents: [String: PropertyListValue]) throws {
+            for (name, value) in contents.sortedByName {
+                guard try name.lowercased().contains(text) || value.contains(text) else { continue }
                 if json {
                     var found: [String: PropertyListValue] = ["name": .string(name), "value": value]
                     if let suite { found["suite"] = .string(suite) }
@@ -44,20 +42,29 @@ struct FindCommand: ParsableCommand {
                 }
             }
         }
+        var failure: Failure?
+        if let place {
+            try search(place.suite, place.place.contents())
+        } else {
+            failure = try Suites.forEach(search)
+        }
+        if let failure, table.isEmpty, lines.isEmpty { throw failure }
         guard !table.isEmpty || !lines.isEmpty else { throw Failure(.absent, "nothing contains \"\(text)\"") }
         Terminal.write(json ? lines : table.text())
+        if let failure { throw failure }
     }
 }
 
 extension PropertyListValue {
     /// Whether the value's text, or a key or value inside of it, contains a text in lower case.
-    fileprivate func contains(_ text: String) -> Bool {
+    fileprivate func contains(_ text: String) throws -> Bool {
         switch self {
         case .string(let string): string.lowercased().contains(text)
-        case .array(let elements): elements.contains { $0.contains(text) }
+        case .array(let elements): try elements.contains { try $0.contains(text) }
         case .dictionary(let members):
-            members.contains { $0.key.lowercased().contains(text) || $0.value.contains(text) }
-        default: description.lowercased().contains(text)
+            try members.contains { try $0.key.lowercased().contains(text) || $0.value.contains(text) }
+        // As it is shown.
+        default: try ValueText.json(self).lowercased().contains(text)
         }
     }
 }

@@ -33,17 +33,15 @@ struct ReadCommand: ParsableCommand {
     }
 
     private func readAll() throws {
-        let suites = try Suites.names().map { ($0, try Place(suite: $0).contents()) }
-        if json {
-            let all = Dictionary(uniqueKeysWithValues: suites.map { ($0, PropertyListValue.dictionary($1)) })
-            return Terminal.write(try ValueText.json(all, indented: Terminal.isOutput))
-        }
+        var all: [String: PropertyListValue] = [:]
         var table = Table()
-        for (suite, contents) in suites {
+        let failure = try Suites.forEach { suite, contents in
+            all[suite] = .dictionary(contents)
             for (name, value) in contents.sortedByName {
                 table.add(ValueText.name(suite), ValueText.name(name), try ValueText.json(value))
             }
         }
-        Terminal.write(table.text())
+        Terminal.write(try json ? ValueText.json(all, indented: Terminal.isOutput) : table.text())
+        if let failure { throw failure }
     }
 }

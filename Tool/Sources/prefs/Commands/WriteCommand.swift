@@ -33,7 +33,21 @@ struct WriteCommand: ParsableCommand {
     )
     var words: [String] = []
 
+    /// The arguments with a `--` behind the command's own options, as the parser takes text with three dashes for an
+    /// option of its own elsewhere.
+    static func protected(_ arguments: [String]) -> [String] {
+        guard arguments.first == configuration.commandName else { return arguments }
+        var index = 1
+        while index < arguments.count, arguments[index].hasPrefix("--file") {
+            index += arguments[index] == "--file" ? 2 : 1
+        }
+        guard index < arguments.count, !arguments[index].hasPrefix("-") else { return arguments }
+        return arguments[..<index] + ["--"] + arguments[index...]
+    }
+
     func run() throws {
+        var words = words[...]
+        if words.first == "--" { words.removeFirst() }
         if let word = words.first, word.hasPrefix("-") {
             if word == "--help" || word == "-h" { throw CleanExit.helpRequest(self) }
             throw Failure(
@@ -41,7 +55,6 @@ struct WriteCommand: ParsableCommand {
                 "\"\(word)\" is no option of `prefs write`; the type of a value stands behind the name"
             )
         }
-        var words = words[...]
         let place = try options.place(&words)
         let name = try words.nextName()
         guard !ValueArguments.isFlag(name) else {

@@ -7,7 +7,7 @@ enum ImportSource {
         let bytes = try InputFile.bytes(of: path)
         let title = path == "-" ? "standard input" : path
         if bytes.starts(with: "bplist".utf8) { return try PropertyListParser.contents(of: bytes, title) }
-        switch bytes.drop(while: { " \t\r\n".utf8.contains($0) || [0xEF, 0xBB, 0xBF].contains($0) }).first {
+        switch bytes.withoutLeadingSpace.first {
         case nil: throw Failure(.damaged, "\(title) is empty")
         case UInt8(ascii: "<"): return try PropertyListParser.contents(of: bytes, title)
         case UInt8(ascii: "{"): return try json(bytes, title)
@@ -49,5 +49,12 @@ enum ImportSource {
         } catch {
             return false
         }
+    }
+}
+
+extension [UInt8] {
+    /// Without space, ends of lines and byte order marks before the first character.
+    var withoutLeadingSpace: ArraySlice<UInt8> {
+        drop { " \t\r\n".utf8.contains($0) || [0xEF, 0xBB, 0xBF].contains($0) }
     }
 }

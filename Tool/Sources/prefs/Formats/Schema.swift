@@ -20,7 +20,7 @@ struct Schema {
         let description: String?
     }
 
-    /// Reads a schema; words of it that the tool doesn't know are left alone.
+    /// Reads a schema; names in it that the tool doesn't know are left alone, but for those with a leading `$`.
     init(path: String) throws {
         var status = stat()
         // A FIFO would wait for somebody to write.
@@ -74,6 +74,7 @@ extension Schema.Property {
     func reasonToRefuse(_ value: PropertyListValue) throws -> String? {
         if let type, !value.isOf(type) { return "it is no \(type)" }
         if let choices, !choices.contains(value) { return "it is none of \(try allowed() ?? "")" }
+        if minimum != nil || maximum != nil, value.isNotANumber { return "it is outside \(try allowed() ?? "")" }
         if let minimum, value.precedes(minimum) { return "it is outside \(try allowed() ?? "")" }
         if let maximum, maximum.precedes(value) { return "it is outside \(try allowed() ?? "")" }
         return nil
@@ -115,6 +116,10 @@ extension PropertyListValue {
         case (.unsigned, .integer): false
         default: if let left = number, let right = other.number { left < right } else { false }
         }
+    }
+
+    fileprivate var isNotANumber: Bool {
+        if case .real(let value) = self { value.isNaN } else { false }
     }
 
     private var number: Double? {

@@ -113,7 +113,7 @@ enum ScalarFlag {
             switch self {
             case .string: .string(text)
             case .integer: Int64(text).map { .integer($0) } ?? UInt64(text).map { .unsigned($0) }
-            case .real: Double(text).map { .real($0) }
+            case .real: Self.real(text).map { .real($0) }
             case .boolean: Self.boolean(text).map { .boolean($0) }
             case .data: Self.data(text).map { .data($0) }
             case .date: Self.date(text)
@@ -132,6 +132,12 @@ enum ScalarFlag {
         case .data: "no data in hexadecimal digits, two a byte, such as 00ff"
         case .date: "no date, such as 2026-11-20T22:00:00Z"
         }
+    }
+
+    /// A number that is too large is no infinity, unless the text says so.
+    private static func real(_ text: String) -> Double? {
+        guard let value = Double(text), value.isFinite || !text.contains(where: \.isNumber) else { return nil }
+        return value
     }
 
     private static func boolean(_ text: String) -> Bool? {

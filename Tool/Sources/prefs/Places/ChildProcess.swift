@@ -7,10 +7,15 @@ enum ChildProcess {
         case killed
     }
 
-    /// Runs a program that takes over the terminal.
+    /// Runs a program that takes over the terminal: what a person interrupts is that one, and not the tool.
     static func run(_ path: String, _ arguments: [String]) throws -> Status {
-        try wait(for: try start(path, arguments) { _ in })
+        let before = signals.map { ($0, signal($0, SIG_IGN)) }
+        defer { for (number, action) in before { signal(number, action) } }
+        return try wait(for: try start(path, arguments) { _ in })
     }
+
+    /// Those that a terminal sends to all of its programs.
+    private static let signals = [SIGINT, SIGQUIT]
 
     /// Runs a program that reads `input`, and returns what it writes; its errors go nowhere.
     static func output(of path: String, input: Int32) throws -> (Status, [UInt8]) {
@@ -40,10 +45,18 @@ enum ChildProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         prepare(&actions)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for number in signals { sigaddset(&defaults, number) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child: pid_t = 0
-        let status = posix_spawn(&child, path, &actions, nil, &words, environ)
+        let status = posix_spawn(&child, path, &actions, &attributes, &words, environ)
         guard status == 0 else { throw Failure("run", path, errno: status) }
         return child
     }

@@ -2,24 +2,35 @@ import Glibc
 
 /// Files that the tool writes besides preferences files.
 enum OutputFile {
-    /// Puts a file at a path in one step: the old one stays where anything fails. A link stays, too.
+    /// Puts a file at a path in one step: the old one stays where anything fails. A link stays, too, and so do the
+    /// owner and the permissions as far as the user may give them.
     static func replace(_ path: String, with bytes: [UInt8]) throws {
         var status = stat()
-        let isStream = ["/dev/", "/proc/"].contains { path.hasPrefix($0) }
-        if stat(path, &status) == 0, isStream || status.st_mode & S_IFMT != S_IFREG {
-            return try append(to: path, bytes)
+        guard stat(path, &status) == 0 else {
+            guard lstat(path, &status) != 0 else {
+                throw Failure(.usage, "\(path) is a link to nothing; remove it, or make what it leads to")
+            }
+            return try put(bytes, at: path, replacing: nil)
         }
-        let target = realpath(path, nil)
+        // What a descriptor leads to, which may be a file that others write to as well.
+        let isStream = ["/dev/std", "/dev/fd/", "/proc/"].contains { path.hasPrefix($0) }
+        if isStream || status.st_mode & S_IFMT != S_IFREG { return try append(to: path, bytes) }
+        guard let target = realpath(path, nil) else { throw Failure("write", path, errno: errno) }
         defer { free(target) }
-        try put(bytes, at: target.map { String(cString: $0) } ?? path)
+        try put(bytes, at: String(cString: target), replacing: status)
     }
 
-    private static func put(_ bytes: [UInt8], at path: String) throws {
+    private static func put(_ bytes: [UInt8], at path: String, replacing old: stat?) throws {
         var template = Array("\(path).XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw Failure("write", path, errno: errno) }
         let draft = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer { close(descriptor) }
+        if let old {
+            // First the owner: a change of it takes rights away.
+            _ = fchown(descriptor, old.st_uid, old.st_gid)
+            _ = fchmod(descriptor, old.st_mode & 0o777)
+        }
         guard write(bytes, to: descriptor), fsync(descriptor) == 0, rename(draft, path) == 0 else {
             let code = errno
             unlink(draft)

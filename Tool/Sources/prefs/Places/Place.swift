@@ -42,11 +42,13 @@ struct Place {
     }
 
     /// What each file holds that a program reads, the one that wins last.
-    func layers() throws -> [(source: Source, contents: [String: PropertyListValue])] {
-        let own = try PreferencesFile.contents(of: path) { Terminal.warn("\($0)") }
+    func layers(
+        _ report: @escaping @Sendable (PreferencesError) -> Void = { Terminal.warn("\($0)") }
+    ) throws -> [(source: Source, contents: [String: PropertyListValue])] {
+        let own = try PreferencesFile.contents(of: path, report)
         guard let location else { return [(.file, own)] }
-        return location.systemPaths.reversed().map { (.system, Self.layer($0)) }
-            + [(.user, own), (.managed, Self.layer(location.managedPath))]
+        return location.systemPaths.reversed().map { (.system, Self.layer($0, report)) }
+            + [(.user, own), (.managed, Self.layer(location.managedPath, report))]
     }
 
     /// Which file a value comes from.
@@ -87,11 +89,14 @@ struct Place {
     }
 
     /// As for a program, a layer that can't be read is none.
-    private static func layer(_ path: String) -> [String: PropertyListValue] {
+    private static func layer(
+        _ path: String,
+        _ report: @escaping @Sendable (PreferencesError) -> Void
+    ) -> [String: PropertyListValue] {
         do throws(PreferencesError) {
-            return try PreferencesFile.contents(of: path) { Terminal.warn("\($0)") }
+            return try PreferencesFile.contents(of: path, report)
         } catch {
-            Terminal.warn("\(error)")
+            report(error)
             return [:]
         }
     }
@@ -99,8 +104,16 @@ struct Place {
     /// The stores to change values in, and to watch.
     func open() throws -> Stores {
         // First and strictly, so that the suite's store doesn't fall back to memory where the file can't be used.
-        let own = try PreferenceStore.file(at: URL(filePath: path), durability: .immediate)
-        return Stores(store: try location.map { try .suite(named: $0.name) } ?? own, own: own)
+        let own = try PreferenceStore.file(at: URL(filePath: try absolutePath()), durability: .immediate)
+        return Stores(store: try location.map { try PreferencesFile.store(ofSuite: $0.name) } ?? own, own: own)
+    }
+
+    /// A relative path as the system reads it; `URL` takes `..` and a leading `~` for something else.
+    private func absolutePath() throws -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = getcwd(nil, 0) else { throw Failure("find", "the current folder", errno: errno) }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
     }
 
     struct Stores {

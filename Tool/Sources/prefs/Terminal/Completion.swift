@@ -30,13 +30,12 @@ enum Completion {
 
     private static func names(of place: Place) throws -> [String] {
         // What a file holds that can't be read is told of by the commands.
-        let set = try place.layers().flatMap { $0.contents.keys }
+        let set = try place.layers { _ in }.flatMap { $0.contents.keys }
         return Set(set).union(try place.schema()?.properties.keys.map { $0 } ?? []).sorted()
     }
 
     /// One a line, without those that a shell would take for something else.
     private static func offered(_ words: () throws -> [String]) -> [String] {
-        PreferenceStore.defaultIssueHandler = { _ in }
         do {
             let words = try words().filter {
                 $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
