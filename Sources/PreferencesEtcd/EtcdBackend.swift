@@ -22,6 +22,8 @@ final class EtcdBackend: PreferenceBackend {
     let watch: WatchDriver
     private let host = Lock<PreferenceBackendHost?>(nil)
     private let isLoaded = Lock(false)
+    /// Whether a token was refused since the watch was last open.
+    private let isTokenDoubted = Lock(false)
     private let lastReported = Lock<GatewayFailure?>(nil)
 
     /// Connects to nothing yet.
@@ -33,6 +35,12 @@ final class EtcdBackend: PreferenceBackend {
     ) throws(PreferencesError) {
         guard !configuration.endpoints.isEmpty else {
             throw PreferencesError(.misuse, "the configuration has no endpoints; name at least one member's URL")
+        }
+        guard configuration.maximumOperations >= 4 else {
+            throw PreferencesError(
+                .misuse,
+                "\(configuration.maximumOperations) operations at once are too few; give the servers' --max-txn-ops"
+            )
         }
         self.configuration = configuration
         self.monitor = monitor
@@ -64,9 +72,13 @@ final class EtcdBackend: PreferenceBackend {
             monitor.disconnected(problem)
             guard error.reason.isPassing else { throw problem }
             if copy == nil {
-                // It is loaded as soon as something can be read.
-                try watch.start(after: nil, self)
-                throw problem
+                guard configuration.offlineWrites == .queueing else {
+                    // It is loaded as soon as something can be read.
+                    try watch.start(after: nil, self)
+                    throw problem
+                }
+                // What is set from now on waits, as it would without values of before.
+                host.report(problem)
             }
             mirror.withLock { if $0.revision == 0 { $0.begin(withCopy: copied) } }
         }
@@ -86,6 +98,7 @@ final class EtcdBackend: PreferenceBackend {
 
     func sync() throws(PreferencesError) {
         sendQueue()
+        announceChanges()
         let count = queue.withLock { $0.count }
         guard count == 0 else {
             throw PreferencesError(
@@ -130,7 +143,8 @@ final class EtcdBackend: PreferenceBackend {
     private func loadCopy(_ host: PreferenceBackendHost) -> [String: PropertyListValue] {
         guard let copy else { return [:] }
         do throws(PreferencesError) {
-            return try copy.load(host)
+            defer { for problem in copy.takeProblems() { host.report(problem) } }
+            return try copy.load()
         } catch {
             host.report(error)
             return [:]
@@ -138,51 +152,51 @@ final class EtcdBackend: PreferenceBackend {
     }
 
     private func updateCopy() {
-        guard let copy else { return }
-        do throws(PreferencesError) {
-            try copy.update { mirror.withLock { $0.takeUncopied() } }
-        } catch {
-            report(error)
-        }
+        updateCopy { $0.takeUncopied() }
     }
 
     /// Removes from the copy what is no longer stored, too.
     private func updateCopy(from copied: [String: PropertyListValue]) {
-        guard let copy else { return }
-        do throws(PreferencesError) {
-            try copy.update {
-                mirror.withLock { mirror in
-                    var changes = mirror.takeUncopied()
-                    for (name, value) in mirror.values { changes.updateValue(value, forKey: name) }
-                    for name in copied.keys where mirror.values[name] == nil { changes.updateValue(nil, forKey: name) }
-                    return changes
-                }
-            }
-        } catch {
-            report(error)
+        updateCopy { mirror in
+            var changes = mirror.takeUncopied()
+            for (name, value) in mirror.values { changes.updateValue(value, forKey: name) }
+            for name in copied.keys where mirror.values[name] == nil { changes.updateValue(nil, forKey: name) }
+            return changes
         }
+    }
+
+    private func updateCopy(_ changes: (inout Mirror) -> [String: PropertyListValue?]) {
+        guard let copy else { return }
+        copy.update {
+            mirror.withLock { changes(&$0) }
+        } putBack: { changes in
+            mirror.withLock { $0.putBack(uncopied: changes) }
+        }
+        for problem in copy.takeProblems() { report(problem) }
     }
 
     // MARK: Reading
 
     /// Reads the suite whole; gives the revision.
     func readAll() throws(GatewayClient.Failure) -> Int64 {
-        let response: RangeResponse = try client.call("/v3/kv/range", within: configuration.timeout) { _ in
-            RangeRequest.all(of: keys)
+        let end = ContinuousClock.now + configuration.timeout
+        while true {
+            let response: RangeResponse = try client.call("/v3/kv/range", within: end - .now) { _ in
+                RangeRequest.all(of: keys)
+            }
+            let revision = response.header?.revision.value ?? 0
+            // A write of this process may have gone past it, and the mirror be wrong about what was before that.
+            if mirror.withLock({ $0.replace(with: response.kvs ?? [], at: revision) }) { return revision }
         }
-        let revision = response.header?.revision.value ?? 0
-        mirror.withLock { $0.replace(with: response.kvs ?? [], at: revision) }
-        return revision
     }
 
     /// Takes what was put since the mirror's revision, and finds out what was removed where a count says that some was.
     func take(_ delta: RangeResponse, at revision: Int64) throws(GatewayClient.Failure) {
-        let isComplete = mirror.withLock { $0.take(delta, at: revision) }
-        guard !isComplete else { return }
+        guard !mirror.withLock({ $0.take(delta, at: revision) }) else { return }
         let names: RangeResponse = try client.call("/v3/kv/range", within: configuration.timeout) { _ in
             RangeRequest.names(of: keys, at: revision)
         }
-        mirror.withLock { $0.keep(Set((names.kvs ?? []).map(\.key)), at: revision) }
+        mirror.withLock { $0.take(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision) }
     }
 }
 
@@ -208,13 +222,7 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func probe(_ endpoint: String) -> Result<Bool, GatewayFailure> {
         do throws(GatewayFailure) {
-            let body = try GatewayClient.encode(RangeRequest.newest(of: keys))
-            let newest: RangeResponse = try client.ask(
-                endpoint,
-                "/v3/kv/range",
-                body,
-                within: configuration.attemptTimeout
-            )
+            let newest = try newest(at: endpoint)
             sendQueue()
             announceChanges()
             return .success(mirror.withLock { $0.isBehind(newest) })
@@ -223,8 +231,20 @@ extension EtcdBackend: WatchDriver.Delegate {
         }
     }
 
+    private func newest(at endpoint: String) throws(GatewayFailure) -> RangeResponse {
+        let body = try GatewayClient.encode(RangeRequest.newest(of: keys))
+        do throws(GatewayFailure) {
+            return try client.ask(endpoint, "/v3/kv/range", body, within: configuration.attemptTimeout)
+        } catch {
+            guard case .tokenRefused = error, configuration.credentials != nil else { throw error }
+            // A token has its time, and is renewed now.
+            return try client.ask(endpoint, "/v3/kv/range", body, within: configuration.attemptTimeout)
+        }
+    }
+
     func becameConnected(to endpoint: String) {
         monitor.connected(to: endpoint)
+        isTokenDoubted.withLock { $0 = false }
         lastReported.withLock { $0 = nil }
         sendQueue()
         announceChanges()
@@ -233,6 +253,10 @@ extension EtcdBackend: WatchDriver.Delegate {
     func becameDisconnected(_ failure: GatewayFailure) {
         let error = PreferencesError(failure)
         monitor.disconnected(error)
+        // A token has its time; only where a new one is refused, too, somebody has to act.
+        if case .tokenRefused = failure, configuration.credentials != nil,
+            !isTokenDoubted.withLock({ exchange(&$0, with: true) })
+        { return }
         // What passes shows in the state; the rest needs somebody to act.
         if !failure.isPassing, lastReported.withLock({ exchange(&$0, with: failure) }) != failure { report(error) }
     }

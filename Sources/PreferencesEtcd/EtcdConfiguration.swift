@@ -9,7 +9,7 @@ public import Foundation
 public struct EtcdConfiguration: Sendable {
     /// What a write does while no endpoint can be reached.
     public enum OfflineWrites: Hashable, Sendable {
-        /// It throws `PreferencesError.Code.unavailable` once `timeout` is over.
+        /// It throws `PreferencesError.Code.unavailable` once `timeout` is over, or `outcomeUnknown` where it may be done.
         case failing
         /// It is kept in memory, readable at once, and sent in order when an endpoint can be reached.
         ///
@@ -39,7 +39,7 @@ public struct EtcdConfiguration: Sendable {
     /// Nil: such a start reports an error and reads give defaults until an endpoint answers. It is a file of the file
     /// store's form, with its folder made where there is none, and holds nothing but a copy.
     public var cacheFile: URL?
-    /// The server's `--max-txn-ops`.
+    /// The server's `--max-txn-ops`; at least 4.
     public var maximumOperations = 128
 
     /// Makes a configuration for a cluster.

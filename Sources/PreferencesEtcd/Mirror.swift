@@ -44,32 +44,40 @@ struct Mirror: Sendable {
 
     // MARK: What is read
 
-    /// Takes everything as it was read whole.
-    mutating func replace(with keyValues: [KeyValue], at revision: Int64) {
-        guard revision > self.revision || self.revision == 0 else { return }
+    /// Takes everything as it was read whole; false where the mirror knows something newer.
+    mutating func replace(with keyValues: [KeyValue], at revision: Int64) -> Bool {
+        guard revision >= self.revision else { return false }
         var changes: [String: PropertyListValue?] = [:]
         let present = Set(keyValues.map(\.key))
         for key in entries.keys where !present.contains(key) { remove(key, &changes) }
         for keyValue in keyValues { take(keyValue, &changes) }
         finish(changes, at: revision)
+        return true
     }
 
-    /// Takes what was put since the mirror's revision; false where keys were removed, too, and it isn't known which.
+    /// Takes what was put since the mirror's revision; false, and nothing is taken, where keys were removed, too.
     mutating func take(_ delta: RangeResponse, at revision: Int64) -> Bool {
         guard revision > self.revision else { return true }
-        var changes: [String: PropertyListValue?] = [:]
-        for keyValue in delta.kvs ?? [] where keyValue.modRevision.value > self.revision { take(keyValue, &changes) }
-        finish(changes, at: revision)
-        return entries.count == Int(delta.count.value)
+        let addedCount = news(of: delta).count { entries[$0.key] == nil }
+        guard entries.count + addedCount == Int(delta.count.value) else { return false }
+        take(delta, keeping: nil, at: revision)
+        return true
     }
 
-    /// Removes what was no key at a revision.
-    mutating func keep(_ present: Set<Data>, at revision: Int64) {
+    /// Takes what was put since the mirror's revision, and removes what was no key any more.
+    mutating func take(_ delta: RangeResponse, keeping present: Set<Data>?, at revision: Int64) {
+        guard revision > self.revision else { return }
         var changes: [String: PropertyListValue?] = [:]
-        for (key, entry) in entries where !present.contains(key) && entry.modRevision <= revision {
-            remove(key, &changes)
+        let news = news(of: delta)
+        if let present {
+            for key in entries.keys where !present.contains(key) { remove(key, &changes) }
         }
-        finish(changes, at: max(revision, self.revision))
+        for keyValue in news { take(keyValue, &changes) }
+        finish(changes, at: revision)
+    }
+
+    private func news(of delta: RangeResponse) -> [KeyValue] {
+        (delta.kvs ?? []).filter { $0.modRevision.value > revision }
     }
 
     /// Takes what a watch tells of one revision.
@@ -144,6 +152,11 @@ struct Mirror: Sendable {
         return uncopied
     }
 
+    /// Puts back what the copy could not be told; what is newer stays.
+    mutating func putBack(uncopied changes: [String: PropertyListValue?]) {
+        uncopied.merge(changes) { newer, _ in newer }
+    }
+
     mutating func note(_ problem: PreferencesError) { problems.append(problem) }
 
     mutating func takeProblems() -> [PreferencesError] {
@@ -186,8 +199,10 @@ struct Mirror: Sendable {
     }
 
     private func read(_ keyValue: KeyValue) -> PropertyListValue? {
+        // Repaired text would be another value.
+        guard let text = String(validating: keyValue.value ?? Data(), as: UTF8.self) else { return nil }
         do throws(PreferencesError) {
-            return try PreferenceText.value(in: String(decoding: keyValue.value ?? Data(), as: UTF8.self))
+            return try PreferenceText.value(in: text)
         } catch {
             return nil
         }

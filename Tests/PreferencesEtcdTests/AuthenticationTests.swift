@@ -10,8 +10,8 @@ import Testing
 @Suite(needsEtcd)
 struct AuthenticationTests {
     /// A node where the user `app` may read and write `tests/allowed`, and nothing else.
-    private static func start() throws -> EtcdCluster {
-        let cluster = try EtcdCluster.start(arguments: { _ in ["--auth-token-ttl", "1"] })
+    private static func start(tokenSeconds: Int = 300) throws -> EtcdCluster {
+        let cluster = try EtcdCluster.start(arguments: { _ in ["--auth-token-ttl", "\(tokenSeconds)"] })
         for command in [
             ["user", "add", "root:secret"], ["user", "grant-role", "root", "root"], ["role", "add", "app"],
             ["role", "grant-permission", "app", "--prefix=true", "readwrite", "tests/allowed/"],
@@ -51,7 +51,7 @@ struct AuthenticationTests {
 
     @Test
     func expiredTokenIsRenewedForWritesAndForTheWatch() async throws {
-        let cluster = try Self.start()
+        let cluster = try Self.start(tokenSeconds: 1)
         let right = configuration(cluster, password: "password")
         let store = try PreferenceStore.etcd("allowed", right)
         try store.transaction { $0["a"] = 1 }

@@ -13,7 +13,7 @@ struct MirrorTests {
     init() throws {
         keys = try KeySpace(prefix: "p", suite: "s")
         mirror = Mirror(keys)
-        mirror.replace(with: [put("a", "1", 3), put("b", "2", 5)], at: 10)
+        _ = mirror.replace(with: [put("a", "1", 3), put("b", "2", 5)], at: 10)
         _ = mirror.drain()
     }
 
@@ -55,12 +55,58 @@ struct MirrorTests {
     mutating func countTellsOfRemovalsThatADeltaDoesNotShow() {
         let isComplete = mirror.take(RangeResponse(kvs: [put("c", "3", 12)], count: 3), at: 12)
         #expect(isComplete)
-        let isStillComplete = mirror.take(RangeResponse(count: 2), at: 13)
-        #expect(!isStillComplete)
-        mirror.keep([keys.key(of: "a"), keys.key(of: "c")], at: 13)
-        #expect(mirror.values == ["a": 1, "c": 3])
+        let delta = RangeResponse(kvs: [put("d", "4", 13)], count: 3)
+        let isStillComplete = mirror.take(delta, at: 13)
+        #expect(!isStillComplete && mirror.revision == 12, "the watch is still to tell of it")
+        mirror.take(delta, keeping: Set(["a", "c", "d"].map(keys.key(of:))), at: 13)
+        #expect(mirror.values == ["a": 1, "c": 3, "d": 4] && mirror.revision == 13)
         let told = mirror.drain()
-        #expect(told == ["b": nil, "c": 3])
+        #expect(told == ["b": nil, "c": 3, "d": 4])
+    }
+
+    /// A write of one's own was stored at a revision of which it is not known what others removed before.
+    @Test
+    mutating func allThatIsReadCountsAtTheMirrorsOwnRevisionToo() {
+        _ = mirror.commit(["c": 3], at: 12)
+        let isTaken = mirror.replace(with: [put("a", "1", 3), put("c", "3", 12)], at: 12)
+        #expect(isTaken && mirror.values == ["a": 1, "c": 3])
+        let isOlderTaken = mirror.replace(with: [], at: 11)
+        #expect(!isOlderTaken && mirror.values == ["a": 1, "c": 3])
+    }
+
+    @Test
+    mutating func copyThatCouldNotBeWrittenIsToldAgainOfWhatIsNotNewer() {
+        mirror.take([event("a", "5", 11), event("b", "6", 11)])
+        let untold = mirror.takeUncopied()
+        mirror.take([event("a", "7", 12)])
+        mirror.putBack(uncopied: untold)
+        #expect(mirror.takeUncopied() == ["a": 7, "b": 6])
+    }
+
+    @Test
+    mutating func valueThatIsNoTextIsReportedAndNotRepaired() {
+        mirror.take([WatchEvent(kv: KeyValue(key: keys.key(of: "a"), value: Data([0x22, 0xE9, 0x22]), modRevision: 11))])
+        #expect(mirror.values == ["b": 2])
+        #expect(mirror.takeProblems().map(\.code) == [.damaged])
+    }
+
+    /// etcd takes no more operations inside of another transaction than are left beside its comparisons.
+    @Test(arguments: [126, 127, 128, 200])
+    func noTransactionHasMoreThanTheServerTakes(count: Int) throws {
+        let changes: [String: PropertyListValue?] = Dictionary(
+            uniqueKeysWithValues: (0..<count).map { ("name\($0)", PropertyListValue?.none) }
+        )
+        let request = try TransactionBuilder(
+            changes,
+            among: changes.keys,
+            if: .none,
+            on: mirror,
+            mark: WriteMark(),
+            limit: 128
+        ).request(isRepeated: true)
+        let outer = max(request.compare.count, request.success.count)
+        #expect(outer <= 128)
+        for case .transaction(let inner) in request.success { #expect(inner.success.count <= 128 - outer) }
     }
 
     @Test

@@ -76,6 +76,7 @@ struct OfflineTests {
         }
         try await eventually("the copy lags behind") { try folder.read("cache.jsonl").contains("two") }
         transport.cut()
+        configuration.timeout = .milliseconds(500)
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         #expect(store.contents == ["value": 1, "gone": 1, "other": "two"])
         #expect(!monitor.status.isConnected)
@@ -135,7 +136,7 @@ struct OfflineTests {
     mutating func queuedUpdateWhoseAnswerWasLostIsNotDoneTwice() async throws {
         configuration.offlineWrites = .queueing
         // How long the update looks for its answer; the write before must be done in that time, too.
-        configuration.timeout = .seconds(5)
+        configuration.timeout = .seconds(10)
         let transport = try TestTransport { $0 == 2 ? .lostConnection : nil }
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
@@ -151,7 +152,7 @@ struct OfflineTests {
         #expect(reports.codes.isEmpty)
     }
 
-    @Test
+    @Test(.timeLimit(.minutes(5)))
     mutating func statusesShowEachTurn() async throws {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         _ = store.contents

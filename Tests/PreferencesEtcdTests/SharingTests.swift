@@ -44,7 +44,13 @@ struct SharingTests {
                 for _ in 0..<2 {
                     group.addTask {
                         let counter = Preference("counter", default: 0, in: store)
-                        for _ in 0..<25 { try counter.update { $0 += 1 } }
+                        var done = 0
+                        while done < 25 {
+                            do {
+                                try counter.update { $0 += 1 }
+                                done += 1
+                            } catch let error as PreferencesError where error.code == .conflict { continue }
+                        }
                     }
                 }
             }
@@ -72,7 +78,7 @@ struct SharingTests {
         try cluster.control("del", "tests/\(suite)/volume")
         try await eventually("the changes never came") { store.contents == ["theme": "dark"] }
         try cluster.control("put", "tests/\(suite)/theme", "dark without quotes")
-        try await eventually("the value is not reported") { reports.codes == [.damaged] }
+        try await eventually("the value is not reported") { reports.codes.contains(.damaged) }
         #expect(store["theme"] == nil)
         store.set("light", for: "theme")
         #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/theme") == "\"light\"\n")
@@ -104,6 +110,8 @@ struct SharingTests {
 
     @Test
     func requestThatIsTooLargeIsRefusedAndChangesNothing() throws {
+        var configuration = configuration
+        configuration.attemptTimeout = .seconds(30)
         let store = try PreferenceStore.etcd(suite, configuration)
         let text = Preference("text", default: "", in: store)
         try text.write("small")

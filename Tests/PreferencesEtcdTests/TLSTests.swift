@@ -70,9 +70,11 @@ struct TLSTests {
         try await eventually("the watch tells nothing") { second["a"] == 1 }
 
         for (authority, client) in [("wrong", "client"), (nil, "client"), ("right", "stranger"), ("right", nil)] {
-            let refused = try store(authority: authority, client: client, timeout: .seconds(5))
+            let refused = try store(authority: authority, client: client, timeout: .seconds(8))
             let error = #expect(throws: PreferencesError.self) { try refused.transaction { $0["a"] = 2 } }
             #expect(error?.code == .unavailable)
+            // A server that refuses a client may end the connection before it has said why.
+            guard authority != "right" else { continue }
             #expect(
                 error.map { "\($0)".contains("no encrypted connection can be made") } == true,
                 "\(String(describing: error))"

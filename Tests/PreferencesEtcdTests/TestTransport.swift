@@ -63,8 +63,8 @@ final class TestTransport: Transport {
             _ = try transport.send(request, timeout: timeout)
             throw .unreachable("lost on the way back")
         case .lostConnection:
+            defer { cut() }
             _ = try transport.send(request, timeout: timeout)
-            cut()
             throw .unreachable("lost with its connection")
         case nil: return try transport.send(request, timeout: timeout)
         }

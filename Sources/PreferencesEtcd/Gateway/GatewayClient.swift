@@ -77,7 +77,11 @@ final class GatewayClient: Sendable {
         _ body: Data,
         within timeout: Duration
     ) throws(GatewayFailure) -> Response {
-        let token = try token(from: endpoint, within: timeout)
+        let token: String?
+        do throws(GatewayFailure) { token = try self.token(from: endpoint, within: timeout) } catch {
+            // What was asked has not been sent yet.
+            throw error.isInDoubt ? .unconnected(error.text) : error
+        }
         let request = GatewayRequest(endpoint: endpoint, path: path, body: body, token: token)
         do throws(GatewayFailure) {
             return try Self.decode(transport.send(request, timeout: timeout))

@@ -18,13 +18,15 @@ enum GatewayFailure: Error, Hashable, Sendable {
     init(_ error: ErrorResponse) {
         let text = error.message
         switch error.code {
-        // Codes of gRPC: canceled, deadline exceeded, aborted, unavailable.
-        case 1, 4, 10, 14: self = .transient(text)
-        case 8 where text.contains("too many requests"): self = .transient(text)
-        case 16: self = .tokenRefused(text)
         // Without a token, or with one that was made before users changed, this is what 3.4 to 3.6 say.
         case _ where text.contains("user name is empty") || text.contains("auth store is old"):
             self = .tokenRefused(text)
+        // Codes of gRPC: canceled, deadline exceeded, aborted, unavailable.
+        case 1, 4, 10, 14: self = .transient(text)
+        // Without a code of its own: the leader is just being changed.
+        case 2 where text.contains("proposal dropped"): self = .transient(text)
+        case 8 where text.contains("too many requests"): self = .transient(text)
+        case 16: self = .tokenRefused(text)
         default: self = .refused(code: error.code, message: text)
         }
     }

@@ -5,8 +5,9 @@ internal import Preferences
 /// Does what the state machine of a watch says, on a thread of its own.
 final class WatchDriver: Sendable {
     private struct Inbox {
-        var inputs = FirstInFirstOut<WatchStateMachine.Input>()
-        /// Which of the streams is in use; what another says is dropped.
+        /// Each with the stream that it came by, if it did by one.
+        var inputs = FirstInFirstOut<(input: WatchStateMachine.Input, stream: Int?)>()
+        /// Which of the streams is in use; what another says, or has said, is dropped.
         var stream = 0
         var isStopped = false
         var isStarted = false
@@ -49,7 +50,7 @@ final class WatchDriver: Sendable {
     }
 
     /// Has everything be read anew.
-    func readAnew() { inbox.signal { $0.inputs.append(.lost) } }
+    func readAnew() { inbox.signal { $0.inputs.append((.lost, nil)) } }
 
     func stop() { inbox.signal { $0.isStopped = true } }
 
@@ -126,7 +127,7 @@ final class WatchDriver: Sendable {
     private func receive(_ part: StreamPart, from stream: Int) {
         let input = Self.input(of: part)
         inbox.signal { inbox in
-            if inbox.stream == stream { inbox.inputs.append(input) }
+            if inbox.stream == stream { inbox.inputs.append((input, stream)) }
         }
     }
 
@@ -149,7 +150,12 @@ final class WatchDriver: Sendable {
         let end = patience.map { ContinuousClock.now + $0 }
         return inbox.wait { inbox in
             if inbox.isStopped { return .done(nil) }
-            if let input = inbox.inputs.popFirst() { return .done(input) }
+            while let (input, stream) = inbox.inputs.popFirst() {
+                guard stream == nil || stream == inbox.stream else { continue }
+                // It has said why it ends; its connection may end with another word.
+                if case .ended = input { inbox.stream += 1 }
+                return .done(input)
+            }
             guard let end else { return .until(nil) }
             let rest = end - .now
             return rest > .zero ? .until(rest) : .done(.silence)

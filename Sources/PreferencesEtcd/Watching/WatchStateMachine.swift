@@ -115,7 +115,7 @@ struct WatchStateMachine: Sendable {
             failures = 0
             return [.becameConnected]
         }
-        guard state != .idle, let expected = nextRevision else { return [] }
+        guard state != .idle, state != .pausing, let expected = nextRevision else { return [] }
         if state != .opening { state = .watching }
         let events = (response.events ?? []).filter { $0.kv.modRevision.value >= expected }
         if let last = events.last {

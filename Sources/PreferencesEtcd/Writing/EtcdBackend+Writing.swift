@@ -12,7 +12,7 @@ extension EtcdBackend {
             if mustQueue { return enqueue(.init(changes: changes, condition: condition)) }
             let write = WriteQueue.Write(changes: changes, condition: condition)
             do throws(WriteFailure) {
-                let outcome = try send(write)
+                let outcome = try send(write, isQueued: false)
                 return PreferenceBackendCommit(outside: visible(outcome.outside), isStored: outcome.isStored)
             } catch {
                 guard configuration.offlineWrites == .queueing, error.isPassing else {
@@ -62,8 +62,7 @@ extension EtcdBackend {
         while let write = queue.withLock({ $0.first }) {
             var problem: PreferencesError?
             do throws(WriteFailure) {
-                let outcome = try send(write)
-                mirror.withLock { $0.tellFirst(outcome.outside) }
+                let outcome = try send(write, isQueued: true)
                 if !outcome.isStored {
                     problem = PreferencesError(
                         .conflict,
@@ -104,27 +103,38 @@ extension EtcdBackend {
     }
 
     /// Stores a write, or finds that its condition is not true of what is stored.
-    private func send(_ write: WriteQueue.Write) throws(WriteFailure) -> Outcome {
+    ///
+    /// Of one that was queued what others changed is left to be told; there is no answer to tell it with.
+    private func send(_ write: WriteQueue.Write, isQueued: Bool) throws(WriteFailure) -> Outcome {
         let end = ContinuousClock.now + configuration.timeout
         var inDoubt = write.inDoubt
         var isCurrent = false
         repeat {
             if let builder = inDoubt {
                 inDoubt = nil
-                if let outcome = try send(builder, of: write, isRepeated: true, until: end) { return outcome }
+                if let stored = try send(builder, isRepeated: true, until: end) {
+                    return commit(builder, of: write, at: stored, isQueued: isQueued)
+                }
                 isCurrent = true
             }
             switch try plan(write) {
             case .send(let builder):
-                if let outcome = try send(builder, of: write, isRepeated: false, until: end) { return outcome }
+                if let stored = try send(builder, isRepeated: false, until: end) {
+                    return commit(builder, of: write, at: stored, isQueued: isQueued)
+                }
                 isCurrent = true
             case .refused where !isCurrent, .unchanged where !isCurrent:
                 try catchUp(until: end)
                 isCurrent = true
             case .refused:
-                return Outcome(outside: mirror.withLock { $0.drain() }, isStored: false)
+                return Outcome(outside: isQueued ? [:] : mirror.withLock { $0.drain() }, isStored: false)
             case .unchanged:
-                return Outcome(outside: mirror.withLock { $0.drain() }, isStored: true)
+                // Of what the watch took in since, the store must not think that its own value came later.
+                let outside = mirror.withLock { mirror -> [String: PropertyListValue?]? in
+                    guard write.isStored(in: mirror.values) else { return nil }
+                    return isQueued ? [:] : mirror.drain()
+                }
+                if let outside { return Outcome(outside: outside, isStored: true) }
             }
         } while ContinuousClock.now < end
         throw WriteFailure(
@@ -135,8 +145,8 @@ extension EtcdBackend {
     private func plan(_ write: WriteQueue.Write) throws(WriteFailure) -> Plan {
         let mirror = mirror.withLock { $0 }
         guard write.condition.holds(for: mirror.values) else { return .refused }
+        guard !write.isStored(in: mirror.values) else { return .unchanged }
         let changes = write.changes.filter { mirror.values[$0.key] != $0.value }
-        guard !changes.isEmpty else { return .unchanged }
         do throws(PreferencesError) {
             return .send(
                 try TransactionBuilder(
@@ -153,13 +163,12 @@ extension EtcdBackend {
         }
     }
 
-    /// Sends a request until it is answered; nil where somebody else was faster.
+    /// Sends a request until it is answered; gives the revision where it is stored, or nil where somebody else was faster.
     private func send(
         _ builder: TransactionBuilder,
-        of write: WriteQueue.Write,
         isRepeated: Bool,
         until end: ContinuousClock.Instant
-    ) throws(WriteFailure) -> Outcome? {
+    ) throws(WriteFailure) -> Int64? {
         var isInDoubt = isRepeated
         let response: TransactionResponse
         do throws(GatewayClient.Failure) {
@@ -175,16 +184,17 @@ extension EtcdBackend {
         if response.succeeded == true {
             // What it was built on was the state just before.
             takeOrReadLater(delta, at: revision - 1)
-            return commit(builder, of: write, at: revision)
+            return revision
         }
         takeOrReadLater(delta, at: revision)
         guard isInDoubt else { return nil }
+        // The repeated request has put it there, with nothing else.
+        mirror.withLock { $0.noteMark(at: revision) }
         do throws(GatewayFailure) {
             let history = History(of: builder, through: revision, client, configuration)
-            guard let stored = try history.find(until: end) else { return nil }
-            return commit(builder, of: write, at: stored)
+            return try history.find(until: end)
         } catch {
-            throw WriteFailure(error: PreferencesError(inDoubt: error))
+            throw WriteFailure(error: PreferencesError(inDoubt: error), isPassing: error.isPassing, inDoubt: builder)
         }
     }
 
@@ -196,7 +206,11 @@ extension EtcdBackend {
         guard failure.isInDoubt || isInDoubt else {
             return WriteFailure(error: PreferencesError(failure.reason), isPassing: failure.reason.isPassing)
         }
-        return WriteFailure(error: PreferencesError(inDoubt: failure.reason), isPassing: true, inDoubt: builder)
+        return WriteFailure(
+            error: PreferencesError(inDoubt: failure.reason),
+            isPassing: failure.reason.isPassing,
+            inDoubt: builder
+        )
     }
 
     private func catchUp(until end: ContinuousClock.Instant) throws(WriteFailure) {
@@ -229,11 +243,18 @@ extension EtcdBackend {
         do throws(GatewayClient.Failure) { try take(delta, at: revision) } catch { watch.readAnew() }
     }
 
-    private func commit(_ builder: TransactionBuilder, of write: WriteQueue.Write, at revision: Int64) -> Outcome {
-        let outside = mirror.withLock { mirror in
+    private func commit(
+        _ builder: TransactionBuilder,
+        of write: WriteQueue.Write,
+        at revision: Int64,
+        isQueued: Bool
+    ) -> Outcome {
+        let outside = mirror.withLock { mirror -> [String: PropertyListValue?] in
             let outside = mirror.commit(write.changes, at: revision)
             if builder.mark != nil { mirror.noteMark(at: revision) }
-            return outside
+            guard isQueued else { return outside }
+            mirror.tellFirst(outside)
+            return [:]
         }
         return Outcome(outside: outside, isStored: true)
     }

@@ -37,7 +37,6 @@ struct TransactionBuilder: Sendable {
         // A removal leaves no key that could be compared; see `comparisons`.
         let isMarked = !condition.values.isEmpty || condition.isComplete || changes.values.contains { $0 == nil }
         self.mark = isMarked ? mark : nil
-        comparisons = Self.comparisons(names, condition, mirror, limit: limit)
         var writes: [Operation] = []
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             let key = keys.key(of: name)
@@ -50,6 +49,9 @@ struct TransactionBuilder: Sendable {
         }
         if isMarked { writes.append(.put(PutRequest(key: keys.mark, value: mark.data))) }
         self.writes = try Self.packed(writes, limit: limit)
+        // A transaction inside another may have as many operations as the limit leaves beside the outer one's comparisons.
+        let isPacked = writes.count >= limit
+        comparisons = Self.comparisons(names, condition, mirror, limit: isPacked ? limit / 2 : limit)
     }
 
     /// The request; one that may have been sent before also marks its failure, so that the history has an end.

@@ -8,6 +8,10 @@ struct WriteQueue: Sendable {
         var condition: PreferenceCondition
         /// The request that may have been done already.
         var inDoubt: TransactionBuilder?
+
+        func isStored(in values: [String: PropertyListValue]) -> Bool {
+            changes.allSatisfy { values[$0.key] == $0.value }
+        }
     }
 
     private var writes = FirstInFirstOut<Write>()

@@ -72,7 +72,7 @@ struct GuideTests {
         // end
         store.set(1, for: "a")
         #expect(store["a"] == 1)
-        #expect(monitor.status.isConnected)
+        try await eventually("the watch was never opened") { monitor.status.isConnected }
         task.cancel()
     }
 }
