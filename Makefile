@@ -60,8 +60,9 @@ tool:
 	Scripts/check-imports Tool/.build
 
 # Runs on Linux what is compiled for Apple's platforms alone, over Foundation's user defaults and stand-ins for SwiftUI and the cloud.
+# One test after another, as every store of the process hears of every change of any user defaults.
 verify:
-	XDG_CONFIG_HOME=$$(mktemp -d) $(SWIFT) test --package-path Verify
+	XDG_CONFIG_HOME=$$(mktemp -d) $(SWIFT) test --package-path Verify --no-parallel
 
 # Type-checks the sources for macOS and iOS without their SDKs.
 apple-check:

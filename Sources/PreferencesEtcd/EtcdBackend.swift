@@ -256,7 +256,9 @@ extension EtcdBackend: WatchDriver.Delegate {
         // A token has its time; only where a new one is refused, too, somebody has to act.
         if case .tokenRefused = failure, configuration.credentials != nil,
             !isTokenDoubted.withLock({ exchange(&$0, with: true) })
-        { return }
+        {
+            return
+        }
         // What passes shows in the state; the rest needs somebody to act.
         if !failure.isPassing, lastReported.withLock({ exchange(&$0, with: failure) }) != failure { report(error) }
     }

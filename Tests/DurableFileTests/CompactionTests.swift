@@ -93,7 +93,7 @@ struct CompactionTests {
 
     @Test
     func linesThatStillGoToTheOldFileAreCollected() throws {
-        let log = try open()
+        let log = try open("log", FaultyFileSystem())
         try log.set("a", "1")
         try folder.append("b=", to: "log")
         try log.catchUp()

@@ -39,7 +39,7 @@ struct ForkTests {
             sigemptyset(&signals)
             sigaddset(&signals, SIGALRM)
             pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-            alarm(30)
+            alarm(300)
             _exit(body())
         }
         try #require(child > 0)

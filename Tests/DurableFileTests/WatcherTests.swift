@@ -3,7 +3,7 @@ import Testing
 
 @testable import DurableFile
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(60)))
 struct WatcherTests {
     private let folder: TemporaryFolder
     private let told = Told()

@@ -85,7 +85,9 @@ struct MirrorTests {
 
     @Test
     mutating func valueThatIsNoTextIsReportedAndNotRepaired() {
-        mirror.take([WatchEvent(kv: KeyValue(key: keys.key(of: "a"), value: Data([0x22, 0xE9, 0x22]), modRevision: 11))])
+        mirror.take([
+            WatchEvent(kv: KeyValue(key: keys.key(of: "a"), value: Data([0x22, 0xE9, 0x22]), modRevision: 11))
+        ])
         #expect(mirror.values == ["b": 2])
         #expect(mirror.takeProblems().map(\.code) == [.damaged])
     }

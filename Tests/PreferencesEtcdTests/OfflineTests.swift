@@ -152,7 +152,7 @@ struct OfflineTests {
         #expect(reports.codes.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(60)))
     mutating func statusesShowEachTurn() async throws {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         _ = store.contents

@@ -19,13 +19,14 @@ enum Leak {
             kilobytes = line?.split(separator: " ").compactMap { Int($0) }.first ?? 0
         }
 
-        /// What is used when threads that are ending have ended.
+        /// What is used when threads that are ending have ended: for a second neither threads nor descriptors change.
         static func settled() throws -> Usage {
             var usage = try Usage()
-            for _ in 0..<100 {
+            var steady = 0
+            for _ in 0..<3_000 where steady < 50 {
                 pause(microseconds: 20_000)
                 let next = try Usage()
-                if next.threads == usage.threads && next.descriptors == usage.descriptors { return next }
+                steady = next.threads == usage.threads && next.descriptors == usage.descriptors ? steady + 1 : 0
                 usage = next
             }
             return usage
@@ -35,9 +36,9 @@ enum Leak {
     static func run(_ count: Int, _ report: inout Report) async throws {
         let place = try Place()
         // What is made once for the process, and what the allocator keeps, is there after some rounds.
-        for round in 0..<200 { try use(place, round) }
+        for round in 0..<200 { try await use(place, round) }
         let before = try Usage.settled()
-        for round in 0..<count { try use(place, round) }
+        for round in 0..<count { try await use(place, round) }
         let after = try Usage.settled()
         let growth = after.kilobytes - before.kilobytes
         report.expect(
@@ -55,12 +56,13 @@ enum Leak {
     }
 
     /// Every second round in a folder of its own, as what is kept for each path would stay unseen with one.
-    private static func use(_ place: Place, _ round: Int) throws {
+    private static func use(_ place: Place, _ round: Int) async throws {
         let folder = round.isMultiple(of: 2) ? "config" : "config-\(round)"
         let store = try PreferenceStore.file(at: URL(filePath: "\(place.path)/\(folder)/preferences.jsonl"))
         let preference = Preference("number", default: 0, in: store)
         let observation = preference.observe { _ in }
         try preference.write(preference.value + 1)
+        try await store.flush()
         observation.cancel()
     }
 }

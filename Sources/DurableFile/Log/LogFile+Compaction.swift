@@ -4,17 +4,23 @@ extension LogFile {
     /// Lines that can't be read are kept in a copy of the whole file beside it. Throws `outcomeUnknown` where the new file
     /// is in place but its name may not survive a loss of power.
     package func compact() throws(LogError) {
-        try compact(isForced: true)
+        try compact(isForced: true) { true }
     }
 
     func compactIfDue() throws(LogError) {
-        try compact(isForced: false)
+        try compact(isForced: false) { true }
     }
 
-    private func compact(isForced: Bool) throws(LogError) {
+    /// Puts a new file in the place of one that couldn't be synced, unless another thread just has.
+    func replaceFailedFile() throws(LogError) {
+        try compact(isForced: true) { core.withLock { $0.current?.sync.failure } != nil }
+    }
+
+    private func compact(isForced: Bool, while isNeeded: () -> Bool) throws(LogError) {
         defer { tellNews() }
         // One at a time; the lock is held while files are written, but nobody else waits for it.
         let stray = try compacting.withLock { schedule throws(LogError) -> StrayLines? in
+            guard isNeeded() else { return nil }
             // Where another process compacted meanwhile there is mostly nothing left to do.
             for _ in 0..<(isForced ? 10 : 1) {
                 guard let compaction = try core.withLock({ core throws(LogError) in try core.compaction() }),

@@ -118,7 +118,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
         guard let sync else { return }
         if sync.failure == nil {
             do { return try sync.sync(upTo: end) } catch {
-                worker.run { [weak self] in self?.replaceFailedFile() }
+                worker.run { [weak self] in self?.replaceFailedFileInBackground() }
                 throw .notDurable(path: path, cause: error)
             }
         }
@@ -147,9 +147,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
         do { try compactIfDue() } catch { tell(error) }
     }
 
-    private func replaceFailedFile() {
-        guard core.withLock({ $0.current?.sync.failure }) != nil else { return }
-        do { try compact() } catch { tell(error) }
+    private func replaceFailedFileInBackground() {
+        do { try replaceFailedFile() } catch { tell(error) }
     }
 
     // MARK: Telling the observer, never under a lock

@@ -16,14 +16,17 @@ extension PreferenceBackendContract {
             }
             // Not a task: where all threads of tasks are busy, the two would take turns.
             if !WorkerThread.start("writer", write) { write() }
+            var looks = 0
             while outcome.withLock({ $0 == nil }) {
                 try reader.refresh()
+                looks += 1
                 let contents = reader.contents
                 guard contents["a"] == contents["b"] else {
                     trial.note("it shows \(describe(contents))")
                     break
                 }
-                await Task.yield()
+                // Its thread may not come back for as long as the writer takes.
+                if looks.isMultiple(of: 100) { await Task.yield() } else { Pause.sleep(microseconds: 50) }
             }
             while outcome.withLock({ $0 == nil }) { await Task.yield() }
             try outcome.withLock { $0 }?.get()

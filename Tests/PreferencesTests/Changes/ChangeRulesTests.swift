@@ -206,7 +206,7 @@ struct ChangeRulesTests {
     }
 
     /// Rule 8: Observation is told once the new value is readable, also of a change made on another thread.
-    @Test(.timeLimit(.minutes(5)), arguments: StoreKind.allCases)
+    @Test(.timeLimit(.minutes(60)), arguments: StoreKind.allCases)
     func rule8ObservationIsToldWhenTheValueIsReadable(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let count = Preference("count", default: 0, in: store)

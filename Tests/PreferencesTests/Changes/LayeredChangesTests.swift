@@ -105,7 +105,7 @@ struct LayeredChangesTests {
     }
 
     /// The reader finds the stronger value unreadable while another thread sets the one below.
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(60)))
     func trackedReadsBelowAnUnreadableValueAreToldOrCurrent() async {
         upper.set(1, for: "name")
         name.store.onIssue { _ in }

@@ -164,7 +164,7 @@ struct TransactionTests {
 }
 
 /// Does again what others kept from being done.
-private func insist(_ body: () throws -> Void) {
+func insist(_ body: () throws -> Void) {
     while true {
         do {
             return try body()

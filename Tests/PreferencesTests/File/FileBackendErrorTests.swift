@@ -91,7 +91,7 @@ struct FileBackendErrorTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(60)))
 struct FileBackendWatchTests {
     @Test
     func anotherBackendsChangeReachesTheHost() async throws {

@@ -18,7 +18,7 @@ struct ReleaseTests {
         var isFreed: Bool { store == nil && source == nil && declaration == nil && token == nil && observation == nil }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: StoreKind.allCases)
+    @Test(.timeLimit(.minutes(60)), arguments: StoreKind.allCases)
     func storeAndItsObserversAreFreed(kind: StoreKind) async throws {
         var held = Held()
         func use(_ store: PreferenceStore) async throws {

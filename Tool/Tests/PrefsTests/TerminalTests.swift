@@ -26,6 +26,8 @@ struct TerminalTests {
         _ = try session.screen(showing: "Ctrl-C ends it")
         try tool.run("write app theme -string dark")
         try tool.run("write app volume 1")
+        // Else both may be told as one change.
+        _ = try session.screen(showing: "\"new\":1")
         try tool.run("write app volume 2")
         let screen = try session.screen(showing: "\"new\":2")
         #expect(screen.contains("{\"name\":\"volume\",\"new\":1,\"time\":1}"))

@@ -45,7 +45,7 @@ final class Child {
                 return String(decoding: received[..<end], as: UTF8.self)
             }
             var waiting = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&waiting, 1, 60_000) > 0 else { throw Failure("\(process.arguments ?? []) doesn't answer") }
+            guard poll(&waiting, 1, 600_000) > 0 else { throw Failure("\(process.arguments ?? []) doesn't answer") }
             let more = output.fileHandleForReading.availableData
             guard !more.isEmpty else { throw Failure("\(process.arguments ?? []) ended before it answered") }
             received += more

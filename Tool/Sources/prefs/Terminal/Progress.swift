@@ -3,12 +3,17 @@ import Synchronization
 
 /// Tells a person at a terminal what a long piece of work has done so far; says nothing for the first half second.
 struct Progress: ~Copyable {
-    private static let isRunning = Atomic<Bool>(false)
-    private static let isShown = Atomic<Bool>(false)
+    private struct State {
+        var isRunning = false
+        var isShown = false
+    }
+
+    /// Held while the line is written or taken away.
+    private static let state = Mutex(State())
 
     /// Begins to tell of work that reads and writes files of this process.
     init(_ title: String) {
-        guard Terminal.isErrorOutput, !Self.isRunning.exchange(true, ordering: .relaxed) else { return }
+        guard Terminal.isErrorOutput, !Self.begin() else { return }
         let box = Unmanaged.passRetained(Title(title))
         var thread = pthread_t()
         let status = pthread_create(
@@ -18,10 +23,7 @@ struct Progress: ~Copyable {
                 guard let context else { return nil }
                 let title = Unmanaged<Title>.fromOpaque(context).takeRetainedValue().text
                 usleep(500_000)
-                while Progress.isRunning.load(ordering: .relaxed) {
-                    Progress.show(title)
-                    usleep(200_000)
-                }
+                while Progress.show(title) { usleep(200_000) }
                 return nil
             },
             box.toOpaque()
@@ -30,18 +32,34 @@ struct Progress: ~Copyable {
     }
 
     deinit {
-        Self.isRunning.store(false, ordering: .relaxed)
+        Self.state.withLock { $0.isRunning = false }
         Self.clear()
+    }
+
+    /// Whether other work is told of already.
+    private static func begin() -> Bool {
+        state.withLock { state in
+            defer { state.isRunning = true }
+            return state.isRunning
+        }
     }
 
     /// Takes the line away, for what else is written to the terminal.
     static func clear() {
-        if isShown.exchange(false, ordering: .relaxed) { Terminal.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+        state.withLock { state in
+            if state.isShown { Terminal.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+            state.isShown = false
+        }
     }
 
-    private static func show(_ title: String) {
-        isShown.store(true, ordering: .relaxed)
-        Terminal.write(Array("\r\u{1B}[K\(title)…\(transferred())".utf8), to: STDERR_FILENO)
+    /// Writes the line as long as the work runs; false when it doesn't any more.
+    private static func show(_ title: String) -> Bool {
+        state.withLock { state in
+            guard state.isRunning else { return false }
+            Terminal.write(Array("\r\u{1B}[K\(title)…\(transferred())".utf8), to: STDERR_FILENO)
+            state.isShown = true
+            return true
+        }
     }
 
     /// What the kernel counts for this process (proc(5), `/proc/pid/io`).

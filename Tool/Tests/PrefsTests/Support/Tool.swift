@@ -84,7 +84,11 @@ final class Tool: Sendable {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // Who runs the tests may ignore it, which a child would inherit, too.
+        var defaults = none
+        sigaddset(&defaults, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         // `env`, as glibc's call for the child's folder is hidden from Swift.
         var words = (["env", "-C", folder, program] + arguments).map { strdup($0) } + [nil]
         var environment = variables.map { strdup("\($0)=\($1)") } + [nil]
