@@ -64,6 +64,25 @@ struct OfflineTests {
     }
 
     @Test
+    mutating func queueCanBeBegunWithoutAnEndpointAndWithoutACopy() async throws {
+        configuration.offlineWrites = .queueing
+        try put("other", "1")
+        transport.cut()
+        configuration.timeout = .milliseconds(200)
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        let theme = Preference("theme", default: "light", in: store)
+        try theme.write("dark")
+        #expect(theme.value == "dark")
+        #expect(monitor.status.waitingWrites == 1)
+        #expect(reports.codes == [.unavailable])
+        transport.mend()
+        try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
+        try await eventually("it shows \(store.contents)") { store.contents == ["theme": "dark", "other": 1] }
+        #expect(try stored("theme") == "\"dark\"\n")
+    }
+
+    @Test
     mutating func cacheFileServesAStartWithoutAnEndpoint() async throws {
         let folder = try TemporaryFolder()
         configuration.cacheFile = URL(filePath: folder.path("cache.jsonl"))

@@ -48,6 +48,16 @@ struct WatchStateMachineTests {
     }
 
     @Test
+    func whatAStreamSaidThatIsOverDoesNotCount() {
+        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
+        expect(&machine, .ended(lost), gives: [.becameDisconnected(lost), .leaveEndpoint])
+        expect(&machine, Self.response(11), gives: [])
+        expect(&machine, .silence, gives: [.open(from: 11)])
+    }
+
+    @Test
     func whereNothingWasReadThatComesFirst() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: nil), gives: [.reread])
