@@ -26,7 +26,7 @@ public struct EtcdConfiguration: Sendable {
     public var credentials: EtcdCredentials?
     /// Certificates for `https` endpoints; nil trusts what the system trusts.
     public var tls: EtcdTLS?
-    /// How long a read of all, or a write, may take in all, over every endpoint.
+    /// How long a read of all, or a write, is tried over every endpoint; the last answer may take `attemptTimeout` more.
     public var timeout = Duration.seconds(10)
     /// How long one endpoint may take to answer before the next is tried.
     public var attemptTimeout = Duration.seconds(2)

@@ -48,6 +48,18 @@ struct WatchStateMachineTests {
     }
 
     @Test
+    func writeThatWaitsBesideAnOpenWatchHasTheMemberAsked() {
+        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
+        expect(&machine, .waiting, gives: [])
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
+        expect(&machine, .waiting, gives: [.probe])
+        expect(&machine, .waiting, gives: [])
+        expect(&machine, .probed(.success(false)), gives: [])
+        #expect(machine.patience == .seconds(10))
+    }
+
+    @Test
     func whatAStreamSaidThatIsOverDoesNotCount() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])

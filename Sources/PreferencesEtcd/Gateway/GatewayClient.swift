@@ -7,7 +7,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Requests to whichever endpoint answers, with a token that is renewed; blocks, and never longer than it is told.
+/// Requests to whichever endpoint answers, with a token that is renewed; blocks for as long as it is told, or an attempt more.
 final class GatewayClient: Sendable {
     /// Why a call had no answer.
     struct Failure: Error {

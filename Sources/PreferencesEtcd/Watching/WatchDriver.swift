@@ -52,6 +52,9 @@ final class WatchDriver: Sendable {
     /// Has everything be read anew.
     func readAnew() { inbox.signal { $0.inputs.append((.lost, nil)) } }
 
+    /// Has the member be asked now that watches, which sends what waits.
+    func probeNow() { inbox.signal { $0.inputs.append((.waiting, nil)) } }
+
     func stop() { inbox.signal { $0.isStopped = true } }
 
     private func run(after revision: Int64?, _ delegate: () -> (any Delegate)?) {

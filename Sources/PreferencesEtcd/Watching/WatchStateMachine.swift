@@ -10,6 +10,8 @@ struct WatchStateMachine: Sendable {
         case ended(GatewayFailure)
         /// Nothing came for as long as `patience` says.
         case silence
+        /// A write waits, though the watch is open.
+        case waiting
         /// Whether the member that watches, asked for itself, has what the watch did not tell.
         case probed(Result<Bool, GatewayFailure>)
         /// The mirror is not what the watch told up to now.
@@ -74,6 +76,9 @@ struct WatchStateMachine: Sendable {
         case .response(let response): return take(response)
         case .ended(let failure): return fail(failure)
         case .silence: return endPatience()
+        case .waiting:
+            if case .watching = state { return endPatience() }
+            return []
         case .probed(.success(false)):
             guard case .probing = state else { return [] }
             state = .watching

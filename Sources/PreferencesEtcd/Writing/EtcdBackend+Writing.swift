@@ -54,6 +54,8 @@ extension EtcdBackend {
                 return queue.count
             }
         )
+        // Else it would wait for the next event or silence.
+        if monitor.status.isConnected { watch.probeNow() }
         return PreferenceBackendCommit(outside: shown, isStored: true)
     }
 

@@ -75,7 +75,11 @@ struct FileReport {
         return "\(limits[0]) folders, \(limits[1]) watchers at most for a user"
     }
 
+    /// The folder of what a link leads to, where compaction works.
     private var folder: String {
+        let target = realpath(path, nil)
+        defer { free(target) }
+        let path = target.map { String(cString: $0) } ?? path
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         return folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder
     }
