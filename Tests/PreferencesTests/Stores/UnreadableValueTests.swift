@@ -11,7 +11,7 @@ struct UnreadableValueTests {
 
     private func store(_ text: String) throws -> (PreferenceStore, Recorder<PreferencesError>) {
         try folder.write(text, to: "preferences.jsonl")
-        let store = PreferenceStore(file: folder.path("preferences.jsonl"))
+        let store = PreferenceStore(backend: FileBackend(path: folder.path("preferences.jsonl"), watcher: nil))
         let issues = Recorder<PreferencesError>()
         store.onIssue { issues.record($0) }
         return (store, issues)
@@ -115,7 +115,8 @@ struct UnreadableValueTests {
             let bytes = Array("{\"first\":1}\n".utf8) + text + Array("\n{\"last\":2}\n".utf8)
             let path = folder.path("preferences.jsonl")
             try Data(bytes).write(to: URL(filePath: path))
-            let store = PreferenceStore(file: path)
+            // Not watched: the watcher may find the damage first, and tell of it on its own thread.
+            let store = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
             let issues = Recorder<PreferencesError>()
             store.onIssue { issues.record($0) }
             let place = "\(String(decoding: text, as: UTF8.self))"
