@@ -36,6 +36,18 @@ struct SharingTests {
         observation.cancel()
     }
 
+    /// Adds one so often, beginning again where others were faster for too long.
+    private func count(_ times: Int, in store: PreferenceStore) throws {
+        let counter = Preference("counter", default: 0, in: store)
+        var done = 0
+        while done < times {
+            do {
+                try counter.update { $0 += 1 }
+                done += 1
+            } catch let error as PreferencesError where error.code == .conflict { continue }
+        }
+    }
+
     @Test
     func updatesOfManyThreadsAndStoresAddUp() async throws {
         let stores = try (0..<4).map { _ in try PreferenceStore.etcd(suite, configuration) }
@@ -43,14 +55,7 @@ struct SharingTests {
             for store in stores {
                 for _ in 0..<2 {
                     group.addTask {
-                        let counter = Preference("counter", default: 0, in: store)
-                        var done = 0
-                        while done < 25 {
-                            do {
-                                try counter.update { $0 += 1 }
-                                done += 1
-                            } catch let error as PreferencesError where error.code == .conflict { continue }
-                        }
+                        try count(25, in: store)
                     }
                 }
             }
@@ -151,14 +156,7 @@ struct SharingTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for store in stores {
                 group.addTask {
-                    let counter = Preference("counter", default: 0, in: store)
-                    var done = 0
-                    while done < 30 {
-                        do {
-                            try counter.update { $0 += 1 }
-                            done += 1
-                        } catch let error as PreferencesError where error.code == .conflict { continue }
-                    }
+                    try count(30, in: store)
                 }
             }
             try await group.waitForAll()
