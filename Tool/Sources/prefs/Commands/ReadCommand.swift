@@ -36,7 +36,7 @@ struct ReadCommand: ParsableCommand {
         var all: [String: PropertyListValue] = [:]
         var table = Table()
         let failure = try Suites.forEach { suite, contents in
-            all[suite] = .dictionary(contents)
+            if json { return all[suite] = .dictionary(contents) }
             for (name, value) in contents.sortedByName {
                 table.add(ValueText.name(suite), ValueText.name(name), try ValueText.json(value))
             }
