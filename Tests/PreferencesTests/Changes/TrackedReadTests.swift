@@ -124,6 +124,9 @@ struct TrackedReadTests {
         }
     }
 
+    // Both arm again once for each tracking: one whose signal comes while it is being installed is never removed by
+    // Observation, and told of each later change as well. Arming for those calls, too, would add a tracking each time.
+
     @MainActor
     private final class View {
         nonisolated let count: Preference<Int>
@@ -132,9 +135,11 @@ struct TrackedReadTests {
         init(of count: Preference<Int>) { self.count = count }
 
         func track() {
+            let isTold = TrackedRead.Shared(false)
             withObservationTracking {
                 shown = count.value
             } onChange: {
+                guard !isTold.withLock({ exchange(&$0, with: true) }) else { return }
                 Task { @MainActor in self.track() }
             }
         }
@@ -149,10 +154,12 @@ struct TrackedReadTests {
         var shown: Int { last.withLock { $0 } }
 
         func track() {
+            let isTold = TrackedRead.Shared(false)
             withObservationTracking {
                 let value = count.value
                 last.withLock { $0 = value }
             } onChange: {
+                guard !isTold.withLock({ exchange(&$0, with: true) }) else { return }
                 Task.detached { self.track() }
             }
         }
