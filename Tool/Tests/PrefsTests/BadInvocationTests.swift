@@ -84,7 +84,7 @@ struct BadInvocationTests {
         ("compact nope", 1, "there is no file"),
         ("compact --file newer.jsonl", 3, "format 2"),
         ("edit", 2, "name a suite"),
-        ("watch", 2, "name a suite"),
+        ("watch .", 2, "can't name a suite"),
         ("watch app volume more", 2, "one word too many"),
     ]
 

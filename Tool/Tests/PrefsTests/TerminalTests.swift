@@ -36,6 +36,36 @@ struct TerminalTests {
     }
 
     @Test
+    func watchWithoutASuiteShowsAllAndThoseToCome() throws {
+        let tool = try Tool()
+        try tool.run("write app volume 5")
+        try tool.write("no JSON\n{\"a\":1}\n", to: "config/damaged/preferences.jsonl")
+        guard let session = try TerminalSession(tool, "prefs watch") else { return }
+        #expect(try session.screen(showing: "Ctrl-C ends it").contains("watching all suites"))
+        try tool.run("write app volume 6")
+        #expect(try session.screen(showing: "5 → 6").contains("  app  volume  5 → 6"))
+        try tool.run("write later volume 1")
+        #expect(try session.screen(showing: "later").contains("  later  volume  - → 1"))
+        try tool.run("write later volume 2")
+        #expect(try session.screen(showing: "1 → 2").contains("  later  volume  1 → 2"))
+        try tool.run("write damaged a 2")
+        #expect(try session.screen(showing: "damaged  a").contains("  damaged  a  1 → 2"))
+    }
+
+    @Test
+    func watchOfAllSuitesIsForProgramsToo() throws {
+        let tool = try Tool()
+        try tool.run("write app volume 5")
+        try tool.run("write other volume 5")
+        let line = "prefs watch --json | sed -u 's/\"time\":\"[^\"]*\"/\"time\":1/'"
+        guard let session = try TerminalSession(tool, line) else { return }
+        _ = try session.screen(showing: "Ctrl-C ends it")
+        try tool.run("write other volume 6")
+        let screen = try session.screen(showing: "\"new\":6")
+        #expect(screen.contains("{\"name\":\"volume\",\"new\":6,\"old\":5,\"suite\":\"other\",\"time\":1}"))
+    }
+
+    @Test
     func editAsksAgainWhereTheTextIsBroken() throws {
         let tool = try Tool()
         try tool.run("write app volume 5")

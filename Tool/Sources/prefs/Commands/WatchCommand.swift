@@ -8,8 +8,9 @@ struct WatchCommand: AsyncParsableCommand {
         abstract: "Show each change as it happens, until interrupted.",
         usage: "prefs watch [<suite> | --file <path>] [<name>] [--json]",
         discussion: """
-            A line has the time, the name, the old value and the new one; - stands for absent. Ctrl-C ends it, with the \
-            exit code 130 as a shell has it; so does the end of who reads the output.
+            A line has the time, the name, the old value and the new one; - stands for absent. Without a suite all are \
+            watched, and each line has the suite before the name; one that is made meanwhile is noticed within a second. \
+            Ctrl-C ends it, with the exit code 130 as a shell has it; so does the end of who reads the output.
             """
     )
 
@@ -20,29 +21,49 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         var words = words[...]
+        if words.isEmpty, options.file == nil { return try await watchAll() }
         let place = try options.place(&words)
         let name = words.popFirst()
         try words.end()
         Terminal.endWithReader()
         // Made first, so that nothing is missed from the moment on that the line below is read.
         var changes = try place.open().store.changes.makeAsyncIterator()
-        if Terminal.isErrorOutput { Terminal.warn("watching \(place.title); Ctrl-C ends it") }
+        tell("watching \(place.title)")
         while let change = await changes.next() {
-            for changed in change.names.sorted() where name == nil || name == changed {
-                let difference = Difference(name: changed, old: change.old[changed], new: change.new[changed])
-                Terminal.write(try line(difference) + "\n")
-            }
+            for difference in change.differences where name == nil || name == difference.name { try show(difference) }
         }
     }
 
-    private func line(_ difference: Difference) throws -> String {
+    private func watchAll() async throws {
+        Terminal.endWithReader()
+        let changes = try Suites.changes()
+        tell("watching all suites")
+        for try await (suite, differences) in changes {
+            for difference in differences { try show(difference, of: suite) }
+        }
+    }
+
+    private func tell(_ what: String) {
+        if Terminal.isErrorOutput { Terminal.warn("\(what); Ctrl-C ends it") }
+    }
+
+    private func show(_ difference: Difference, of suite: String? = nil) throws {
+        Terminal.write(try line(difference, of: suite) + "\n")
+    }
+
+    private func line(_ difference: Difference, of suite: String?) throws -> String {
         let time = Clock.now()
-        if json { return try difference.json(["time": .string(time)]) }
+        if json {
+            var members: [String: PropertyListValue] = ["time": .string(time)]
+            members["suite"] = suite.map { .string($0) }
+            return try difference.json(members)
+        }
         let old = try difference.old.map { try ValueText.json($0) } ?? "-"
         let new = try difference.new.map { try ValueText.json($0) } ?? "-"
+        let place = suite.map { [ValueText.name($0)] } ?? []
         let name = ValueText.name(difference.name)
-        guard Terminal.isOutput else { return [time, name, old, new].joined(separator: "\t") }
-        return "\(Terminal.coloured(time, .dim))  \(Terminal.coloured(name, .bold))  "
+        guard Terminal.isOutput else { return ([time] + place + [name, old, new]).joined(separator: "\t") }
+        return ([Terminal.coloured(time, .dim)] + place + [Terminal.coloured(name, .bold), ""]).joined(separator: "  ")
             + "\(Terminal.coloured(old, .red)) → \(Terminal.coloured(new, .green))"
     }
 }

@@ -42,3 +42,10 @@ extension Difference {
         return try ValueText.json(.dictionary(members))
     }
 }
+
+extension PreferenceStoreChange {
+    /// In the order in which they are shown.
+    var differences: [Difference] {
+        names.sorted().map { Difference(name: $0, old: old[$0], new: new[$0]) }
+    }
+}
