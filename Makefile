@@ -97,7 +97,8 @@ fuzz:
 
 # The sanitizer's runtime doesn't survive a fork of a program with threads, so that one test is left out.
 thread-sanitizer:
-	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan -Xswiftc -DPTHREAD_LOCK --no-parallel --skip ForkTests
+	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" \
+		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan -Xswiftc -DPTHREAD_LOCK --no-parallel --skip ForkTests
 
 # Child processes of the tests don't get the option, so those tests are left out.
 address-sanitizer:
