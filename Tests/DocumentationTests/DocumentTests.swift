@@ -10,7 +10,8 @@ struct DocumentTests {
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
         "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Layers", "Adopting",
-        "CommandLine",
+        "CommandLine", "Adopting/FromUserDefaults", "Adopting/FromDefaults", "Adopting/FromPDefaults",
+        "Adopting/FromCodableStorage", "Adopting/FromWrappers", "Adopting/FromARepository",
     ]
     private static let guides = "Sources/Preferences/Preferences.docc"
 

@@ -1,39 +1,14 @@
-import FoundationEssentials
 import Preferences
 import Testing
 
 struct AdoptingSnippets {
-    private struct Profile: Codable, Equatable, Sendable { var name = "Pitt" }
     private enum Look: String, Codable, Sendable { case light, dark }
 
     @Test
-    func oldDataIsRead() throws {
-        let store = PreferenceStore.inMemory([
-            "user.name": "Ada", "profile": .data(Data(#"{"name":"Ada"}"#.utf8)), "recent": [#"{"name":"Ada"}"#],
-            "look": "\"dark\"", "night": "night",
-        ])
-        let json = try adoptedJSON(store)
-        #expect(json == Profile(name: "Ada"))
-        let texts = adoptedTexts(store)
-        #expect(texts.0.value == .dark)
-        #expect(texts.1.value == [Profile(name: "Ada")])
+    func oldDataIsRead() {
+        let store = PreferenceStore.inMemory(["user.name": "Ada", "night": "night"])
         #expect(renamed(store).value == .dark)
         #expect(moved(store).value == "Ada")
-    }
-
-    private func adoptedJSON(_ store: PreferenceStore) throws -> Profile? {
-        // snippet: adopting-json
-        let profile = Preference<Profile?>("profile", in: store, coding: .json)
-        // end
-        return try profile.read()
-    }
-
-    private func adoptedTexts(_ store: PreferenceStore) -> (Preference<Look>, Preference<[Profile]>) {
-        // snippet: adopting-texts
-        let look = Preference("look", default: Look.light, in: store)
-        let recent = Preference("recent", default: [Profile](), in: store)
-        // end
-        return (look, recent)
     }
 
     private func renamed(_ store: PreferenceStore) -> Preference<Look> {

@@ -1,0 +1,180 @@
+import FoundationEssentials
+import Preferences
+import PreferencesTesting
+import Testing
+
+/// What each library stored is read by the declarations of its page, and written in the form that the page says.
+enum LibrarySnippets {
+    struct Profile: Codable, Equatable { var name = "Pitt" }
+    private static let ada = #"{"name":"Ada"}"#
+
+    private static func data(_ json: String) -> PropertyListValue { .data(Data(json.utf8)) }
+
+    struct FromUserDefaultsSnippets {
+        enum Theme: String { case system, dark }
+
+        // snippet: from-userdefaults
+        struct PlayerPreferences: PreferenceGroup {
+            @Preference("volume") var volume = 5
+            @Preference("recent") var recent: [String] = []
+            @Preference("theme") var theme = Theme.system
+            @Preference("profile") var profile = Profile()
+            init() {}
+        }
+        // end
+
+        @Test
+        func oldValuesAreRead() {
+            let store = PreferenceStore.inMemory([
+                "volume": 7, "recent": ["a"], "theme": "dark", "profile": .string(ada),
+            ])
+            let player = PlayerPreferences(in: store)
+            #expect(player.volume == 7 && player.recent == ["a"] && player.theme == .dark)
+            #expect(player.profile == Profile(name: "Ada"))
+            player.profile.name = "Grace"
+            #expect(store["profile"] == ["name": "Grace"])
+        }
+    }
+
+    struct FromDefaultsSnippets {
+        enum Look: String, Codable { case light, dark }
+
+        // snippet: from-defaults
+        struct PhotoPreferences: PreferenceGroup {
+            @Preference("quality") var quality = 0.8
+            @Preference("name") var name: String?
+            @Preference("look") var look = Look.light
+            @Preference("recent") var recent: [Profile] = []
+            init() {}
+        }
+        // end
+
+        @Test
+        func oldValuesAreRead() {
+            let store = PreferenceStore.inMemory([
+                "quality": 0.5, "name": "Ada", "look": "\"dark\"", "recent": [.string(ada)],
+            ])
+            let photos = PhotoPreferences(in: store)
+            #expect(photos.quality == 0.5 && photos.name == "Ada" && photos.look == .dark)
+            #expect(photos.recent == [Profile(name: "Ada")])
+            photos.look = .light
+            #expect(store["look"] == "light")
+        }
+
+        @Test
+        func use() {
+            let photos = PhotoPreferences(in: .inMemory())
+            // snippet: from-defaults-use
+            photos.quality = 0.5
+            let observation = photos.$quality.observe { print($0.new) }
+            photos.$quality.reset()
+            // end
+            #expect(photos.quality == 0.8)
+            withExtendedLifetime(observation) {}
+        }
+    }
+
+    struct FromPDefaultsSnippets {
+        // snippet: from-pdefaults
+        struct ServicePreferences: PreferenceGroup {
+            @Preference("user.name") var name = "Pitt"
+            @Preference("profile", coding: .json) var profile: Profile?
+            @Preference("first-name", in: .suite("group.com.example")) var firstName = "Pete"
+            init() {}
+        }
+        // end
+
+        @Test(.isolatedStores(["user.name": "Ada", "profile": data(ada)]))
+        func oldValuesAreReadAndMoved() {
+            let service = ServicePreferences()
+            // snippet: from-pdefaults-use
+            service.$firstName.migrate(from: service.$name)
+            // end
+            #expect(service.firstName == "Ada" && !service.$name.isSet)
+            #expect(service.profile == Profile(name: "Ada"))
+            service.profile = Profile(name: "Grace")
+            #expect(PreferenceStore.standard["profile"] == data(#"{"name":"Grace"}"#))
+            service.profile = nil
+            #expect(!service.$profile.isSet)
+        }
+    }
+
+    struct FromCodableStorageSnippets {
+        // snippet: from-codablestorage
+        struct ProfilePreferences: PreferenceGroup {
+            @Preference("profile", coding: .json) var profile = Profile()
+            @Preference("count", coding: .json) var count = 0
+            init() {}
+        }
+        // end
+
+        @Test
+        func oldValuesAreReadAndWrittenAsBefore() {
+            let store = PreferenceStore.inMemory(["profile": data(ada), "count": data("5"), "text": data("\"a\"")])
+            let preferences = ProfilePreferences(in: store)
+            #expect(preferences.profile == Profile(name: "Ada"))
+            preferences.count += 1
+            #expect(store["count"] == data("6"))
+            // Without a coding, too.
+            #expect(Preference("count", default: 0, in: store).value == 6)
+            #expect(Preference("text", default: "", in: store).value == "a")
+            #expect(Preference("profile", default: Profile(), in: store).value == Profile(name: "Ada"))
+        }
+    }
+
+    struct FromWrappersSnippets {
+        struct UserInfo: Codable, Equatable { var email = "" }
+
+        // snippet: from-wrappers
+        struct ImagesModel {
+            @Preference("show_images") var showImages = false
+            @Preference("user_info", coding: .json) var userInfo: UserInfo?
+        }
+        // end
+
+        // snippet: from-wrappers-test
+        @Test(.isolatedStores(["show_images": true]))
+        func imagesAreHidden() {
+            let model = ImagesModel()
+            #expect(model.showImages)
+            model.showImages = false
+            #expect(!ImagesModel().showImages)
+        }
+        // end
+
+        @Test(.isolatedStores(["user_info": data(#"{"email":"ada@example.com"}"#)]))
+        func oldValuesAreReadAndNilRemoves() {
+            let model = ImagesModel()
+            #expect(model.userInfo == UserInfo(email: "ada@example.com"))
+            model.userInfo = nil
+            #expect(PreferenceStore.standard.contents.isEmpty)
+        }
+    }
+
+    enum SidebarItem: String, Codable { case projects, settings }
+
+    struct FromARepositorySnippets {
+        @Test(.isolatedStores(["sidebar.selected": data("\"settings\"")]))
+        func oldValuesAreRead() {
+            let preferences: any SidebarPreferences = SidebarStorage()
+            #expect(preferences.selected.value == .settings)
+            preferences.selected.value = .projects
+            #expect(PreferenceStore.standard["sidebar.selected"] == data("\"projects\""))
+            preferences.isHidden.value = true
+            #expect(PreferenceStore.suite("com.example.shared")["sidebar.hidden"] == true)
+        }
+    }
+
+    // snippet: from-a-repository
+    protocol SidebarPreferences: Sendable {
+        var selected: Preference<SidebarItem> { get }
+        var isHidden: Preference<Bool> { get }
+    }
+
+    struct SidebarStorage: PreferenceGroup, SidebarPreferences {
+        let selected = Preference("sidebar.selected", default: SidebarItem.projects, coding: .json)
+        let isHidden = Preference("sidebar.hidden", default: false, in: .suite("com.example.shared"))
+        init() {}
+    }
+    // end
+}
