@@ -35,3 +35,20 @@ public enum PreferencesFile {
         withExtendedLifetime(log) { Pause.sleep(microseconds: 1_200_000) }
     }
 }
+
+@_spi(Tool)
+extension PreferenceStore {
+    /// What the store has now, as a change from nothing, and then each change of it; no gap, no repeat.
+    public var contentsAndChanges: PreferenceUpdates<PreferenceStoreChange> {
+        PreferenceUpdates(buffering: .unbounded) { [self] yield in
+            let observation = resolved.subscribe(
+                begin: { contents in
+                    let now = contents.merged
+                    // Nobody waits for the first element yet, so there is nobody to resume.
+                    _ = yield { PreferenceStoreChange(names: Set(now.keys), old: [:], new: now, origin: .external) }
+                }
+            ) { batch in yield { PreferenceStoreChange(batch) }?() }
+            return [observation]
+        }
+    }
+}

@@ -33,7 +33,7 @@ extension PropertyListValue: CustomStringConvertible {
             let start = value.prefix(40)
             let rest = start.endIndex < value.endIndex ? "…" : ""
             return "string \(String(start).quoted)\(rest)"
-        case .data(let value): return "data of \(value.count) bytes"
+        case .data(let value): return "data of \(value.count) byte\(value.count == 1 ? "" : "s")"
         case .date(let value): return "date \(value.readable)"
         case .array(let elements): return "array of \(elements.count)"
         case .dictionary(let members): return "dictionary of \(members.count)"

@@ -37,6 +37,14 @@ struct Failure: Error {
         self.init(status, "\(error)")
     }
 
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as PreferencesError: self.init(error)
+        default: self.init(.failed, "\(error)")
+        }
+    }
+
     /// A system call on a path that the user named.
     init(_ doing: String, _ path: String, errno code: Int32) {
         let status: ExitStatus =

@@ -6,11 +6,11 @@ struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Show each change as it happens, until interrupted.",
-        usage: "prefs watch [<suite> | --file <path>] [<name>] [--json]",
+        usage: "prefs watch [<suite> [<name>] | --file <path> [<name>]] [--json]",
         discussion: """
             A line has the time, the name, the old value and the new one; - stands for absent. Without a suite all are \
             watched, and each line has the suite before the name; one that is made meanwhile is noticed within a second. \
-            Ctrl-C ends it, with the exit code 130 as a shell has it; so does the end of who reads the output.
+            Ctrl-C ends it, with the exit code 130 as a shell has it. It also ends when nobody reads its output any more.
             """
     )
 
@@ -36,9 +36,9 @@ struct WatchCommand: AsyncParsableCommand {
 
     private func watchAll() async throws {
         Terminal.endWithReader()
-        let changes = try Suites.changes()
+        let changes = try SuiteChanges.follow()
         tell("watching all suites")
-        for try await (suite, differences) in changes {
+        for await (suite, differences) in changes {
             for difference in differences { try show(difference, of: suite) }
         }
     }

@@ -41,6 +41,13 @@ struct Place {
         return contents
     }
 
+    /// What a program would read if the user had no file; of what can't be read nobody is told.
+    func contentsWithoutUser() throws -> [String: PropertyListValue] {
+        try layers { _ in }.reduce(into: [:]) { contents, layer in
+            if layer.source != .user { contents.merge(layer.contents) { $1 } }
+        }
+    }
+
     /// What each file holds that a program reads, the one that wins last.
     func layers(
         _ report: @escaping @Sendable (PreferencesError) -> Void = { Terminal.warn("\($0)") }
