@@ -161,7 +161,7 @@ enum LibrarySnippets {
             preferences.selected.value = .projects
             #expect(PreferenceStore.standard["sidebar.selected"] == data("\"projects\""))
             preferences.isHidden.value = true
-            #expect(PreferenceStore.suite("com.example.shared")["sidebar.hidden"] == true)
+            #expect(PreferenceStore.suite("com.example.shared")["sidebarHidden"] == true)
         }
     }
 
@@ -173,7 +173,7 @@ enum LibrarySnippets {
 
     struct SidebarStorage: PreferenceGroup, SidebarPreferences {
         let selected = Preference("sidebar.selected", default: SidebarItem.projects, coding: .json)
-        let isHidden = Preference("sidebar.hidden", default: false, in: .suite("com.example.shared"))
+        let isHidden = Preference("sidebarHidden", default: false, in: .suite("com.example.shared"))
         init() {}
     }
     // end
