@@ -91,6 +91,44 @@ struct CompactionTests {
         #expect(log.values == ["a": "1", "b": "2"])
     }
 
+    /// A reader may see half of a line that one `write` writes. Its rest must not land behind what others already append
+    /// to the new file.
+    @Test(arguments: [false, true])
+    func lineThatArrivesWhileTheFileIsReplacedBreaksNoOther(isLate: Bool) throws {
+        let fileSystem = FaultyFileSystem()
+        let log = try open("log", fileSystem)
+        try log.set("a", "1")
+        let compaction = try #require(try log.core.withLock { core throws(LogError) in try core.compaction() })
+        let draft = try compaction.draft()
+        let appender = try FileSystemAppender(path: folder.path("log"))
+        let isBegun = Lock(false)
+        let isReplaced = Lock(false)
+        fileSystem.beforeEachCall { [folder] call, path in
+            do {
+                if isReplaced.withLock({ exchange(&$0, with: call == "rename") }) {
+                    if !isLate { try appender.append("2.\n") }
+                    try folder.append("c=3.\n", to: "log")
+                } else if call == "flock", path.hasSuffix(".new"), !isBegun.withLock({ exchange(&$0, with: true) }) {
+                    try appender.append("b=")
+                }
+            } catch { Issue.record(error) }
+        }
+        var stray = try #require(
+            try log.core.withLock { core throws(LogError) in try core.install(compaction, draft) }
+        )
+        fileSystem.beforeEachCall(nil)
+        if isLate { try appender.append("2.\n") }
+        stray = try log.core.withLock { [stray] core throws(LogError) in
+            var stray = stray
+            try core.collect(&stray, isLast: false)
+            return stray
+        }
+        try log.catchUp()
+        #expect(log.values == ["a": "1", "b": "2", "c": "3"])
+        #expect(try folder.read("log") == "a=1.\nc=3.\nb=2.\n")
+        withExtendedLifetime(stray) {}
+    }
+
     @Test
     func linesThatStillGoToTheOldFileAreCollected() throws {
         let log = try open("log", FaultyFileSystem())

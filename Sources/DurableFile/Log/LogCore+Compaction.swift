@@ -41,7 +41,7 @@ extension LogCore {
         if compaction.source.damaged > 0 { try compaction.keepDamaged(reader) }
 
         let source = compaction.source
-        var stray = StrayLines(old: old.file, lineStart: source.offset, copied: source.offset)
+        var stray = StrayLines(old: old.file, lineStart: source.offset, copied: source.offset, seen: position.end)
         do throws(FileSystemError) {
             // Nobody knows the new file yet, and whoever finds it at the path has to wait until it is complete.
             _ = try fileSystem.lock(draft.file)
