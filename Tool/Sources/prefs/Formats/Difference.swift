@@ -45,7 +45,5 @@ extension Difference {
 
 extension PreferenceStoreChange {
     /// In the order in which they are shown.
-    var differences: [Difference] {
-        names.sorted().map { Difference(name: $0, old: old[$0], new: new[$0]) }
-    }
+    var differences: [Difference] { Difference.between(old, new) }
 }
