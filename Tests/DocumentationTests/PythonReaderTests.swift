@@ -183,6 +183,10 @@ extension PythonReaderTests {
     }
 }
 
+extension Data {
+    fileprivate func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
+}
+
 /// Runs the reader.
 private enum Python {
     /// Where CI has no Python, the tests fail.
@@ -192,18 +196,33 @@ private enum Python {
             || folders.contains { FileManager.default.isExecutableFile(atPath: $0 + "/python3") }
     }()
 
+    /// The one process that reads for all tests, as its start takes longer than all they do; it ends with its input.
+    private static let reader = Mutex<(paths: FileHandle, answers: FileHandle)?>(nil)
+
     /// What the reader finds, a line for each name and each damaged line, in the form of `PythonReaderTests.form(of:)`.
     static func read(_ path: String) throws -> [String] {
-        let process = Process()
+        try reader.withLock { reader in
+            let (paths, answers) = try reader ?? start()
+            reader = (paths, answers)
+            try paths.write(contentsOf: Data("\(path)\n".utf8))
+            var text = Data()
+            while !text.hasSuffix("end\n") {
+                let piece = answers.availableData
+                try #require(!piece.isEmpty, "the reader has ended")
+                text += piece
+            }
+            return String(decoding: text, as: UTF8.self).split(separator: "\n").dropLast().map(String.init)
+        }
+    }
+
+    private static func start() throws -> (paths: FileHandle, answers: FileHandle) {
+        let (process, input, output) = (Process(), Pipe(), Pipe())
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", driver, Snippet.root.path + "/Scripts", path]
-        let output = Pipe()
+        process.arguments = ["python3", "-c", driver, Snippet.root.path + "/Scripts"]
+        process.standardInput = input
         process.standardOutput = output
         try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        return (input.fileHandleForWriting, output.fileHandleForReading)
     }
 
     private static let driver = """
@@ -222,10 +241,12 @@ private enum Python {
             if isinstance(value, bytes): return "data:" + value.hex()
             if isinstance(value, list): return "[" + ",".join(map(form, value)) + "]"
             return "{" + ",".join(sorted(text(key) + ":" + form(member) for key, member in value.items())) + "}"
-        try:
-            values, damaged = read(sys.argv[2])
-            for name, value in values.items(): print(text(name), form(value))
-            for line in damaged: print("damaged", line)
-        except NewerFormat as format: print("newer", format)
+        for path in sys.stdin:
+            try:
+                values, damaged = read(path.rstrip("\\n"))
+                for name, value in values.items(): print(text(name), form(value))
+                for line in damaged: print("damaged", line)
+            except NewerFormat as format: print("newer", format)
+            print("end", flush=True)
         """
 }

@@ -81,21 +81,20 @@ extension TroubleshootingTests {
         var text = ""
         var index = source.index(after: quote)
         while index < source.endIndex {
-            let rest = source[index...]
-            if rest.hasPrefix("\\(") {
+            let next = source.index(after: index)
+            switch source[index] {
+            case "\\" where source[next...].first == "(":
                 text += "…"
                 index = endOfInterpolation(in: source, from: index)
-            } else if rest.hasPrefix("\\") {
-                let escaped = source.index(after: index)
-                text.append(source[escaped])
-                index = source.index(after: escaped)
-            } else if let joint = rest.prefixMatch(of: /"\s*\+\s*"/) {
+            case "\\":
+                text.append(source[next])
+                index = source.index(after: next)
+            case "\"":
+                guard let joint = source[index...].prefixMatch(of: /"\s*\+\s*"/) else { return (text, next) }
                 index = joint.range.upperBound
-            } else if rest.first == "\"" {
-                return (text, source.index(after: index))
-            } else {
-                text.append(source[index])
-                index = source.index(after: index)
+            case let character:
+                text.append(character)
+                index = next
             }
         }
         return (text, index)

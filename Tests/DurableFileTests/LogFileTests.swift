@@ -221,7 +221,7 @@ struct LogFileTests {
 
     @Test
     func longLineIsReadWhole() throws {
-        let value = String(repeating: "v", count: 3 << 20)
+        let value = String(repeating: "v", count: rounds(3 << 20))
         let log = try open()
         try log.set("x", value)
         try log.set("y", "1")

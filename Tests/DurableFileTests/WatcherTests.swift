@@ -8,6 +8,9 @@ struct WatcherTests {
     private let folder: TemporaryFolder
     private let told = Told()
 
+    /// Lines that make a file so large that it isn't compared whole at each event.
+    private static let largeFiller = (0..<600).map { "filler\($0)=\(String(repeating: "x", count: 2_000)).\n" }.joined()
+
     init() throws { folder = try TemporaryFolder() }
 
     private func open(
@@ -122,10 +125,10 @@ struct WatcherTests {
 
     @Test
     func changeDeepInALargeFileIsSeenAfterAClose() async throws {
-        let filler = (0..<60_000).map { "filler\($0)=\($0).\n" }.joined()
+        let filler = Self.largeFiller
         try folder.write("a=1.\n" + filler, to: "log")
         let log = try open()
-        #expect(log.values.count == 60_001)
+        #expect(log.values.count == 601)
         try folder.overwrite("log", with: "a=2.\n")
         await told.wait { log.see()["a"] == "2" }
     }
@@ -193,7 +196,7 @@ struct WatcherTests {
 
     @Test
     func whatChangedBeforeTheKernelWasAskedIsTold() async throws {
-        let filler = (0..<60_000).map { "filler\($0)=\($0).\n" }.joined()
+        let filler = Self.largeFiller
         try folder.write("a=1.\n" + filler, to: "log")
         let log = try open("log", Watcher(startingAfter: .milliseconds(50)))
         try folder.overwrite("log", with: "a=2.\n")

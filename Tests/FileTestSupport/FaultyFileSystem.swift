@@ -7,7 +7,7 @@ package import DurableFile
 package final class FaultyFileSystem: FileSystem {
     /// What goes wrong.
     package struct Fault: Sendable {
-        package enum Kind: Sendable {
+        package enum Kind: Hashable, Sendable {
             case error(FileSystemError.Code)
             /// A write takes only so many bytes.
             case shortWrite(Int)
@@ -45,6 +45,7 @@ package final class FaultyFileSystem: FileSystem {
         var calls: [String] = []
         var fault: Fault?
         var matched = 0
+        var isEnded = false
         var hook: (@Sendable (_ call: String, _ path: String) -> Void)?
         /// Nil where time passes by itself.
         var time: Duration? = .zero
@@ -59,6 +60,9 @@ package final class FaultyFileSystem: FileSystem {
     /// The names of the calls since the last `begin`.
     package var calls: [String] { state.withLock { $0.calls } }
 
+    /// The number of calls since the last `begin`, up to `end`, that the fault concerns.
+    package var faultableCalls: Int { state.withLock { $0.matched } }
+
     /// Whether anything went wrong since the last `begin`.
     package var isFaultMet: Bool { state.withLock { $0.matched > $0.fault?.start ?? .max } }
 
@@ -67,8 +71,14 @@ package final class FaultyFileSystem: FileSystem {
         state.withLock { state in
             state.calls = []
             state.matched = 0
+            state.isEnded = false
             state.fault = fault
         }
+    }
+
+    /// Ends the fault; what was counted since `begin` stays.
+    package func end() {
+        state.withLock { $0.isEnded = true }
     }
 
     /// Runs before each call, without a lock.
@@ -91,7 +101,7 @@ package final class FaultyFileSystem: FileSystem {
     private func enter(_ call: String, _ path: String) throws(FileSystemError) -> Int {
         let (hook, kind) = state.withLock { state -> ((@Sendable (String, String) -> Void)?, Fault.Kind?) in
             state.calls.append(call)
-            guard let fault = state.fault, fault.concerns(call, path) else { return (state.hook, nil) }
+            guard !state.isEnded, let fault = state.fault, fault.concerns(call, path) else { return (state.hook, nil) }
             defer { state.matched += 1 }
             let isHit = state.matched == fault.start || (fault.isLasting && state.matched > fault.start)
             return (state.hook, isHit ? fault.kind : nil)

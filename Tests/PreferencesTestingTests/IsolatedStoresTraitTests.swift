@@ -1,3 +1,4 @@
+import FileTestSupport
 import Preferences
 import PreferencesTesting
 import Testing
@@ -25,7 +26,7 @@ private struct Model {
 struct IsolatedStoresTraitTests {
     private let model = Model()
 
-    @Test(arguments: 1...200)
+    @Test(arguments: 1...rounds(200))
     func eachCaseHasStoresOfItsOwn(number: Int) async throws {
         #expect(model.initial == 0)
         #expect(PreferenceStore.standard.contents.isEmpty)

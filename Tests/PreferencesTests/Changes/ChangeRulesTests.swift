@@ -1,3 +1,4 @@
+import DurableFile
 import Observation
 import Testing
 
@@ -238,5 +239,9 @@ struct ChangeRulesTests {
 
 /// Waits, giving way to others, until a condition that must come true does.
 func waitUntil(_ condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
+    while !condition() {
+        await Task.yield()
+        // Leaves the processor to what is waited for.
+        Pause.sleep(microseconds: 100)
+    }
 }

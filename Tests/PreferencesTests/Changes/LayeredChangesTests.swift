@@ -109,7 +109,7 @@ struct LayeredChangesTests {
     func trackedReadsBelowAnUnreadableValueAreToldOrCurrent() async {
         upper.set(1, for: "name")
         name.store.onIssue { _ in }
-        for round in 0..<2_000 {
+        for round in 0..<rounds(2_000) {
             let isTold = Counter()
             let read = Recorder<String>()
             await onThreads(2) { [name, lower] thread in

@@ -154,7 +154,7 @@ struct GroupTests {
 
     @Test
     func threadsThatUseAPreferenceFirstAgree() async {
-        for round in 0..<200 {
+        for round in 0..<rounds(200) {
             let store = PreferenceStore.inMemory(["count": .integer(Int64(round)), "name": .string("\(round)")])
             let wrong = Counter()
             let seen = Counter()

@@ -1,3 +1,4 @@
+import FileTestSupport
 import Testing
 
 @testable import Preferences
@@ -18,8 +19,11 @@ struct DateTextTests {
         var day = Self.first - 1
         for year in 1...9999 {
             let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+            // The years in which the rule differs, and some of the others.
+            let isChecked = isFullTest || year % 100 == 0 || year % 13 == 0 || year == 1 || year == 9999
             for (month, days) in zip(1..., [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]) {
                 day += days
+                guard isChecked else { continue }
                 let text = try #require(DateText.text(forSeconds: Double(day * 86_400)))
                 let numbers = text.utf8.prefix(10).split(separator: UInt8(ascii: "-")).map { Int(Substring($0)) }
                 guard numbers == [year, month, days], DateText.seconds(of: text) == Double(day * 86_400) else {
@@ -35,7 +39,7 @@ struct DateTextTests {
     func textIsFoundationsSinceTheGregorianReform() {
         // For days before 1582-10-15 Foundation's ISO 8601 style gives those of the Julian calendar; ISO 8601 doesn't.
         let style = Date.ISO8601FormatStyle()
-        for day in stride(from: Self.gregorian, through: Self.last, by: 97) {
+        for day in stride(from: Self.gregorian, through: Self.last, by: isFullTest ? 97 : 997) {
             let seconds = Double(day * 86_400 + (day & 0xFFFF))
             #expect(DateText.text(forSeconds: seconds) == style.format(Date(timeIntervalSinceReferenceDate: seconds)))
         }
@@ -63,7 +67,7 @@ struct DateTextTests {
         for start in [.leastNonzeroMagnitude, 1e-9, 0.1, 1, 86_400, 8e8, 817_081_200.123, 2.5e11] {
             for sign in [1.0, -1] where sign > 0 || start < 6e10 {
                 var seconds = start * sign
-                for _ in 0..<1000 {
+                for _ in 0..<rounds(1_000) {
                     let text = try #require(DateText.text(forSeconds: seconds))
                     #expect(DateText.seconds(of: text) == seconds)
                     seconds = seconds.nextUp

@@ -1,3 +1,4 @@
+import FileTestSupport
 import Foundation
 import Testing
 
@@ -6,9 +7,9 @@ import Testing
 /// What is written reads back the same, to the last bit.
 struct JSONLineRoundTripTests {
     @Test
-    func tenThousandRandomValuesReadBackTheSame() throws {
+    func randomValuesReadBackTheSame() throws {
         var random = RandomStoredValues(seed: 1)
-        for round in 0..<10_000 {
+        for round in 0..<rounds(10_000) {
             let value = random.value()
             let name = "n" + random.string()
             let line = try Line.write(name, value)
@@ -24,7 +25,7 @@ struct JSONLineRoundTripTests {
     @Test
     func randomDecimalsAreReadAsTheNearestDouble() throws {
         var random = RandomStoredValues(seed: 3)
-        for _ in 0..<10_000 {
+        for _ in 0..<rounds(10_000) {
             let digits = (0..<Int.random(in: 1...22, using: &random)).map { _ in Int.random(in: 0...9, using: &random) }
             let exponent = Int.random(in: -40...40, using: &random)
             let text = "\(exponent < 0 ? "-" : "")1.\(digits.map(String.init).joined())e\(exponent)"
@@ -35,7 +36,7 @@ struct JSONLineRoundTripTests {
     @Test
     func randomTransactionsReadBackTheSame() throws {
         var random = RandomStoredValues(seed: 2)
-        for round in 0..<1000 {
+        for round in 0..<rounds(1_000) {
             var changes: [String: PropertyListValue?] = [:]
             for _ in 0..<8 {
                 changes["$" + random.string()] = .some(Bool.random(using: &random) ? random.value() : nil)
@@ -91,21 +92,23 @@ struct JSONLineRoundTripTests {
 
     @Test
     func longestLineReadsBackAndLongerOnesAreRefused() throws {
+        let limit = isFullTest ? JSONLine.maximumLength : 1 << 20
         // {"n":"…"}
-        let longest = String(repeating: "x", count: JSONLine.maximumLength - 8)
+        let longest = String(repeating: "x", count: limit - 8)
         var bytes: [UInt8] = [1]
-        try JSONLine.write(name: "n", value: .string(longest), to: &bytes)
-        #expect(bytes.count == 1 + JSONLine.maximumLength + 1)
-        #expect(try Line.read(Array(bytes[1..<bytes.count - 1])) == [Line.Entry(name: "n", value: .string(longest))])
+        try JSONLine.write(name: "n", value: .string(longest), to: &bytes, maximumLength: limit)
+        #expect(bytes.count == 1 + limit + 1)
+        let line = Array(bytes[1..<bytes.count - 1])
+        #expect(try Line.read(line, maximumLength: limit) == [Line.Entry(name: "n", value: .string(longest))])
 
         bytes = [1]
-        let part = PropertyListValue.string(String(repeating: "x", count: 1 << 20))
+        let part = PropertyListValue.string(String(repeating: "x", count: limit / 64))
         let parts: [PropertyListValue] = [
-            .string(longest + "x"), .array(Array(repeating: part, count: 64)), .data(Data(count: 49 << 20)),
+            .string(longest + "x"), .array(Array(repeating: part, count: 64)), .data(Data(count: limit / 64 * 49)),
         ]
         for (index, value) in parts.enumerated() {
             let error = #expect(throws: PreferencesError.self) {
-                try JSONLine.write(name: "n", value: value, to: &bytes)
+                try JSONLine.write(name: "n", value: value, to: &bytes, maximumLength: limit)
             }
             #expect(error?.code == .tooLarge, "part \(index)")
             #expect(bytes == [1])

@@ -17,13 +17,18 @@ enum Line {
         try read(Array(line.utf8), isFirst: isFirst)
     }
 
-    static func read(_ line: [UInt8], isFirst: Bool = false) throws(JSONLineError) -> [Entry] {
+    static func read(
+        _ line: [UInt8],
+        isFirst: Bool = false,
+        maximumLength: Int = JSONLine.maximumLength
+    ) throws(JSONLineError) -> [Entry] {
         var entries: [Entry] = []
         // Exactly as long as the line, so that the address sanitizer sees a read beyond it.
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 1)
         defer { bytes.deallocate() }
         bytes.copyBytes(from: line)
-        try JSONLine.read(UnsafeRawBufferPointer(bytes), isFirst: isFirst) { name, value in
+        let buffer = UnsafeRawBufferPointer(bytes)
+        try JSONLine.read(buffer, isFirst: isFirst, maximumLength: maximumLength) { name, value in
             entries.append(Entry(name: name, value: value))
         }
         return entries

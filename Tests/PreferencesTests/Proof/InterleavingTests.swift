@@ -26,7 +26,7 @@ struct InterleavingTests {
         await onThreads(Self.threads) { thread in
             var random = SeededGenerator(seed: seed &+ UInt64(thread))
             var own: [Observer] = []
-            for _ in 0..<count / Self.threads {
+            for _ in 0..<rounds(count) / Self.threads {
                 let name = Self.names[Int.random(in: 0..<Self.names.count, using: &random)]
                 let preference = Preference(name, default: 0, in: store)
                 switch Int.random(in: 0..<16, using: &random) {
@@ -65,7 +65,7 @@ struct InterleavingTests {
                 observer.check(against: history, places, "seed \(seed)")
             }
         }
-        #expect(observers.elements.count > 100)
+        #expect(observers.elements.count > rounds(100))
         for observer in observers.elements { observer.cancel() }
         withExtendedLifetime(masterObservation) {}
     }

@@ -16,7 +16,7 @@ struct KillTests {
     @Test
     func valueSetBeforeAKillIsThere() throws {
         let folder = try TemporaryFolder()
-        for round in 1...200 {
+        for round in 1...rounds(200) {
             #expect(try status(ofWriterTo: folder.path("preferences.jsonl")) == SIGKILL, "killed, not ended")
             #expect(try contents(of: folder.path("preferences.jsonl"))["count"] == .integer(Int64(round)))
         }

@@ -1,3 +1,4 @@
+import FileTestSupport
 import Synchronization
 import Testing
 
@@ -34,8 +35,8 @@ struct IsolationStressTests {
     }
 
     @Test
-    func twoHundredScopesAtOnceFiftyTimesOverNeverMeet() async {
-        for round in 0..<50 {
+    func twoHundredScopesAtOnceNeverMeet() async {
+        for round in 0..<rounds(50) {
             let foreign = await withTaskGroup(of: Int.self) { group in
                 for number in 1...200 {
                     group.addTask {
@@ -69,7 +70,7 @@ struct IsolationStressTests {
             await withTaskGroup { scopes in
                 for _ in 0..<2 {
                     scopes.addTask {
-                        for round in 1...2_000 {
+                        for round in 1...rounds(2_000) {
                             PreferenceStore.withIsolatedStores {
                                 race.note(number.value != 0 || text.value != "default")
                                 number.value = round

@@ -39,7 +39,7 @@ struct LoadingTests {
     /// No thread may see a store that another has loaded only in part.
     @Test(arguments: [1, 3])
     func threadsThatUseAStoreFirstAllSeeItsValues(layers: Int) async {
-        for _ in 0..<300 {
+        for _ in 0..<rounds(300) {
             let contents: [String: PropertyListValue] = Dictionary(uniqueKeysWithValues: (0..<50).map { ("\($0)", 7) })
             let lowest = PreferenceStore.inMemory(contents)
             let store = layers == 1 ? lowest : .layered((1..<layers).map { _ in .inMemory() } + [lowest])
@@ -65,7 +65,7 @@ struct LoadingTests {
                 while !isDone.withLock({ $0 }) { _ = count.source }
                 return
             }
-            for value in 1...50_000 {
+            for value in 1...rounds(50_000) {
                 backend.changeOutside("count", to: .integer(Int64(value)))
                 if count.value != value { missed.next() }
             }

@@ -11,7 +11,7 @@ struct RoundTripTests {
         let texts = [
             "", "\0", "\u{1}\u{1F}\u{7F}\u{85}\u{2028}", "\u{FEFF}first", "\u{E9}", "e\u{301}", "👩‍👩‍👧", "$null", "$$null",
             "$data",
-            "\"\\\n\r\t/", "null", String(repeating: "é\n", count: 1 << 19),
+            "\"\\\n\r\t/", "null", String(repeating: "é\n", count: rounds(1 << 19)),
         ]
         let reals = [
             0.0, -0.0, .nan, .infinity, -.infinity, .leastNonzeroMagnitude, .leastNormalMagnitude,
@@ -29,7 +29,7 @@ struct RoundTripTests {
             Sample(UInt16.max), Sample(UInt32.max), Sample(UInt.max), Sample(0), Sample(Float.leastNonzeroMagnitude),
             Sample(-Float.zero),
             Sample(Character("👩‍👩‍👧")), Sample(Data()), Sample(Data((0...255).map(UInt8.init))),
-            Sample(Data(repeating: 7, count: 1 << 20)),
+            Sample(Data(repeating: 7, count: rounds(1 << 20))),
             Sample(UUID()), Sample(Decimal(string: "-12.340")), Sample(Duration(attoseconds: .min)),
             Sample(Duration.milliseconds(1500)),
             Sample(Locale(identifier: "de_AT")), Sample(TimeZone(secondsFromGMT: 3600)), Sample(Theme.dark),
@@ -121,7 +121,7 @@ struct RoundTripTests {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
-        let values = Dictionary(uniqueKeysWithValues: (0..<10_000).map { ("\($0)", random.stored()) })
+        let values = Dictionary(uniqueKeysWithValues: (0..<rounds(10_000)).map { ("\($0)", random.stored()) })
         try reopened(in: folder) { store in
             for (name, value) in values { store.set(value, for: name) }
             #expect(store.contents == values, "seed \(seed)")

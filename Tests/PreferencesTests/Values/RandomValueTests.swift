@@ -1,3 +1,4 @@
+import FileTestSupport
 import FoundationEssentials
 import Preferences
 import Testing
@@ -99,7 +100,7 @@ struct RandomValueTests {
     @Test
     func storedValuesComeBack() throws {
         var random = SeededGenerator(seed: Self.seed)
-        for round in 0..<10_000 {
+        for round in 0..<rounds(10_000) {
             let value = random.stored()
             let place = "seed \(Self.seed), round \(round): \(value)"
             let data = try JSONEncoder().encode([value])
@@ -115,7 +116,7 @@ struct RandomValueTests {
     func codableValuesComeBack() throws {
         var random = SeededGenerator(seed: Self.seed)
         let coding = PreferenceCoding<Anything>.propertyList
-        for round in 0..<10_000 {
+        for round in 0..<rounds(10_000) {
             let value = Anything(&random)
             let stored = try #require(try coding.encode(value))
             let read = try #require(try coding.decode(stored))

@@ -27,8 +27,13 @@ extension JSONLine {
     }
 
     /// Appends the line that sets or removes one name, newline included; an error leaves `bytes` as they were.
-    static func write(name: String, value: PropertyListValue?, to bytes: inout [UInt8]) throws(PreferencesError) {
-        try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
+    static func write(
+        name: String,
+        value: PropertyListValue?,
+        to bytes: inout [UInt8],
+        maximumLength: Int = maximumLength
+    ) throws(PreferencesError) {
+        try append(to: &bytes, maximumLength: maximumLength) { (bytes, limit) throws(PreferencesError) in
             bytes.append(UInt8(ascii: "{"))
             try appendEntry(name, value, to: &bytes, limit: limit)
             bytes.append(UInt8(ascii: "}"))
@@ -47,6 +52,7 @@ extension JSONLine {
     @inline(__always)
     private static func append(
         to bytes: inout [UInt8],
+        maximumLength: Int = maximumLength,
         _ body: (_ bytes: inout [UInt8], _ limit: Int) throws(PreferencesError) -> Void
     ) throws(PreferencesError) {
         let start = bytes.count

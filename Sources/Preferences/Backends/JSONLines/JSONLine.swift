@@ -17,7 +17,7 @@
 enum JSONLine {
     /// How many arrays and dictionaries may be nested in a value, tags and the line's own object not counted.
     static let maximumNesting = 128
-    /// How long a line may be, without its newline.
+    /// How long a line may be, without its newline. Functions take another limit for tests, which then need no lines of that size.
     static let maximumLength = 64 << 20
 
     /// Reads one line without its newline.
@@ -27,11 +27,12 @@ enum JSONLine {
     static func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,
+        maximumLength: Int = maximumLength,
         _ body: (_ name: String, _ value: PropertyListValue?) -> Void
     ) throws(JSONLineError) {
         var reader = JSONReader(line)
         if isFirst { try reader.skipByteOrderMark() }
-        let entries = try reader.line()
+        let entries = try reader.line(maximumLength: maximumLength)
         if let first = entries.first { body(first.name, first.value) }
         for entry in entries.others { body(entry.name, entry.value) }
     }

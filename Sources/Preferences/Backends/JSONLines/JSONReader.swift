@@ -21,9 +21,9 @@ struct JSONReader {
     }
 
     /// The entries of the line; the first stands apart because most lines have only one, which then costs no array.
-    mutating func line() throws(JSONLineError) -> (first: Entry?, others: [Entry]) {
-        guard bytes.count <= JSONLine.maximumLength else {
-            throw damaged("the line is longer than \(JSONLine.maximumLength >> 20) MiB", at: JSONLine.maximumLength)
+    mutating func line(maximumLength: Int) throws(JSONLineError) -> (first: Entry?, others: [Entry]) {
+        guard bytes.count <= maximumLength else {
+            throw damaged("the line is longer than \(maximumLength >> 20) MiB", at: maximumLength)
         }
         skipSpace()
         guard offset < bytes.count else { return (nil, []) }
