@@ -19,8 +19,13 @@ struct DurabilityTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func open(_ name: String = "log") throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
+    private func open(_ name: String = "log", worker: WorkerThread? = nil) throws -> LogFile<TextContents> {
+        let log = LogFile<TextContents>(
+            path: folder.path(name),
+            fileSystem: fileSystem,
+            watcher: nil,
+            worker: worker
+        )
         try log.load(observer: told.observer)
         return log
     }
@@ -35,12 +40,15 @@ struct DurabilityTests {
     }
 
     @Test
-    func lineIsSyncedInTheBackground() async throws {
-        fileSystem.startClock()
-        let log = try open()
-        let syncs = calls("fdatasync")
+    func lineIsSyncedInTheBackground() throws {
+        let worker = WorkerThread(name: "test", fileSystem: fileSystem, isManual: true)
+        let log = try open(worker: worker)
+        fileSystem.begin()
         try log.set("a", "1")
-        #expect(await syncs.first { _ in true } == folder.path("log"))
+        #expect(!fileSystem.calls.contains("fdatasync"))
+        #expect(worker.runNextJob())
+        #expect(fileSystem.calls.contains("fdatasync"))
+        #expect(!worker.runNextJob())
         withExtendedLifetime(log) {}
     }
 
@@ -163,15 +171,13 @@ struct DurabilityTests {
     }
 
     @Test
-    func failedBackgroundSyncIsReportedAndTheFileReplaced() async throws {
-        fileSystem.startClock()
-        let log = try open()
+    func failedBackgroundSyncIsReportedAndTheFileReplaced() throws {
+        let worker = WorkerThread(name: "test", fileSystem: fileSystem, isManual: true)
+        let log = try open(worker: worker)
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
-        let renames = calls("rename")
         try log.set("a", "1")
-        await told.wait { !told.errors.isEmpty }
-        _ = await renames.first { _ in true }
-        fileSystem.beforeEachCall(nil)
+        #expect(worker.runNextJob() && told.errors.count == 1)
+        #expect(worker.runNextJob() && fileSystem.calls.contains("rename"))
         try log.sync()
         #expect(try folder.read("log") == "a=1.\n")
     }

@@ -1,7 +1,8 @@
 #if canImport(Glibc)
 import Glibc
 
-// torture <experiment>… [count] runs experiments, `torture all` each of them; `torture worker …` is for themselves.
+// `torture <experiment>… [count]` runs experiments, `torture all` each of them, `torture short` each of them with a tenth of the
+// rounds; `torture worker …` is for themselves.
 @main
 enum Torture {
     private static let experiments = [
@@ -25,16 +26,18 @@ enum Torture {
         }
         let count = arguments.last.flatMap { Int($0) }
         if count != nil { arguments.removeLast() }
-        let isAll = arguments == ["all"]
+        let isShort = arguments == ["short"]
+        let isAll = isShort || arguments == ["all"]
         let chosen = experiments.filter { isAll || arguments.contains($0.name) }
         guard !chosen.isEmpty, isAll || chosen.count == arguments.count, count ?? 1 > 0 else {
-            print("usage: torture all|<experiment>… [count]; the experiments, and how often they do it else:")
+            print("usage: torture all|short|<experiment>… [count]")
+            print("short is all with a tenth of the default counts, which are:")
             for experiment in experiments { print("  \(experiment.name) \(experiment.count)") }
             exit(2)
         }
         var isFailed = false
         for experiment in chosen {
-            let report = await run(experiment, count ?? experiment.count)
+            let report = await run(experiment, count ?? (isShort ? max(1, experiment.count / 10) : experiment.count))
             isFailed = isFailed || !report.failures.isEmpty
         }
         exit(isFailed ? 1 : 0)

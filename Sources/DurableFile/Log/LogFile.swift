@@ -19,13 +19,14 @@ package final class LogFile<Contents: LogContents>: Sendable {
         path: String,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
-        watcher: Watcher? = .shared
+        watcher: Watcher? = .shared,
+        worker: WorkerThread? = nil
     ) {
         self.path = path
         contents = Contents()
         core = Lock(LogCore(path: path, contents: contents, fileSystem: fileSystem, lockTimeout: lockTimeout))
         self.watcher = watcher
-        worker = WorkerThread(name: "preferences", fileSystem: fileSystem)
+        self.worker = worker ?? WorkerThread(name: "preferences", fileSystem: fileSystem)
     }
 
     deinit {

@@ -9,10 +9,15 @@ package final class WorkerThread: Sendable {
     private let name: String
     private let queue = Condition(JobQueue())
     private let fileSystem: any FileSystem
+    private let isManual: Bool
 
-    package init(name: String, fileSystem: any FileSystem = SystemFileSystem()) {
+    /// Creates a worker without a thread yet.
+    ///
+    /// - Parameter isManual: Whether jobs run in `runNextJob` alone, for experiments in which nothing happens by chance.
+    package init(name: String, fileSystem: any FileSystem = SystemFileSystem(), isManual: Bool = false) {
         self.name = name
         self.fileSystem = fileSystem
+        self.isManual = isManual
     }
 
     deinit { queue.signal { $0.isFinishing = true } }
@@ -25,7 +30,7 @@ package final class WorkerThread: Sendable {
         let mustStart = queue.signal { queue in
             queue.add(job, due: due)
             defer { queue.isStarted = true }
-            return !queue.isStarted
+            return !queue.isStarted && !isManual
         }
         if mustStart, !Self.start(name, Thread(queue: queue, fileSystem: fileSystem).run) {
             // Without a thread the job is late for nobody if it runs here.
@@ -35,6 +40,13 @@ package final class WorkerThread: Sendable {
             }
             job()
         }
+    }
+
+    /// Runs the next job of a manual worker, even if it isn't due yet; returns false if there is none.
+    package func runNextJob() -> Bool {
+        guard case .run(let job) = queue.withLock({ $0.next(at: .seconds(Int64.max)) }) else { return false }
+        job()
+        return true
     }
 
     /// Whether this process can have threads beside the program's: not if it is a child of `fork`.

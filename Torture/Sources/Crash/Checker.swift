@@ -7,13 +7,22 @@ struct Checker {
     private(set) var moments = 0
     private(set) var states = 0
     private(set) var distinct = 0
-    private var issued: [[String: Int]] = []
-    private var flushed = 0
-    private var kept: [String] = []
+    /// The states that were checked already, by what was promised of them; runs of one life have most of them in common.
+    private var checked: [Promise: Set<Tree>] = [:]
+    private var promise = Promise()
+
+    private struct Promise: Hashable {
+        var issued: [[String: Int]] = []
+        var flushed = 0
+        var kept: [String] = []
+    }
 
     init(path: String) { self.path = path }
 
     mutating func check(_ operations: [Operation]) throws {
+        promise = Promise()
+        var seen = checked.removeValue(forKey: promise) ?? []
+        defer { checked[promise] = seen }
         var medium = Medium()
         // `/home` was there before.
         medium.perform(.entries(folder: 1, [("home", 2)]), isFolder: { _ in true })
@@ -21,13 +30,12 @@ struct Checker {
         // A node that is written to or synced as data is a file; folders are those that names were entered in, or none.
         let files = Set(operations.compactMap { if case .write(let node, _, _) = $0 { node } else { nil } })
         let folders = Set(operations.compactMap { if case .entries(let folder, _) = $0 { folder } else { nil } })
-        var seen: Set<Tree> = []
         for operation in operations {
             medium.perform(operation, isFolder: { folders.contains($0) && !files.contains($0) })
             if case .mark(let mark) = operation {
+                checked[promise] = seen
                 note(mark)
-                // More may be promised of the same states now.
-                seen = []
+                seen = checked.removeValue(forKey: promise) ?? []
             }
             moments += 1
             var fresh: [Tree] = []
@@ -42,9 +50,9 @@ struct Checker {
 
     private mutating func note(_ mark: Operation.Mark) {
         switch mark {
-        case .issued(let values): issued.append(values)
-        case .flushed(let count): flushed = max(flushed, count)
-        case .kept(let line): kept.append(line)
+        case .issued(let values): promise.issued.append(values)
+        case .flushed(let count): promise.flushed = max(promise.flushed, count)
+        case .kept(let line): promise.kept.append(line)
         }
     }
 
@@ -52,7 +60,7 @@ struct Checker {
         let fileSystem = ModelFileSystem(tree)
         var values = try load(fileSystem) { _ in }
         if let problem = problem(values) { throw Obstacle("\(problem) in \(describe(tree))") }
-        for line in kept {
+        for line in promise.kept {
             guard tree.files.contains(where: { contains($0, Array(line.utf8)) }) else {
                 throw Obstacle("\(line) is lost in \(describe(tree))")
             }
@@ -72,6 +80,7 @@ struct Checker {
     }
 
     private func problem(_ values: [String: Int]) -> String? {
+        let (issued, flushed) = (promise.issued, promise.flushed)
         for name in Set(issued.flatMap(\.keys)).union(values.keys) {
             let before = issued[..<flushed].last { $0[name] != nil }?[name]
             let later = issued[flushed...].compactMap { $0[name] }

@@ -1,11 +1,14 @@
 #if canImport(Glibc)
+import DurableFile
 import Preferences
 
 /// Every state that a loss of power may leave at every moment of some short lives of a file.
+///
+/// Everything happens on one thread in an order that the life says, so each run is the same.
 enum Crash {
     private static let path = "/home/user/config/preferences.jsonl"
 
-    /// One thing that one of two processes does.
+    /// A step of one of two processes.
     private enum Step {
         case set(Int, String)
         /// Two names in one line.
@@ -14,112 +17,185 @@ enum Crash {
         case compact(Int)
         /// A shell is ended in the middle of a line.
         case fragment
+        /// The store is released.
+        case release(Int)
+        /// Time passes, and each process does all that it does in the background.
+        case rest
+    }
+
+    /// An event that a life doesn't know of.
+    private struct Disturbance: CustomStringConvertible {
+        /// The number of the sync that fails.
+        var failingSync: Int?
+        /// The number of the call before which a third process sets a name of its own, unless the file is locked.
+        var foreignSet: Int?
+
+        var description: String {
+            let parts = [failingSync.map { "sync \($0) fails" }, foreignSet.map { "foreign set before call \($0)" }]
+            return parts.compactMap(\.self).joined(separator: ", ")
+        }
     }
 
     private static let lives: [[Step]] = [
         [.set(0, "a"), .flush(0), .pair(0), .set(0, "a"), .flush(0), .pair(0)],
         [.pair(1), .set(1, "a"), .set(0, "b"), .flush(0)],
         [.set(0, "a"), .compact(0), .set(0, "b"), .flush(0)],
+        [.set(0, "a"), .compact(0), .release(0), .set(1, "b"), .flush(1)],
         [.set(0, "a"), .flush(0), .fragment, .set(0, "a"), .flush(0), .compact(0), .pair(0), .flush(0)],
         [.pair(0), .set(0, "a"), .set(0, "a"), .flush(0), .pair(0), .compact(0), .set(0, "b"), .flush(0)],
         [.pair(0), .set(1, "a"), .flush(1), .compact(0), .pair(1), .flush(1), .compact(1), .set(0, "b"), .flush(0)],
     ]
 
+    /// The chosen lives with every disturbance and with a rest after each step, or a twentieth of these runs if `count` is below
+    /// 100; and `count` random lives.
     static func run(_ count: Int, _ report: inout Report) async throws {
-        var (runs, moments, states, distinct, calls) = (0, 0, 0, 0, 0)
+        var total = Total()
         var generator = Generator(state: 1)
-        let all = lives + (0..<count).map { _ in randomLife(&generator) }
-        for (number, life) in all.enumerated() where report.failures.isEmpty {
-            var failing: Int?
-            // Without a failure first, then each sync of that run fails in turn.
-            var syncs = 0
-            repeat {
-                let (operations, made) = try await live(life, failingSync: failing)
-                if failing == nil { syncs = number < lives.count ? made : 0 }
-                var checker = Checker(path: path)
-                do {
-                    try checker.check(operations)
-                } catch {
-                    let steps = life.map { "\($0)" }.joined(separator: ", ")
-                    report.expect(
-                        false,
-                        "\(error); in the life \(steps); failing sync: \(failing.map { "\($0)" } ?? "none")"
-                    )
+        var number = 0
+        for life in lives {
+            for rest in (0...life.count).reversed() {
+                // After the last step a rest changes nothing that is promised.
+                let steps = rest == life.count ? life : Array(life[...rest]) + [.rest] + life[(rest + 1)...]
+                let undisturbed = try play(steps, Disturbance())
+                var disturbances = [Disturbance()] + (0..<undisturbed.syncs).map { Disturbance(failingSync: $0) }
+                if rest == life.count { disturbances += (0..<undisturbed.calls).map { Disturbance(foreignSet: $0) } }
+                for (index, disturbance) in disturbances.enumerated() where report.failures.isEmpty {
+                    let isPlain = rest == life.count && index == 0
+                    if count >= 100 || isPlain || number.isMultiple(of: 20) {
+                        try check(try play(steps, disturbance), steps, disturbance, &total, &report)
+                    }
+                    number += 1
                 }
-                runs += 1
-                moments += checker.moments
-                states += checker.states
-                distinct += checker.distinct
-                calls += operations.count
-                failing = (failing ?? -1) + 1
-            } while failing ?? 0 < syncs && report.failures.isEmpty
+            }
+        }
+        for _ in 0..<count where report.failures.isEmpty {
+            let steps = randomLife(&generator)
+            let (syncs, calls) = (Int.random(in: 0..<40, using: &generator), Int.random(in: 0..<200, using: &generator))
+            let disturbance = Disturbance(failingSync: syncs < 20 ? syncs : nil, foreignSet: calls)
+            try check(try play(steps, disturbance), steps, disturbance, &total, &report)
         }
         report.note(
-            "\(runs) lives of a file (\(lives.count) chosen, each with every sync failing in turn, and \(count) at random), "
-                + "\(calls) changing calls"
+            "\(total.runs) runs of \(lives.count) chosen lives of a file, each sync failing in turn, a rest after each step and "
+                + "another process's set before each call, and of \(count) random ones; \(total.operations) changing calls"
         )
         report.note(
-            "\(states) states after a loss of power at \(moments) moments, \(distinct) of them distinct: what was flushed is "
-                + "there in all, what wasn't is old or new, and the next set works"
+            "\(total.checker.states) states after a loss of power at \(total.checker.moments) moments, \(total.checker.distinct) of them distinct: what was "
+                + "flushed is there in all, what wasn't is old or new, and the next set works"
         )
     }
 
-    /// Does the steps on a fresh file system and returns what happened to it.
-    private static func live(_ life: [Step], failingSync: Int?) async throws -> ([Operation], syncs: Int) {
-        let fileSystem = ModelFileSystem(.folder(["home": .folder([:])]), failingSync: failingSync)
-        var backends: [FileBackend?] = [nil, nil]
-        // Of how many sets each process knows.
-        var known = [0, 0]
-        var (issued, number) = (0, 0)
-        var fragments: [(text: String, issued: Int)] = []
+    private struct Total {
+        var checker = Checker(path: path)
+        var (runs, operations) = (0, 0)
+    }
 
-        func backend(_ process: Int) throws -> FileBackend {
-            if let backend = backends[process] { return backend }
-            let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil)
-            _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))
-            backends[process] = backend
-            return backend
+    private static func check(
+        _ run: Run,
+        _ steps: [Step],
+        _ disturbance: Disturbance,
+        _ total: inout Total,
+        _ report: inout Report
+    ) throws {
+        do {
+            try total.checker.check(run.operations)
+        } catch {
+            report.expect(
+                false,
+                "\(error); in the life \(steps.map { "\($0)" }.joined(separator: ", ")); \(disturbance)"
+            )
         }
-        func set(_ process: Int, _ names: [String]) throws {
-            number += 1
-            let values = Dictionary(uniqueKeysWithValues: names.map { ($0, number) })
-            fileSystem.mark(.issued(values))
-            issued += 1
-            do {
-                _ = try backend(process).apply(values.mapValues { .integer(Int64($0)) }, if: .none)
-                known[process] = issued
-            } catch {
-                if failingSync == nil { throw error }
+        total.runs += 1
+        total.operations += run.operations.count
+    }
+
+    private struct Run {
+        let operations: [Operation]
+        let syncs: Int
+        let calls: Int
+    }
+
+    /// Does the steps on a new file system and returns what happened to it.
+    private static func play(_ steps: [Step], _ disturbance: Disturbance) throws -> Run {
+        let life = Life(disturbance)
+        for step in steps { try life.perform(step) }
+        if let failure = life.failure { throw Obstacle("the foreign set failed: \(failure)") }
+        return Run(operations: life.fileSystem.operations, syncs: life.fileSystem.syncs, calls: life.fileSystem.calls)
+    }
+
+    /// The processes that use one file; all are used from one thread.
+    private final class Life: @unchecked Sendable {
+        let fileSystem: ModelFileSystem
+        private let disturbance: Disturbance
+        private let workers: [WorkerThread]
+        private var backends: [FileBackend?] = [nil, nil, nil]
+        /// The number of sets that each process knows.
+        private var known = [0, 0, 0]
+        private var (issued, number) = (0, 0)
+        private var fragments: [(text: String, issued: Int)] = []
+        /// The error of the third process's set.
+        private(set) var failure: String?
+
+        init(_ disturbance: Disturbance) {
+            let fileSystem = ModelFileSystem(.folder(["home": .folder([:])]), failingSync: disturbance.failingSync)
+            self.fileSystem = fileSystem
+            self.disturbance = disturbance
+            workers = backends.map { _ in WorkerThread(name: "life", fileSystem: fileSystem, isManual: true) }
+            guard let call = disturbance.foreignSet else { return }
+            fileSystem.before(call: call) { [weak self] in
+                // A process that finds the file locked waits, and then sets it at a later call.
+                guard let self, !fileSystem.isLocked else { return }
+                do { try set(2, ["foreign"]) } catch { failure = "\(error)" }
             }
         }
-        for step in life {
+
+        func perform(_ step: Step) throws {
             switch step {
             case .set(let process, let name): try set(process, [name])
             case .pair(let process): try set(process, ["left", "right"])
             case .flush(let process):
-                do {
-                    try await backend(process).flush()
+                try unlessSyncFails {
+                    try backend(process).sync()
                     fileSystem.mark(.flushed(known[process]))
                     // A set that came after it has ended the line.
                     for fragment in fragments where fragment.issued < known[process] {
                         fileSystem.mark(.kept(fragment.text))
                     }
-                } catch {
-                    if failingSync == nil { throw error }
                 }
-            case .compact(let process):
-                do { try backend(process).compact() } catch {
-                    if failingSync == nil { throw error }
-                }
+            case .compact(let process): try unlessSyncFails { try backend(process).compact() }
             case .fragment:
                 number += 1
                 let fragment = "{\"cut\":\"\(number)"
-                do { try fileSystem.append(fragment, to: path) } catch { continue }
+                do { try fileSystem.append(fragment, to: path) } catch { return }
                 fragments.append((fragment, issued))
+            case .release(let process): backends[process] = nil
+            case .rest: for worker in workers { while worker.runNextJob() {} }
             }
         }
-        let operations = fileSystem.operations
-        return withExtendedLifetime(backends) { (operations, fileSystem.syncs) }
+
+        private func set(_ process: Int, _ names: [String]) throws {
+            number += 1
+            let values = Dictionary(uniqueKeysWithValues: names.map { ($0, number) })
+            fileSystem.mark(.issued(values))
+            issued += 1
+            try unlessSyncFails {
+                _ = try backend(process).apply(values.mapValues { .integer(Int64($0)) }, if: .none)
+                known[process] = issued
+            }
+        }
+
+        private func unlessSyncFails(_ body: () throws -> Void) throws {
+            do { try body() } catch {
+                if disturbance.failingSync == nil { throw error }
+            }
+        }
+
+        private func backend(_ process: Int) throws -> FileBackend {
+            if let backend = backends[process] { return backend }
+            let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil, worker: workers[process])
+            _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))
+            backends[process] = backend
+            return backend
+        }
     }
 
     private static func randomLife(_ generator: inout Generator) -> [Step] {
@@ -130,7 +206,7 @@ enum Crash {
             case 3..<5: return .pair(process)
             case 5..<8: return .flush(process)
             case 8: return .compact(process)
-            default: return .fragment
+            default: return [.fragment, .release(process), .rest].randomElement(using: &generator) ?? .rest
             }
         }
     }

@@ -92,7 +92,7 @@ struct Medium {
         guard let node = nodes.first else { return try body(chosen) }
         var all = Array(contents[node] ?? [])
         if let full, full != node {
-            let sorted = all.sorted { $0.count < $1.count }
+            let sorted = all.sorted { $0.count != $1.count ? $0.count < $1.count : $0.lexicographicallyPrecedes($1) }
             all = [sorted[0], sorted[sorted.count - 1]]
         }
         for bytes in all {

@@ -4,7 +4,7 @@ import Glibc
 
 /// Files in memory, which remember what each call changed so that the states a loss of power may leave can be told.
 ///
-/// Time passes only in `sleep`, so nothing is done in the background unless it is due at once.
+/// Time passes only in `sleep`.
 final class ModelFileSystem: FileSystem {
     private struct State {
         var files: [Int: [UInt8]] = [:]
@@ -17,6 +17,12 @@ final class ModelFileSystem: FileSystem {
         var operations: [Operation] = []
         var syncs = 0
         var failingSync: Int?
+        /// The descriptors that are still to be told of another's failed sync.
+        var owedFailures: Set<Int32> = []
+        /// Names of drafts are random; here they are counted, so that equal runs leave equal states.
+        var draftNames: [String: String] = [:]
+        var calls = 0
+        var hook: (call: Int, body: @Sendable () -> Void)?
     }
 
     private let state: Lock<State>
@@ -49,6 +55,13 @@ final class ModelFileSystem: FileSystem {
     var operations: [Operation] { state.withLock { $0.operations } }
     var syncs: Int { state.withLock { $0.syncs } }
 
+    var calls: Int { state.withLock { $0.calls } }
+
+    /// Runs `body` once, just before the numbered call.
+    func before(call: Int, _ body: @escaping @Sendable () -> Void) { state.withLock { $0.hook = (call, body) } }
+
+    var isLocked: Bool { state.withLock { !$0.locks.isEmpty } }
+
     func mark(_ mark: Operation.Mark) { state.withLock { $0.operations.append(.mark(mark)) } }
 
     /// Appends as a shell does.
@@ -59,7 +72,9 @@ final class ModelFileSystem: FileSystem {
 
     // MARK: Paths
 
-    private static func parts(_ path: String) -> [String] { path.split(separator: "/").map(String.init) }
+    private static func parts(_ path: String, _ state: State) -> [String] {
+        path.split(separator: "/").map { state.draftNames[String($0)] ?? String($0) }
+    }
 
     private static func node(_ parts: [String], _ state: State, _ call: String, _ path: String) throws(FileSystemError)
         -> Int
@@ -75,20 +90,32 @@ final class ModelFileSystem: FileSystem {
 
     private static func parent(_ path: String, _ state: State, _ call: String) throws(FileSystemError) -> (Int, String)
     {
-        let parts = parts(path)
+        let parts = parts(path, state)
         return (try node(Array(parts.dropLast()), state, call, path), parts.last ?? "")
     }
 
     private func change<Result: Sendable>(
         _ body: (inout State) throws(FileSystemError) -> Result
     ) throws(FileSystemError) -> Result {
-        try state.withLock { state throws(FileSystemError) in try body(&state) }
+        let hook = state.withLock { state -> (@Sendable () -> Void)? in
+            defer { state.calls += 1 }
+            guard let hook = state.hook, hook.call == state.calls else { return nil }
+            state.hook = nil
+            return hook.body
+        }
+        hook?()
+        return try state.withLock { state throws(FileSystemError) in try body(&state) }
     }
 
     // MARK: The calls
 
     func open(_ path: String, for purpose: OpenPurpose) throws(FileSystemError) -> OpenFile {
         let descriptor = try change { state throws(FileSystemError) -> Int32 in
+            if purpose == .replacing, path.hasSuffix(".new"),
+                let name = path.split(separator: "/").last.map(String.init)
+            {
+                state.draftNames[name] = ".preferences.jsonl.\(state.draftNames.count).new"
+            }
             let (folder, name) = try Self.parent(path, state, "open")
             let isCreating = purpose == .creating || purpose == .replacing
             var node = name.isEmpty ? folder : state.folders[folder]?[name]
@@ -112,6 +139,7 @@ final class ModelFileSystem: FileSystem {
     func close(_ descriptor: Int32) {
         state.withLock { state in
             guard let node = state.opened.removeValue(forKey: descriptor)?.node else { return }
+            state.owedFailures.remove(descriptor)
             if state.locks[node] == descriptor { state.locks[node] = nil }
         }
     }
@@ -168,7 +196,12 @@ final class ModelFileSystem: FileSystem {
         try change { state throws(FileSystemError) in
             let node = try Self.node(file, state)
             defer { state.syncs += 1 }
-            let isFailing = state.syncs == state.failingSync
+            // Linux reports a failed write-back once to each descriptor that was open then (fsync(2)).
+            let isFailing = state.syncs == state.failingSync || state.owedFailures.remove(file.descriptor) != nil
+            if state.syncs == state.failingSync {
+                state.owedFailures.formUnion(state.opened.filter { $0.value.node == node }.keys)
+                state.owedFailures.remove(file.descriptor)
+            }
             state.operations.append(isFailing ? .failedSync(node: node) : .sync(node: node))
             if isFailing { throw FileSystemError(call, file.path, .inputOutput) }
         }
@@ -208,7 +241,7 @@ final class ModelFileSystem: FileSystem {
 
     func status(at path: String) throws(FileSystemError) -> FileStatus {
         try change { state throws(FileSystemError) in
-            Self.status(try Self.node(Self.parts(path), state, "stat", path), state)
+            Self.status(try Self.node(Self.parts(path, state), state, "stat", path), state)
         }
     }
 
@@ -253,7 +286,7 @@ final class ModelFileSystem: FileSystem {
 
     func names(inFolder path: String) throws(FileSystemError) -> [String] {
         try change { state throws(FileSystemError) in
-            Array((state.folders[try Self.node(Self.parts(path), state, "readdir", path)] ?? [:]).keys)
+            Array((state.folders[try Self.node(Self.parts(path, state), state, "readdir", path)] ?? [:]).keys)
         }
     }
 

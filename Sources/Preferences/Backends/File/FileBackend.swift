@@ -12,9 +12,10 @@ package final class FileBackend: PreferenceBackend {
         durability: PreferenceDurability = .background,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
-        watcher: Watcher? = .shared
+        watcher: Watcher? = .shared,
+        worker: WorkerThread? = nil
     ) {
-        log = LogFile(path: path, fileSystem: fileSystem, lockTimeout: lockTimeout, watcher: watcher)
+        log = LogFile(path: path, fileSystem: fileSystem, lockTimeout: lockTimeout, watcher: watcher, worker: worker)
         isImmediate = Atomic(durability == .immediate)
     }
 
