@@ -1,96 +1,134 @@
-# `make check` runs all that CI runs. Warnings are errors here, and here alone: the flags belong to a build folder of their own,
-# so that a plain `swift build` neither fails with the next compiler's warnings nor builds everything again.
-# STRICT takes the folder of the package, with a slash.
+# `make quick` after each change, `make check` before a pull request (it is what CI runs), `make check-all` before a release; each of
+# their parts is a target. CONTRIBUTING.md tells their times.
+#
+# Each set of compiler flags has one build folder, and those of the README's commands are also the checks': no flag makes warnings
+# errors, `warnings` reads what the builds left.
 
 SWIFT ?= swift
-STRICT = --scratch-path $(1).build/strict -Xswiftc -warnings-as-errors
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
 	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Tests Verify/AppleCheck/Planted Torture/Sources Torture/Etcd \
-	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Tests
+	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
-CHECKS := lint build imports test documentation api-breakage compile-tests examples tool verify apple-check opencombine etcd-tests \
-	reading-path instructions benchmarks fuzz \
-	thread-sanitizer address-sanitizer torture
+# Two lanes at a time; what shares a build folder is one lane, joined by commas. EXCEPT leaves parts out.
+GATE := lint,test,compile-tests,interface,imports,instructions,reading-path,torture-short,resolution,etcd-if-changed \
+	verify tool apple-check examples fuzz-corpus
+ALL := lint test compile-tests interface imports instructions reading-path torture-short resolution verify tool apple-check examples \
+	warnings fresh-clone getting-started full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
+	documentation documentation-etcd benchmarks
+EXCEPT ?=
 
-.PHONY: check list-checks format mutants $(CHECKS)
+.PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
+	etcd-if-changed documentation documentation-etcd benchmarks opencombine thread-sanitizer address-sanitizer getting-started \
+	lint test compile-tests interface imports instructions reading-path torture-short resolution verify tool apple-check examples \
+	fuzz-corpus
 
-check: $(CHECKS)
+quick: lint build test
+	Scripts/check-warnings .build
 
-# For CI, which gives each a heading.
-list-checks:
-	@echo $(CHECKS)
+check:
+	Scripts/run-checks --jobs 2 --except "$(EXCEPT)" --then warnings $(GATE)
 
-lint:
-	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+check-all:
+	Scripts/run-checks --except "$(EXCEPT)" $(ALL)
 
-# That each file imports nothing that it doesn't use, by what the strict build has indexed.
-imports: build
-	Scripts/check-imports .build/strict
-
-# Without a warning, and with a comment on every public symbol; prints where the pages are.
-documentation:
-	Scripts/check-documentation
-
-# That nobody's program stops compiling, against the last version tag.
-api-breakage:
-	Scripts/check-api-breakage
+# Changes files.
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
+record-interface: build
+	Scripts/check-interface --record .build Preferences PreferencesTesting
+
+# The gate.
+
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+
 build:
-	$(SWIFT) build --build-tests $(call STRICT)
+	$(SWIFT) build --build-tests
 
+# A tenth of the random rounds, and some of the faults; `full-tests` has all.
 test:
-	$(SWIFT) test $(call STRICT)
+	$(SWIFT) test
 
-# What clients may write compiles, and what they must not is refused with the message that they see.
+# What clients may write compiles, and what they must not is rejected with the message that they see.
 compile-tests:
-	Scripts/check-compile-tests $(call STRICT)
+	Scripts/check-compile-tests
 
-examples:
-	$(SWIFT) test --package-path Examples $(call STRICT,Examples/)
-	Scripts/check-tour $(call STRICT,Examples/)
-	Scripts/check-imports Examples/.build/strict
-	Scripts/check-getting-started
+# The public interface is the recorded one.
+interface: build
+	Scripts/check-interface .build Preferences PreferencesTesting
 
-# Without STRICT, which excludes the way in which packages of others are compiled; the script looks for warnings itself.
-tool:
-	Scripts/check-tool
-	Scripts/check-imports Tool/.build
+# Each file imports only what it uses, by what the build has indexed.
+imports: build
+	Scripts/check-imports .build
+
+# No compiler warning in the builds that were made; after the checks that make them.
+warnings:
+	Scripts/check-warnings $(wildcard .build Examples/.build Tool/.build Verify/.build)
+
+# No operation takes a tenth more instructions than Benchmarks/instructions says.
+instructions:
+	Scripts/count-instructions
+
+# Isolated stores cost a read nothing, by instructions.
+reading-path:
+	Scripts/count-reading-path.sh
+
+# The experiments with the file store, with a tenth of their rounds; that the mutants still fit the sources.
+torture-short:
+	Torture/mutants --fit
+	$(SWIFT) run -c release torture short
+
+# A client resolves only the packages that its traits ask for.
+resolution:
+	Scripts/check-resolution
+
+etcd-if-changed:
+	Scripts/check-etcd --if-changed
 
 # Runs on Linux what is compiled for Apple's platforms alone, over Foundation's user defaults and stand-ins for SwiftUI and the cloud.
 # One test after another, as every store of the process hears of every change of any user defaults.
 verify:
 	XDG_CONFIG_HOME=$$(mktemp -d) $(SWIFT) test --package-path Verify --no-parallel
 
+tool:
+	$(SWIFT) test --package-path Tool
+	Scripts/check-imports Tool/.build
+
 # Type-checks the sources for macOS and iOS without their SDKs.
 apple-check:
 	Verify/apple-check
 
-# Publishers where there is no Combine, behind the trait.
-opencombine:
-	$(SWIFT) test --traits OpenCombine --scratch-path .build/opencombine --filter PublisherTests
+examples:
+	$(SWIFT) test --package-path Examples
+	Scripts/check-tour
+	Scripts/check-imports Examples/.build
 
-# Stores over real clusters of etcd, behind the trait; and that nobody else pays for it. The experiment takes a count:
-# `swift run --traits Etcd --scratch-path .build/etcd etcd-torture increments 10000`.
-etcd-tests:
-	Scripts/check-etcd-is-optional
-	$(SWIFT) test --traits Etcd --scratch-path .build/etcd --filter PreferencesEtcdTests
-	$(SWIFT) run --traits Etcd --scratch-path .build/etcd etcd-torture increments 1000
+# The inputs that the fuzzer found interesting or failing once.
+fuzz-corpus:
+	Fuzz/run 0
 
-# That isolated stores cost a read nothing, by instructions.
-reading-path:
-	Scripts/count-reading-path.sh
+# The rest of `make check-all`.
 
-# That no operation takes a tenth more instructions than is written down in Benchmarks/instructions.
-instructions:
-	Scripts/count-instructions
+# The README's commands in a fresh clone.
+fresh-clone:
+	Scripts/run-readme --in-fresh-clone
 
-# That each row of the benchmarks can be measured, not how fast it is; in CI no peer may be missing.
-benchmarks:
-	$(SWIFT) run -c release --package-path Benchmarks benchmarks --quick
-	$(SWIFT) test -c release --package-path Benchmarks --disable-testable-imports
+# What the guide "Getting started" says, done as it says.
+getting-started:
+	Scripts/check-getting-started
+
+full-tests:
+	FULL_TESTS=1 $(SWIFT) test
+
+# The experiments with the file store; `swift run -c release torture` tells how to do one thing longer.
+torture:
+	$(SWIFT) run -c release torture all
+
+# Whether the experiments see each safeguard that is taken out.
+mutants:
+	Torture/mutants
 
 fuzz:
 	Fuzz/run 60s
@@ -104,11 +142,24 @@ thread-sanitizer:
 address-sanitizer:
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/asan --no-parallel --skip ProgramTests
 
-# The file store under fire, in about a minute when built; `swift run -c release torture` tells how to do one thing longer.
-torture:
-	Torture/mutants --fit
-	$(SWIFT) run -c release torture all
+# Publishers where there is no Combine, behind the trait.
+opencombine:
+	$(SWIFT) test --package-path Tests/OpenCombineTests
+	Scripts/check-warnings Tests/OpenCombineTests/.build
 
-# Whether the experiments see each safeguard that is taken out, in about eight minutes, so not with every check.
-mutants:
-	Torture/mutants
+# Stores over real clusters of etcd, behind the trait. The experiment takes a count:
+# `swift run --traits Etcd --scratch-path .build/etcd etcd-torture increments 10000`.
+etcd-tests:
+	Scripts/check-etcd
+
+# Without a warning, and with a comment on every public symbol; prints where the pages are.
+documentation:
+	Scripts/check-documentation
+
+documentation-etcd:
+	SCRATCH=.build/documentation-etcd Scripts/check-documentation --traits Etcd
+
+# Each row of the benchmarks can be measured, not how fast it is; in CI no peer may be missing.
+benchmarks:
+	$(SWIFT) run -c release --package-path Benchmarks benchmarks --quick
+	$(SWIFT) test -c release --package-path Benchmarks --disable-testable-imports

@@ -88,10 +88,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesTests",
-            dependencies: [
-                "Preferences", "DurableFile", "FileTestSupport", "KillWriter",
-                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
-            ],
+            dependencies: ["Preferences", "DurableFile", "FileTestSupport", "KillWriter"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -123,6 +120,13 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: ["Preferences", "PreferencesTesting"],
+            swiftSettings: settings
+        ),
+        // The operations whose instructions `make instructions` counts; here, so that one release build serves all checks.
+        .executableTarget(
+            name: "operations",
+            dependencies: ["Preferences"],
+            path: "Benchmarks/Operations",
             swiftSettings: settings
         ),
         // Experiments with the file store under fire; in this package because they also use what is below its public face.

@@ -35,8 +35,6 @@ let package = Package(
         .executableTarget(name: "starts-watching", swiftSettings: settings),
         .executableTarget(name: "starts-essentials", swiftSettings: settings),
         .executableTarget(name: "starts-preferences", dependencies: [preferences], swiftSettings: settings),
-        // What `make instructions` counts.
-        .executableTarget(name: "operations", dependencies: ["Declarations", preferences], swiftSettings: settings),
         .testTarget(name: "MeasuringTests", dependencies: ["Measuring"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

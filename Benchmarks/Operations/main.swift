@@ -1,9 +1,16 @@
-import Declarations
 import FoundationEssentials
 import Preferences
 
-// What Scripts/count-instructions counts: `operations NAME COUNT FOLDER` does one thing so often, in a function that the counter
-// finds by its name.
+// `operations NAME COUNT FOLDER` performs an operation COUNT times, in a function that Scripts/count-instructions finds by its name.
+
+/// A value as programs define them, without any conformance but `Codable`.
+struct Profile: Codable, Equatable, Sendable {
+    var title = "untitled"
+    var width = 800
+    var height = 600
+    var scale = 1.5
+    var tags = ["red", "green"]
+}
 
 @inline(never)
 func countGetInt(_ preference: Preference<Int>, _ count: Int) -> Int {
@@ -61,6 +68,15 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         let preference = Preference("number", default: 0, in: memory)
         countSet(preference, count)
         precondition(preference.value == count)
+    case "set-beside-observers":
+        let preference = Preference("number", default: 0, in: memory)
+        let observations = (0..<1_000).map { number in
+            Preference("other \(number)", default: 0, in: memory).observe { _ in preconditionFailure("nothing sets it")
+            }
+        }
+        countSet(preference, count)
+        precondition(preference.value == count)
+        withExtendedLifetime(observations) {}
     case "set-in-file":
         let preference = Preference("number", default: 0, in: try .file(at: folder.appending(path: "set.jsonl")))
         preference.value = 0

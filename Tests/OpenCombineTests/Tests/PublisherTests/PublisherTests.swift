@@ -1,0 +1,1 @@
+../../../PreferencesTests/Changes/PublisherTests.swift
