@@ -27,8 +27,11 @@ for kind in Flag Text; do
         [ $store = own ] && own=$count
         echo "$kind, $store: $count instructions a read"
         difference=$((count - own))
-        [ "$difference" -le 3 ] && [ "$difference" -ge -3 ] || result=1
-        [ "$count" -gt 0 ] || result=1
+        if [ "$difference" -gt 3 ] || [ "$difference" -lt -3 ]; then
+            echo "✘ that is $difference more than from a store of the program's own"
+            result=1
+        fi
+        [ "$count" -gt 0 ] || { echo "✘ nothing was counted"; result=1; }
     done
 done
 exit $result

@@ -79,8 +79,9 @@ enum Crash {
                 + "another process's set before each call, and of \(count) random ones; \(total.operations) changing calls"
         )
         report.note(
-            "\(total.checker.states) states after a loss of power at \(total.checker.moments) moments, \(total.checker.distinct) of them distinct: what was "
-                + "flushed is there in all, what wasn't is old or new, and the next set works"
+            "\(total.checker.states) states after a loss of power at \(total.checker.moments) moments, "
+                + "\(total.checker.distinct) of them distinct: what was flushed is there in all, what wasn't is old or new, and "
+                + "the next set works"
         )
     }
 
@@ -142,7 +143,7 @@ enum Crash {
             workers = backends.map { _ in WorkerThread(name: "life", fileSystem: fileSystem, isManual: true) }
             guard let call = disturbance.foreignSet else { return }
             fileSystem.before(call: call) { [weak self] in
-                // A process that finds the file locked waits, and then sets it at a later call.
+                // A process that finds the file locked waits for a later call, which is another run.
                 guard let self, !fileSystem.isLocked else { return }
                 do { try set(2, ["foreign"]) } catch { failure = "\(error)" }
             }
