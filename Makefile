@@ -157,7 +157,7 @@ documentation:
 	Scripts/check-documentation
 
 documentation-etcd:
-	SCRATCH=.build/documentation-etcd Scripts/check-documentation --traits Etcd
+	SCRATCH=.build/etcd Scripts/check-documentation --traits Etcd
 
 # Each row of the benchmarks can be measured, not how fast it is; in CI no peer may be missing.
 benchmarks:
