@@ -203,7 +203,8 @@ private enum Python {
     static func read(_ path: String) throws -> [String] {
         try reader.withLock { reader in
             let (paths, answers) = try reader ?? start()
-            reader = (paths, answers)
+            // One that ends is not written to again, which would end the tests by SIGPIPE.
+            reader = nil
             try paths.write(contentsOf: Data("\(path)\n".utf8))
             var text = Data()
             while !text.hasSuffix("end\n") {
@@ -211,6 +212,7 @@ private enum Python {
                 try #require(!piece.isEmpty, "the reader has ended")
                 text += piece
             }
+            reader = (paths, answers)
             return String(decoding: text, as: UTF8.self).split(separator: "\n").dropLast().map(String.init)
         }
     }

@@ -54,7 +54,7 @@ enum Crash {
         var number = 0
         for life in lives {
             for rest in (0...life.count).reversed() {
-                // After the last step a rest changes nothing that is promised.
+                // The number of steps stands for no rest.
                 let steps = rest == life.count ? life : Array(life[...rest]) + [.rest] + life[(rest + 1)...]
                 let undisturbed = try play(steps, Disturbance())
                 var disturbances = [Disturbance()] + (0..<undisturbed.syncs).map { Disturbance(failingSync: $0) }
@@ -76,8 +76,10 @@ enum Crash {
         }
         report.note(
             "\(total.runs) runs of \(lives.count) chosen lives of a file, each sync failing in turn, a rest after each step and "
-                + "another process's set before each call, and of \(count) random ones; \(total.operations) changing calls"
+                + "another process's set before each call that finds it unlocked, and of \(count) random ones; "
+                + "\(total.foreignSets) such sets, \(total.operations) changing calls"
         )
+        report.expect(total.foreignSets > 0 || count < 10, "no other process set anything")
         report.note(
             "\(total.checker.states) states after a loss of power at \(total.checker.moments) moments, "
                 + "\(total.checker.distinct) of them distinct: what was flushed is there in all, what wasn't is old or new, and "
@@ -87,7 +89,7 @@ enum Crash {
 
     private struct Total {
         var checker = Checker(path: path)
-        var (runs, operations) = (0, 0)
+        var (runs, foreignSets, operations) = (0, 0, 0)
     }
 
     private static func check(
@@ -106,6 +108,7 @@ enum Crash {
             )
         }
         total.runs += 1
+        total.foreignSets += run.hasForeignSet ? 1 : 0
         total.operations += run.operations.count
     }
 
@@ -113,6 +116,7 @@ enum Crash {
         let operations: [Operation]
         let syncs: Int
         let calls: Int
+        let hasForeignSet: Bool
     }
 
     /// Does the steps on a new file system and returns what happened to it.
@@ -120,7 +124,13 @@ enum Crash {
         let life = Life(disturbance)
         for step in steps { try life.perform(step) }
         if let failure = life.failure { throw Obstacle("the foreign set failed: \(failure)") }
-        return Run(operations: life.fileSystem.operations, syncs: life.fileSystem.syncs, calls: life.fileSystem.calls)
+        let fileSystem = life.fileSystem
+        return Run(
+            operations: fileSystem.operations,
+            syncs: fileSystem.syncs,
+            calls: fileSystem.calls,
+            hasForeignSet: life.hasForeignSet
+        )
     }
 
     /// The processes that use one file; all are used from one thread.
@@ -135,6 +145,7 @@ enum Crash {
         private var fragments: [(text: String, issued: Int)] = []
         /// The error of the third process's set.
         private(set) var failure: String?
+        var hasForeignSet: Bool { known[2] > 0 }
 
         init(_ disturbance: Disturbance) {
             let fileSystem = ModelFileSystem(.folder(["home": .folder([:])]), failingSync: disturbance.failingSync)
