@@ -1,31 +1,51 @@
-/// What was to be reached, and what was.
+/// A bound on one contender's figure beside another's, both of the same run.
 package struct Aim: Sendable {
     package let row: String
     package let text: String
-    package let reached: String
+    /// The two figures, the contender's first.
+    package let measured: String
+    /// The first figure divided by the second, or how many times as good the first is, as the bound has it.
+    package let ratio: Double
     package let isMet: Bool
 
-    /// An aim that a figure is at most, or at least, some bound; nil, and so not listed, where it wasn't measured.
-    package init?(_ row: String, _ text: String, _ value: Double?, _ bound: Bound, _ format: (Double) -> String = times)
-    {
-        guard let value, value.isFinite else { return nil }
-        self.row = row
-        self.text = text
-        reached = format(value)
-        isMet =
-            switch bound {
-            case .atMost(let limit): value <= limit
-            case .atLeast(let limit): value >= limit
-            }
-    }
-
     package enum Bound: Sendable {
-        case atMost(Double), atLeast(Double)
+        /// Of the contender's figure divided by the other's.
+        case atMost(Double)
+        /// Of how many times as good as the other's figure the contender's is: as fast, for times and rates.
+        case atLeast(Double)
+    }
+}
+
+extension Table {
+    /// Returns an aim of a contender beside another in a column, or `nil` if one of them wasn't measured.
+    package func aim(
+        _ row: String,
+        _ text: String,
+        _ contender: String,
+        beside other: String,
+        _ column: String,
+        _ bound: Aim.Bound
+    ) -> Aim? {
+        guard let own = value(contender, column), let base = value(other, column), own > 0, base > 0 else { return nil }
+        let ratio: Double
+        let isMet: Bool
+        switch bound {
+        case .atMost(let limit):
+            ratio = own / base
+            isMet = ratio <= limit
+        case .atLeast(let limit):
+            ratio = unit.isMoreBetter ? own / base : base / own
+            isMet = ratio >= limit
+        }
+        let measured = "\(unit.text(own)), \(other): \(unit.text(base))"
+        return Aim(row: row, text: text, measured: measured, ratio: ratio, isMet: isMet)
     }
 }
 
 /// The aims as a Markdown table.
 package func markdown(_ aims: [Aim]) -> String {
-    let rows = aims.map { "| \($0.row) | \($0.text) | \($0.reached) | \($0.isMet ? "yes" : "**no**") |" }
-    return (["| row | aim | measured | met |", "|---|---|---:|---|"] + rows).joined(separator: "\n")
+    let rows = aims.map { aim in
+        "| \(aim.row) | \(aim.text) | \(aim.measured) | \(times(aim.ratio)) | \(aim.isMet ? "yes" : "**no**") |"
+    }
+    return (["| row | aim | measured | ratio | met |", "|---|---|---|---:|---|"] + rows).joined(separator: "\n")
 }

@@ -43,12 +43,6 @@ package struct Table: Sendable {
         return lines.first { $0.name == name }?.values[index]
     }
 
-    /// How often the first value goes into the second; nil where one is missing.
-    package func ratio(_ name: String, to other: String, _ column: String) -> Double? {
-        guard let value = self.value(name, column), let base = self.value(other, column), base > 0 else { return nil }
-        return value / base
-    }
-
     /// The best of a kind in a column.
     package func best(_ kind: Contender.Kind, _ column: Int) -> (name: String, value: Double)? {
         let found = lines.compactMap { line in

@@ -42,10 +42,7 @@ struct TableTests {
     }
 
     @Test
-    func ratioIsOfOneColumnAndMissingWhereAFigureIs() {
-        #expect(table().ratio("slow", to: "ours", "Int") == 2.5e-6 / 10e-9)
-        #expect(table().ratio("slow", to: "ours", "String") == nil)
-        #expect(table().ratio("nobody", to: "ours", "Int") == nil)
+    func figureThatWasNotMeasuredIsMissing() {
         #expect(table().value("ours", "Bool") == nil)
     }
 
@@ -62,13 +59,24 @@ struct TableTests {
     }
 
     @Test
-    func aimIsMetUpToItsBoundAndLeftOutWhereNothingWasMeasured() {
-        #expect(Aim("get", "≤ 2", 2, .atMost(2))?.isMet == true)
-        #expect(Aim("get", "≤ 2", 2.1, .atMost(2))?.isMet == false)
-        #expect(Aim("get", "≥ 40×", 39.9, .atLeast(40))?.isMet == false)
-        #expect(Aim("get", "≥ 40×", 40, .atLeast(40))?.isMet == true)
-        #expect(Aim("get", "≤ 2", nil, .atMost(2)) == nil)
-        let missed = Aim("get", "≤ 2", 2.1, .atMost(2)).map { [$0] } ?? []
-        #expect(markdown(missed).hasSuffix("| get | ≤ 2 | 2.10× | **no** |"))
+    func aimIsMetUpToItsBound() {
+        var times = Table("Get")
+        times.add("Int", [("ours", .ours, 10e-9), ("slow", .peer, 400e-9), ("limit", .limit, 5e-9)])
+        #expect(times.aim("get", "", "ours", beside: "limit", "Int", .atMost(2))?.isMet == true)
+        #expect(times.aim("get", "", "ours", beside: "limit", "Int", .atMost(1.9))?.isMet == false)
+        #expect(times.aim("get", "", "ours", beside: "slow", "Int", .atLeast(40))?.isMet == true)
+        #expect(times.aim("get", "", "ours", beside: "slow", "Int", .atLeast(41))?.isMet == false)
+        var rates = Table("Set", unit: .rate)
+        rates.add("Int", [("ours", .ours, 100), ("slow", .peer, 50)])
+        #expect(rates.aim("set", "", "ours", beside: "slow", "Int", .atLeast(2))?.isMet == true)
+        #expect(rates.aim("set", "", "slow", beside: "ours", "Int", .atLeast(1))?.isMet == false)
+    }
+
+    @Test
+    func aimShowsBothFiguresAndIsLeftOutIfOneIsMissing() throws {
+        #expect(table().aim("get", "", "ours", beside: "nobody", "Int", .atMost(2)) == nil)
+        #expect(table().aim("get", "", "ours", beside: "slow", "String", .atMost(2)) == nil)
+        let missed = try #require(table().aim("get", "≤ 2×", "slow", beside: "ours", "Int", .atMost(2)))
+        #expect(markdown([missed]).hasSuffix("| get | ≤ 2× | 2.50 µs, ours: 10.0 ns | 250× | **no** |"))
     }
 }

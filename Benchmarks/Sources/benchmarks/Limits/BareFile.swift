@@ -14,6 +14,23 @@ final class BareFile {
 
     deinit { close(descriptor) }
 
+    /// Returns a whole file's bytes by open, fstat and pread.
+    static func read(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure("\(path) can't be opened") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure("fstat fails") }
+        return try [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            while count < buffer.count {
+                let part = pread(descriptor, start + count, buffer.count - count, off_t(count))
+                guard part > 0 else { throw Failure("pread fails") }
+                count += part
+            }
+        }
+    }
+
     func append() throws {
         guard write(descriptor, line, line.count) == line.count else { throw Failure("write fails") }
     }

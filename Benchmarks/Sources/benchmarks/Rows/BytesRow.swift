@@ -37,10 +37,12 @@ enum BytesRow {
             table.add(kind.rawValue, figures)
         }
         let aims = Kind.allCases.map { kind in
-            Aim(
+            table.aim(
                 "bytes written per set, \(kind.rawValue)",
                 "≤ 2× the value's JSON",
-                table.ratio(Ours.file, to: value, kind.rawValue),
+                Ours.file,
+                beside: value,
+                kind.rawValue,
                 .atMost(2)
             )
         }

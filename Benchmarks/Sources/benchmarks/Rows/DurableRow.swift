@@ -73,11 +73,13 @@ enum DurableRow {
 
     private static func aims(_ table: Table) -> [Aim?] {
         [
-            Aim("set, durable", "≤ 1.5× write + fdatasync", table.ratio(Ours.file, to: bare, one), .atMost(1.5)),
-            Aim(
+            table.aim("set, durable", "≤ 1.5× write + fdatasync", Ours.file, beside: bare, one, .atMost(1.5)),
+            table.aim(
                 "batch of 100, durable",
                 "≤ 1.5× one write + fdatasync: one sync for all",
-                table.ratio(Ours.file, to: bare, batch),
+                Ours.file,
+                beside: bare,
+                batch,
                 .atMost(1.5)
             ),
         ]

@@ -106,38 +106,40 @@ enum GetRow {
         let columns = [Kind.boolean.rawValue, Kind.integer.rawValue, Kind.text.rawValue, absent]
         return columns.flatMap { column in
             [
-                fastEnough("get, \(column)", table, Ours.memory, column),
-                Aim(
+                table.aim(
+                    "get, \(column)",
+                    "≤ 1.8× a mutex pair",
+                    Ours.memory,
+                    beside: pair,
+                    column,
+                    .atMost(1.8)
+                ),
+                table.aim(
                     "get, \(column)",
                     "≥ 40× faster than UserDefaults",
-                    table.ratio(userDefaults, to: Ours.memory, column),
+                    Ours.memory,
+                    beside: userDefaults,
+                    column,
                     .atLeast(40)
                 ),
-                Aim(
+                table.aim(
                     "get, \(column)",
                     "faster than a mutex dictionary",
-                    table.ratio(Ours.memory, to: dictionary, column),
+                    Ours.memory,
+                    beside: dictionary,
+                    column,
                     .atMost(1)
                 ),
             ]
         } + [
-            Aim(
+            once.aim(
                 "get, \(Kind.record.rawValue)",
                 "as fast as String (within a fifth)",
-                once.ratio(Kind.record.rawValue, to: Kind.text.rawValue, column),
+                Kind.record.rawValue,
+                beside: Kind.text.rawValue,
+                column,
                 .atMost(1.2)
             )
         ]
-    }
-
-    /// Whether a read takes 20 ns on a machine where taking and giving back a mutex takes 11.
-    static func fastEnough(_ row: String, _ table: Table, _ line: String, _ column: String) -> Aim? {
-        Aim(
-            row,
-            "≤ 20 ns where a mutex pair is 11 ns",
-            table.ratio(line, to: pair, column).map { $0 * 11e-9 },
-            .atMost(20e-9),
-            table.unit.text
-        )
     }
 }

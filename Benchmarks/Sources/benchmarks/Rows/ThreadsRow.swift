@@ -32,10 +32,12 @@ enum ThreadsRow {
             ]
         )
         let aims = table.columns.map { column in
-            Aim(
+            table.aim(
                 "get from 2 threads, \(column)",
                 "no slower than a mutex dictionary",
-                table.ratio(Ours.memory, to: GetRow.dictionary, column),
+                Ours.memory,
+                beside: GetRow.dictionary,
+                column,
                 .atMost(1)
             )
         }

@@ -7,7 +7,6 @@ private struct OwnPreferences: PreferenceGroup {
     @Preference("own-flag") var flag = false
     @Preference("own-number") var number = 0
     @Preference("own-text") var text = ""
-    init() {}
 }
 
 /// The ways in which programs come to a value.
@@ -63,9 +62,6 @@ enum WaysRow {
                 bare,
             ]
         )
-        let aims = table.lines.filter { $0.kind == .ours }.flatMap { line in
-            table.columns.map { GetRow.fastEnough("get \(line.name), \($0)", table, line.name, $0) }
-        }
-        return Outcome(tables: [table], aims: aims)
+        return Outcome(tables: [table])
     }
 }
