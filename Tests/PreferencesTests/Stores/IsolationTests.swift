@@ -108,7 +108,9 @@ struct IsolationTests {
         #expect(recorder.elements == [2])
     }
 
+    /// On the main actor: elsewhere its repeated signal of the first set may be on its way, and then brings the second one too.
     @Test
+    @MainActor
     func observationTracksTheStoreOfTheScope() {
         let recorder = Recorder<String>()
         PreferenceStore.withIsolatedStores {
