@@ -3,13 +3,13 @@ import Testing
 
 /// What a document shows is what a compiler has seen: each Swift block is one of the snippets, byte by byte.
 struct DocumentTests {
-    /// All that have any, but for those on Apple's platforms, which `Verify` compiles, and on getting started, which
-    /// `Scripts/check-getting-started` does as a reader does.
+    /// All documents with Swift, but for *Getting started*, which `Scripts/check-getting-started` follows as a reader does.
     static let documents =
         ["README.md", "Sources/PreferencesEtcd/PreferencesEtcd.docc/PreferencesEtcd.md"]
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
         "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Layers", "Adopting",
+        "ApplePlatforms",
         "CommandLine", "Adopting/FromUserDefaults", "Adopting/FromDefaults", "Adopting/FromPDefaults",
         "Adopting/FromCodableStorage", "Adopting/FromWrappers", "Adopting/FromARepository",
     ]

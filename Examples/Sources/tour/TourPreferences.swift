@@ -10,7 +10,6 @@ struct TourPreferences: PreferenceGroup {
     @Preference("window") var window = WindowFrame()
     @Preference("nickname") var nickname: String?
     @Preference("volume", range: 0...10) var volume = 5
-    init() {}
 }
 
 enum Theme: String {

@@ -1,10 +1,10 @@
 /// A type whose properties are preferences.
 ///
-/// A group is a struct (or an actor). `init()` puts its preferences in the standard store, `init(in:)` in another.
+/// A group is a struct (or an actor). `init()` puts its preferences in the standard store, `init(in:)` in another. The
+/// compiler makes `init()` unless the group is `public`.
 ///
 ///     struct GeneralPreferences: PreferenceGroup {
 ///         @Preference("AutomaticallyUpdate") var automaticallyUpdate = true
-///         init() {}
 ///     }
 ///     let preview = GeneralPreferences(in: .inMemory())
 public protocol PreferenceGroup: Sendable {

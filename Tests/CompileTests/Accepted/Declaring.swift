@@ -26,7 +26,6 @@ struct Properties: PreferenceGroup {
     @Preference("frames") var frames = [Frame()]
     @Preference("sizes") var sizes: Set<Size> = []
     @Preference("byName") var byName: [String: Frame] = [:]
-    init() {}
 }
 
 struct OptionalProperties: PreferenceGroup {
@@ -36,7 +35,6 @@ struct OptionalProperties: PreferenceGroup {
     @Preference("size") var size: Size?
     @Preference("mode") var mode: Mode?
     @Preference("nested") var nested: Int??
-    init() {}
 }
 
 struct OptionalPropertiesWithDefaults: PreferenceGroup {
@@ -45,7 +43,6 @@ struct OptionalPropertiesWithDefaults: PreferenceGroup {
     @Preference("frame") var frame: Frame? = Frame()
     @Preference("size") var size: Size? = .small
     @Preference("mode") var mode: Mode? = .quick
-    init() {}
 }
 
 struct PlainValues: PreferenceGroup {
@@ -59,7 +56,6 @@ struct PlainValues: PreferenceGroup {
     let noFrame: Preference<Frame?> = Preference("noFrame")
     let noSize: Preference<Size?> = Preference("noSize", default: nil)
     let noMode = Preference<Mode?>("noMode", default: .quick)
-    init() {}
 }
 
 struct Places: PreferenceGroup {
@@ -68,7 +64,6 @@ struct Places: PreferenceGroup {
     @Preference("frame", in: .suite("shared")) var frame: Frame?
     let size = Preference("size", default: Size.small, in: .suite("shared"))
     let mode = Preference<Mode?>("mode", in: .standard)
-    init() {}
 }
 
 struct Codings: PreferenceGroup {
@@ -83,7 +78,6 @@ struct Codings: PreferenceGroup {
     @Preference("count", coding: .native, range: 0...10) var count = 5
     @Preference("noCount", coding: .native, range: 0...10) var noCount: Int?
     let own = Preference("own", default: 0, coding: .reversed)
-    init() {}
 }
 
 extension PreferenceCoding where Value == Int {
@@ -107,5 +101,21 @@ struct Validations: PreferenceGroup {
     let name = Preference("name", default: "Pitt", validate: { !$0.isEmpty })
     let size2 = Preference("size2", default: 12.0, range: 6...72)
     let size3 = Preference<Double?>("size3", range: 6...72)
-    init() {}
+}
+
+// What other modules see says that it is Sendable, and has its initializer written.
+
+/// An enum.
+public enum PublicMode: String, Sendable { case quick, exact }
+/// A struct.
+public struct PublicFrame: Codable, Sendable { var x = 0 }
+
+/// A group.
+public struct PublicProperties: PreferenceGroup {
+    /// An enum.
+    @Preference("mode") public var mode = PublicMode.quick
+    /// A struct.
+    @Preference("frame") public var frame = PublicFrame()
+    /// Creates the group.
+    public init() {}
 }

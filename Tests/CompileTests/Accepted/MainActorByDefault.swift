@@ -12,7 +12,6 @@ struct GeneralPreferences: PreferenceGroup {
     @Preference("window") var window = WindowFrame()
     @Preference("nickname") var nickname: String?
     let count = Preference("count", default: 0)
-    init() {}
 }
 
 nonisolated enum Defaults {

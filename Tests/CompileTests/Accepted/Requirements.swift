@@ -12,7 +12,6 @@ protocol DashboardPreferences: Sendable {
 struct AppPreferences: PreferenceGroup, DashboardPreferences {
     let selected = Preference("selected", default: Item.templates)
     @Preference("isHidden") var isHidden = false
-    init() {}
 }
 
 func use(_ preferences: some DashboardPreferences) {

@@ -20,5 +20,4 @@ struct Preferences: PreferenceGroup {
     @Preference("j", coding: .rawValue) var j = 5  // error: no exact matches in reference to static property 'rawValue'
     @Preference("k", validate: { $0.isEmpty }) var k = 5  // error: value of type 'Int' has no member 'isEmpty'
     @Preference("l", in: "shared") var l = 5  // error: cannot convert value of type 'String'
-    init() {}
 }

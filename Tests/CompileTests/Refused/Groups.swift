@@ -8,14 +8,12 @@ class OpenGroup: PreferenceGroup {  // error: non-final class 'OpenGroup' cannot
 
 final class ClassGroup: PreferenceGroup {
     @Preference("a") var a = 0  // error: stored property '_a' of 'Sendable'-conforming class 'ClassGroup' is mutable
-    init() {}
 }
 
 final class Buffer { var count = 0 }
 
 struct GroupWithBuffer: PreferenceGroup {
     let buffer = Buffer()  // error: stored property 'buffer' of 'Sendable'-conforming struct 'GroupWithBuffer'
-    init() {}
 }
 
 // A namespace has groups or `static let x = Preference(…)`, since a wrapped property is a variable.

@@ -8,7 +8,6 @@ struct WindowFrame: Codable { var x = 0 }
 struct GeneralPreferences: PreferenceGroup {
     @Preference("window") var window = WindowFrame()  // error: main actor-isolated conformance of 'WindowFrame'
     @Preference("count") var count = 0
-    init() {}
 }
 
 enum Defaults {

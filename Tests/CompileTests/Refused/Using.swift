@@ -10,7 +10,6 @@ protocol DashboardPreferences: Sendable {
 struct AppPreferences: PreferenceGroup, DashboardPreferences {
     let selected = Preference("selected", default: Item.templates)
     @Preference("isHidden") var isHidden = false
-    init() {}
 }
 
 func write(_ preferences: AppPreferences, _ feature: some DashboardPreferences) {

@@ -4,6 +4,7 @@ final class Counter: Codable { var count = 0 }
 struct Account: Codable { var counter = Counter() }
 struct Window { var x = 0 }
 enum Shape { case circle, square }
+enum Color: String { case red, green }
 
 // A value may cross threads, and must be one that can be stored.
 
@@ -12,4 +13,5 @@ let account = Preference<Account?>("account")  // error: type 'Account' does not
 let window = Preference("window", default: Window())  // error: no exact matches in call to initializer
 let shape = Preference<Shape?>("shape")  // error: no exact matches in call to initializer
 let windows = Preference("windows", default: [Window()])  // error: requires that 'Window' conform to 'PreferenceValue'
+let colors = Preference("colors", default: [Color.red])  // error: requires that 'Color' conform to 'PreferenceValue'
 let body = Preference("body", default: { 1 })  // error: cannot conform to 'PreferenceValue'

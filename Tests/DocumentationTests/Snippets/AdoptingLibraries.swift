@@ -19,7 +19,6 @@ enum LibrarySnippets {
             @Preference("recent") var recent: [String] = []
             @Preference("theme") var theme = Theme.system
             @Preference("profile") var profile = Profile()
-            init() {}
         }
         // end
 
@@ -45,7 +44,6 @@ enum LibrarySnippets {
             @Preference("name") var name: String?
             @Preference("look") var look = Look.light
             @Preference("recent") var recent: [Profile] = []
-            init() {}
         }
         // end
 
@@ -80,7 +78,6 @@ enum LibrarySnippets {
             @Preference("user.name") var name = "Pitt"
             @Preference("profile", coding: .json) var profile: Profile?
             @Preference("first-name", in: .suite("group.com.example")) var firstName = "Pete"
-            init() {}
         }
         // end
 
@@ -104,7 +101,6 @@ enum LibrarySnippets {
         struct ProfilePreferences: PreferenceGroup {
             @Preference("profile", coding: .json) var profile = Profile()
             @Preference("count", coding: .json) var count = 0
-            init() {}
         }
         // end
 
@@ -119,6 +115,30 @@ enum LibrarySnippets {
             #expect(Preference("count", default: 0, in: store).value == 6)
             #expect(Preference("text", default: "", in: store).value == "a")
             #expect(Preference("profile", default: Profile(), in: store).value == Profile(name: "Ada"))
+        }
+
+        @Test(.isolatedStores)
+        func valueIsWrittenByOwnCoders() {
+            struct Profile: Codable, Equatable { var firstName = "Pitt" }
+            // snippet: from-codablestorage-coders
+            let snakeCase = PreferenceCoding<Profile>(
+                "snake-case-json",
+                encode: { profile in
+                    let encoder = JSONEncoder()
+                    encoder.keyEncodingStrategy = .convertToSnakeCase
+                    return .data(try encoder.encode(profile))
+                },
+                decode: { stored in
+                    let decoder = JSONDecoder()
+                    decoder.keyDecodingStrategy = .convertFromSnakeCase
+                    return try decoder.decode(Profile.self, from: Data(storedValue: stored))
+                }
+            )
+            let profile = Preference("profile", default: Profile(), coding: snakeCase)
+            // end
+            profile.value.firstName = "Ada"
+            #expect(PreferenceStore.standard["profile"] == data(#"{"first_name":"Ada"}"#))
+            #expect(profile.value == Profile(firstName: "Ada"))
         }
     }
 
@@ -174,7 +194,6 @@ enum LibrarySnippets {
     struct SidebarStorage: PreferenceGroup, SidebarPreferences {
         let selected = Preference("sidebar.selected", default: SidebarItem.projects, coding: .json)
         let isHidden = Preference("sidebarHidden", default: false, in: .suite("com.example.shared"))
-        init() {}
     }
     // end
 }

@@ -1,7 +1,7 @@
 // snippet: declaring
 import Preferences
 
-enum Theme: String {
+enum Theme: String, CaseIterable {
     case system, light, dark
 }
 
@@ -16,12 +16,11 @@ struct GeneralPreferences: PreferenceGroup {
     @Preference("nickname") var nickname: String?  // nil means: not set
     @Preference("volume", range: 0...10) var volume = 5
     let launches = Preference("launches", default: 0)  // a plain value; fits a protocol's requirement
-    init() {}
 }
 // end
 
 // snippet: namespace
-enum Defaults {
+extension Defaults {
     static let general = GeneralPreferences()
 }
 // end

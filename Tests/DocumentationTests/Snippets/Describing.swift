@@ -1,17 +1,16 @@
 import Preferences
 import Testing
 
-// snippet: describing-group
-enum PlayerTheme: String, CaseIterable { case system, dark }
-
-struct PlayerPreferences: PreferenceGroup {
-    @Preference("volume", range: 0...10) var volume = 5
-    @Preference("theme") var theme = PlayerTheme.system
-    init() {}
-}
-// end
-
 struct DescribingSnippets {
+    // snippet: describing-group
+    enum PlayerTheme: String, CaseIterable { case system, dark }
+
+    struct PlayerPreferences: PreferenceGroup {
+        @Preference("volume", range: 0...10) var volume = 5
+        @Preference("theme") var theme = PlayerTheme.system
+    }
+    // end
+
     @Test
     func schemaSaysWhatTheGroupDeclares() throws {
         let schema = try PlayerPreferences(in: .inMemory()).jsonSchema(descriptions: ["volume": "How loud it is."])

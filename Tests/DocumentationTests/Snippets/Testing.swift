@@ -1,4 +1,5 @@
 import Preferences
+import PreferencesTesting
 import Testing
 
 struct TestingSnippets {
@@ -9,12 +10,10 @@ struct TestingSnippets {
         #expect(preferences.volume == 5)
     }
 
-    @Test
+    @Test(.isolatedStores(["launches": 41]))
     func launchIsCounted() throws {
-        try PreferenceStore.withIsolatedStores(["launches": 41]) {
-            try Defaults.general.launches.update { $0 += 1 }
-            #expect(Defaults.general.launches.value == 42)
-        }
+        try Defaults.general.launches.update { $0 += 1 }
+        #expect(Defaults.general.launches.value == 42)
     }
     // end
 }

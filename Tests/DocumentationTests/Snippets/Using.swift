@@ -1,7 +1,16 @@
 import Preferences
+import PreferencesTesting
 import Testing
 
 struct UsingSnippets {
+    @Test(.isolatedStores)
+    func playerOfTheFirstScreenIsStored() throws {
+        Defaults.player.volume = 7
+        try Defaults.player.$volume.update { $0 += 1 }
+        #expect(PreferenceStore.standard.contents == ["volume": 8])
+        #expect(Defaults.player.artist == nil)
+    }
+
     @Test
     func propertiesAreReadAndWritten() {
         PreferenceStore.withIsolatedStores(["nickname": "Pitt"]) {

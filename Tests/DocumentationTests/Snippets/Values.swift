@@ -16,7 +16,6 @@ struct ViewerPreferences: PreferenceGroup {
     @Preference("recent") var recent: [URL] = []
     @Preference("columns") var columns: [String: Frame] = [:]
     @Preference("opened") var opened = Date.now  // made anew at each read, as long as nothing is stored
-    init() {}
 }
 // end
 
@@ -48,12 +47,10 @@ extension PreferenceCoding where Value == Frame {
 struct EditorPreferences: PreferenceGroup {
     @Preference("editor.font") var font = "Serif"
     let spelling = SpellingPreferences()
-    init() {}
 }
 
 struct SpellingPreferences: PreferenceGroup {
     @Preference("editor.spelling.language") var language = Locale(identifier: "en")
-    init() {}
 }
 // end
 
@@ -61,7 +58,6 @@ struct SpellingPreferences: PreferenceGroup {
 struct AccountPreferences: PreferenceGroup {
     @Preference("name") var name = ""
     @Preference("licence", in: .suite("com.example.licences")) var licence: String?
-    init() {}
 }
 // end
 
@@ -89,7 +85,6 @@ nonisolated struct Position: Codable { var x = 0 }
 
 struct ScreenPreferences: PreferenceGroup {
     @Preference("position") var position = Position()
-    init() {}
 }
 
 nonisolated enum Settings {
@@ -124,7 +119,6 @@ struct ValuesSnippets {
             struct WindowPreferences: PreferenceGroup {
                 @Preference("width") var width = 800
                 let height = Preference("height", default: 600)
-                init() {}
             }
 
             let window = WindowPreferences()

@@ -13,7 +13,6 @@ struct GuideTests {
         @Preference("newCheckout") var newCheckout = false
         @Preference("rateLimit", range: 1...10_000) var rateLimit = 100
         let orders = Preference("orders", default: 0)
-        init() {}
     }
     // end
 

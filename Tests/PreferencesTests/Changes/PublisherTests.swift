@@ -11,7 +11,6 @@ import OpenCombine
 struct PublisherTests {
     private struct User: PreferenceGroup {
         @Preference("user.name") var name = "Pitt"
-        init() {}
     }
 
     private let user = User(in: .inMemory())

@@ -5,7 +5,6 @@ import Testing
 
 private struct Inner: PreferenceGroup {
     @Preference("inner.depth") var depth = 1
-    init() {}
 }
 
 private struct Outer: PreferenceGroup {
@@ -14,7 +13,6 @@ private struct Outer: PreferenceGroup {
     let plain = Preference("outer.plain", default: "plain")
     let inner = Inner()
     let optional: Inner? = Inner()
-    init() {}
     static let elsewhere = PreferenceStore.inMemory()
 }
 
@@ -30,7 +28,6 @@ private struct Careless: PreferenceGroup {
 private actor ActorGroup: PreferenceGroup {
     let count = Preference("actor.count", default: 0)
     @Preference("actor.name") var name = "nobody"
-    init() {}
     func rename(_ name: String) { self.name = name }
 }
 
@@ -48,7 +45,6 @@ private final class Graph: @unchecked Sendable {  // written before anybody else
 private struct GroupWithGraph: PreferenceGroup {
     let graph = Graph.make()
     let count = Preference("count", default: 0)
-    init() {}
 }
 
 struct GroupTests {
@@ -78,7 +74,6 @@ struct GroupTests {
             @TaskLocal static var inner = PreferenceStore.inMemory()
             let bound = Inner(in: inner)
             let after = Preference("after", default: 0)
-            init() {}
         }
         let both = Both.$inner.withValue(inner) { Both(in: outer) }
         #expect(both.bound.$depth.store === inner)

@@ -22,7 +22,6 @@ private struct Paint: RawRepresentable, PreferenceValue {
 
 private struct Part: PreferenceGroup {
     @Preference("window.width") var width: UInt = 800
-    init() {}
 }
 
 private struct Whole: PreferenceGroup {
@@ -42,7 +41,6 @@ private struct Whole: PreferenceGroup {
     @Preference("even", validate: { $0.isMultiple(of: 2) }) var even = 2
     let inner = Part()
     let plain = Preference("plain", default: 9)
-    init() {}
 }
 
 struct SchemaTests {

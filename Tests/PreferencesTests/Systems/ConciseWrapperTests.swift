@@ -6,7 +6,6 @@ import Testing
 private struct User: PreferenceGroup {
     @Preference("user.name") var name = "Pitt"
     @Preference("user.age") var age: Int?
-    init() {}
 }
 
 struct ConciseWrapperTests {

@@ -7,12 +7,10 @@ private struct GeneralPreferences: PreferenceGroup {
     @Preference("AutomaticallyUpdate") var automaticallyUpdate = false
     @Preference("theme") var theme = Appearance.system
     @Preference("shared", in: .suite("group.com.example")) var shared = 1
-    init() {}
 }
 
 private struct EditorPreferences: PreferenceGroup {
     @Preference("editor.fontSize", range: 6...72) var fontSize = 12.0
-    init() {}
 }
 
 private enum Appearance: String, Sendable { case system, light, dark }

@@ -9,7 +9,6 @@ private struct General: PreferenceGroup {
     @Preference("theme") var theme = Theme.system
     @Preference("since") var since: Date?
     @Preference("$odd") var odd = false
-    init() {}
 }
 
 /// The schema as the library writes it.

@@ -49,7 +49,7 @@ public struct Text: View, Leaf {
     func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [] }
 }
 
-/// A control by its title, with what it is bound to; all of Toggle, TextField, Picker and List that matters here.
+/// A control by its title, with what it is bound to; all of Toggle, TextField, Picker, Stepper and List that matters here.
 public struct Control<Value>: View, Leaf {
     public let title: String
     public let value: Binding<Value>
@@ -67,8 +67,26 @@ public struct Control<Value>: View, Leaf {
 @MainActor public func TextField(_ title: String, text: Binding<String>) -> Control<String> {
     Control(title: title, value: text)
 }
-@MainActor public func Picker<Value>(_ title: String, selection: Binding<Value>) -> Control<Value> {
+@MainActor public func Picker<Value, Content: View>(
+    _ title: String,
+    selection: Binding<Value>,
+    @ViewBuilder content: () -> Content
+) -> Control<Value> {
     Control(title: title, value: selection)
+}
+@MainActor public func Stepper<Value: Strideable>(
+    _ title: String,
+    value: Binding<Value>,
+    in bounds: ClosedRange<Value>
+) -> Control<Value> {
+    Control(title: title, value: value)
+}
+@MainActor public func ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>(
+    _ data: Data,
+    id: KeyPath<Data.Element, ID>,
+    @ViewBuilder content: (Data.Element) -> Content
+) -> ViewList {
+    ViewList(views: data.map { content($0) })
 }
 @MainActor public func List<Value>(_ title: String, selection: Binding<Value>) -> Control<Value> {
     Control(title: title, value: selection)

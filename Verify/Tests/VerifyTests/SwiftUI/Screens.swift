@@ -6,7 +6,7 @@ enum SidebarItem: String, CaseIterable, Sendable {
     case inbox, templates, archive
 }
 
-enum Theme: String, Sendable {
+enum Theme: String, CaseIterable, Sendable {
     case system, light, dark
 }
 
@@ -16,7 +16,6 @@ struct AppPreferences: PreferenceGroup {
     @Preference("theme") var theme = Theme.system
     @Preference("user.name") var name = "Pitt"
     @Preference("nickname") var nickname: String?
-    init() {}
 }
 
 /// A sidebar whose list is bound to the selection, beside the page that is selected.
@@ -47,7 +46,7 @@ struct SettingsScreen: View {
 
     var body: some View {
         Toggle("Update", isOn: $automaticallyUpdate)
-        Picker("Theme", selection: $theme)
+        Picker("Theme", selection: $theme) {}
         TextField("Name", text: $name)
     }
 }
@@ -101,7 +100,7 @@ struct Declaring: View {
         Text(
             "\(theme) \(name) \(count) \(item) \(frame.width) \(nickname ?? "-") \(other?.rawValue ?? "-") \(cached.width)"
         )
-        Picker("Theme", selection: $theme)
+        Picker("Theme", selection: $theme) {}
     }
 }
 

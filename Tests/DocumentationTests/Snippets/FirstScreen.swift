@@ -1,0 +1,9 @@
+// snippet: player
+import Preferences
+
+struct PlayerPreferences: PreferenceGroup {
+    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("artist") var artist: String?
+}
+enum Defaults { static let player = PlayerPreferences() }
+// end

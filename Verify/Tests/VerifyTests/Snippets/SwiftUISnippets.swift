@@ -1,0 +1,141 @@
+import Combine
+import Foundation
+import Preferences
+import SwiftUI
+
+// What README and guides show of SwiftUI, UIKit and Combine; `DocumentTests` compares the two.
+
+struct PlayerPreferences: PreferenceGroup {
+    @Preference("volume", range: 0...10) var volume = 5
+}
+
+enum Defaults {
+    static let app = AppPreferences()
+    static let general = AppPreferences()
+    static let player = PlayerPreferences()
+}
+
+// snippet: player view
+struct VolumeView: View {
+    @PreferenceState(Defaults.player.$volume) var volume
+
+    var body: some View { Stepper("Volume \(volume)", value: $volume, in: 0...10) }
+}
+// end
+
+// snippet: settings view
+struct GeneralView: View {
+    @PreferenceState(Defaults.general.$theme) var theme
+    @PreferenceState(Defaults.general.$automaticallyUpdate) var automaticallyUpdate
+
+    var body: some View {
+        Picker("Theme", selection: $theme) {
+            ForEach(Theme.allCases, id: \.self) { Text($0.rawValue) }
+        }
+        Toggle("Update automatically", isOn: $automaticallyUpdate)
+    }
+}
+// end
+
+// snippet: views
+struct SettingsView: View {
+    @PreferenceState(Defaults.app.$theme) var theme
+    @PreferenceState(\AppPreferences.$automaticallyUpdate) var automaticallyUpdate
+    @PreferenceState("user.name") var name = "Pitt"
+
+    var body: some View {
+        Picker("Theme", selection: $theme) {
+            ForEach(Theme.allCases, id: \.self) { Text($0.rawValue) }
+        }
+        Toggle("Update automatically", isOn: $automaticallyUpdate)
+        TextField("Name", text: $name.animation(.default))
+    }
+}
+// end
+
+@MainActor
+func generalPreview() -> some View {
+    // snippet: general preview
+    GeneralView().preferenceStore(.inMemory(["theme": "dark"]))
+    // end
+}
+
+@MainActor
+func preview() -> some View {
+    // snippet: preview
+    SettingsView().preferenceStore(.inMemory(["theme": "dark"]))
+    // end
+}
+
+// snippet: appstorage
+struct ThemeLabel: View {
+    @AppStorage(Defaults.general.$theme) var theme
+
+    var body: some View { Text(theme.rawValue) }
+}
+// end
+
+@MainActor
+class UIViewController {
+    func viewDidLoad() {}
+}
+
+@MainActor
+final class UILabel {
+    var text: String?
+}
+
+// snippet: uikit
+final class VolumeController: UIViewController {
+    let label = UILabel()
+    private var task: Task<Void, Never>?
+
+    override func viewDidLoad() {
+        super.viewDidLoad()
+        task = Task { [label] in
+            // The current volume, then each change, on the main actor.
+            for await volume in Defaults.player.$volume.updates { label.text = "Volume \(volume)" }
+        }
+    }
+
+    deinit { task?.cancel() }
+}
+// end
+
+@MainActor
+func subscribe(_ label: UILabel) -> AnyCancellable {
+    // snippet: combine
+    let cancellable = Defaults.player.$volume.publisher()
+        .receive(on: DispatchQueue.main)
+        .sink { label.text = "Volume \($0)" }
+    // end
+    return cancellable
+}
+
+protocol SidebarPreferences: Sendable {
+    var selected: Preference<SidebarItem> { get }
+    var isHidden: Preference<Bool> { get }
+}
+
+struct SidebarStorage: PreferenceGroup, SidebarPreferences {
+    let selected = Preference("sidebar.selected", default: SidebarItem.inbox)
+    let isHidden = Preference("sidebarHidden", default: false)
+}
+
+enum Sidebar {
+    static let preferences: any SidebarPreferences = SidebarStorage()
+}
+
+// snippet: key path of a protocol
+extension PreferenceState {
+    init(for keyPath: KeyPath<any SidebarPreferences, Preference<Value>>) {
+        self.init(Sidebar.preferences[keyPath: keyPath])
+    }
+}
+
+struct SidebarToggle: View {
+    @PreferenceState(for: \.isHidden) var isHidden
+
+    var body: some View { Toggle("Hide the sidebar", isOn: $isHidden) }
+}
+// end
