@@ -34,7 +34,7 @@ extension Table {
             ratio = own / base
             isMet = ratio <= limit
         case .atLeast(let limit):
-            ratio = unit.isMoreBetter ? own / base : base / own
+            ratio = unit.advantage(of: own, over: base)
             isMet = ratio >= limit
         }
         let measured = "\(unit.text(own)), \(other): \(unit.text(base))"

@@ -24,7 +24,7 @@ extension Table {
         lines.filter { $0.kind == .ours }.flatMap { line in
             let peers = row("\(line.name): times as good as the best peer", line) { own, column in
                 best(.peer, column).flatMap { peer in
-                    let ratio = unit.isMoreBetter ? own / peer.value : peer.value / own
+                    let ratio = unit.advantage(of: own, over: peer.value)
                     return ratio.isFinite ? times(ratio) + " (\(peer.name))" : nil
                 }
             }

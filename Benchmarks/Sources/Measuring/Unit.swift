@@ -12,6 +12,11 @@ package enum Unit: Sendable {
     /// Whether a larger figure is the better one.
     var isMoreBetter: Bool { self == .rate }
 
+    /// Returns how many times as good a figure is as another.
+    func advantage(of figure: Double, over other: Double) -> Double {
+        isMoreBetter ? figure / other : other / figure
+    }
+
     /// The figure with three significant digits, in the unit that fits.
     package func text(_ value: Double) -> String {
         switch self {
