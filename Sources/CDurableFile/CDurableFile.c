@@ -8,11 +8,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #if defined(__linux__)
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #endif
 
 static _Atomic uint64_t forks;
@@ -97,5 +99,55 @@ void durable_file_condition_wait(void *condition, void *mutex, int64_t nanosecon
 int64_t durable_file_system_type(const char *path) {
     struct statfs information;
     return statfs(path, &information) == 0 ? (int64_t)(uint32_t)information.f_type : -1;
+}
+
+// XATTR_LIST_MAX and XATTR_SIZE_MAX of linux/limits.h.
+enum { attributes_size = 64 << 10 };
+
+struct attributes {
+    char names[attributes_size], other_names[attributes_size];
+    char value[attributes_size], other_value[attributes_size];
+};
+
+// A file system without attributes has none.
+static ssize_t names_of(int file, char *names) {
+    ssize_t size = flistxattr(file, names, attributes_size);
+    return size < 0 && errno == ENOTSUP ? 0 : size;
+}
+
+static bool has(const char *names, ssize_t size, const char *name) {
+    for (ssize_t start = 0; start < size; start += strlen(names + start) + 1)
+        if (strcmp(names + start, name) == 0) return true;
+    return false;
+}
+
+static int copy_attributes(int from, int to, struct attributes *buffers) {
+    static const char list[] = "system.posix_acl_access";
+    ssize_t size = names_of(from, buffers->names);
+    ssize_t other_size = size < 0 ? -1 : names_of(to, buffers->other_names);
+    if (other_size < 0) return -1;
+    for (ssize_t start = 0; start < size; start += strlen(buffers->names + start) + 1) {
+        const char *name = buffers->names + start;
+        // These the kernel computes of the content (evm(7)).
+        if (strcmp(name, "security.ima") == 0 || strcmp(name, "security.evm") == 0) continue;
+        ssize_t count = fgetxattr(from, name, buffers->value, attributes_size);
+        if (count < 0) return -1;
+        ssize_t other_count = fgetxattr(to, name, buffers->other_value, attributes_size);
+        // What the folder or the system gave it already, it may refuse to be given.
+        if (other_count == count && memcmp(buffers->value, buffers->other_value, count) == 0) continue;
+        if (fsetxattr(to, name, buffers->value, count, 0) != 0) return -1;
+    }
+    if (has(buffers->other_names, other_size, list) && !has(buffers->names, size, list)) return fremovexattr(to, list);
+    return 0;
+}
+
+int durable_file_copy_attributes(int from, int to) {
+    struct attributes *buffers = malloc(sizeof *buffers);
+    if (!buffers) return -1;
+    int result = copy_attributes(from, to, buffers);
+    int error = errno;
+    free(buffers);
+    errno = error;
+    return result;
 }
 #endif

@@ -52,7 +52,13 @@ struct CompactionScheduleTests {
     @Test
     func fileOfDeadLinesIsDue() throws {
         let folder = try TemporaryFolder()
-        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: FaultyFileSystem(), watcher: nil)
+        let worker = StoppedWorker()
+        let log = LogFile<TextContents>(
+            path: folder.path("log"),
+            fileSystem: FaultyFileSystem(),
+            watcher: nil,
+            worker: worker.thread
+        )
         try log.load(observer: Told().observer)
         for value in 0..<1_000 { try log.set("name", String(repeating: "x", count: 60) + String(value)) }
         try log.compactIfDue()

@@ -39,6 +39,7 @@ struct FaultTests {
         let operation: Operation
         let folder: TemporaryFolder
         let fileSystem = FaultyFileSystem()
+        let worker = StoppedWorker()
         let log: LogFile<TextContents>
         let name: String
 
@@ -53,7 +54,7 @@ struct FaultTests {
                 try folder.write("a=1.\nb=0.\nb=1.\n", to: "log")
             }
             if operation == .compactionOfDamagedFile { try folder.append("!x\n", to: "log") }
-            log = LogFile(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
+            log = LogFile(path: folder.path(name), fileSystem: fileSystem, watcher: nil, worker: worker.thread)
             if operation == .load { return }
             try log.load(observer: Told().observer)
             switch operation {

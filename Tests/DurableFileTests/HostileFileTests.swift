@@ -134,6 +134,66 @@ struct HostileFileTests {
         }
     }
 
+    /// As of overlay file systems whose layers number their files each on its own.
+    @Test
+    func fileThatIsNeverTheSameIsAnErrorAfterAWhile() throws {
+        let fileSystem = FaultyFileSystem()
+        try folder.write("a=1.\n", to: "log")
+        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
+        try log.load(observer: told.observer)
+        fileSystem.disagree()
+        let error = #expect(throws: LogError.self) { try log.set("a", "2") }
+        guard case .neverTheSame = error else {
+            Issue.record("not that: \(String(describing: error))")
+            return
+        }
+        #expect(fileSystem.now() >= .seconds(5))
+        #expect(try folder.read("log") == "a=1.\n")
+    }
+
+    /// As where another machine has replaced a file of the network.
+    @Test(arguments: ["stat", "flock", "write"])
+    func staleFileIsOpenedAgainOnce(_ call: String) throws {
+        let fileSystem = FaultyFileSystem()
+        try folder.write("a=1.\n", to: "log")
+        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
+        try log.load(observer: told.observer)
+        fileSystem.begin(.init(.error(.stale), calls: [call]))
+        try log.set("a", "2")
+        #expect(fileSystem.isFaultMet && fileSystem.calls.contains("open"))
+        #expect(try folder.read("log") == "a=1.\na=2.\n")
+        fileSystem.begin(.init(.error(.stale), isLasting: true, calls: [call]))
+        #expect(throws: LogError.self) { try log.set("a", "3") }
+    }
+
+    @Test
+    func waitsOfThreadsForOneLockDoNotAddUp() async throws {
+        let fileSystem = FaultyFileSystem()
+        try folder.write("a=1.\n", to: "log")
+        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
+        try log.load(observer: told.observer)
+        let holder = try SystemFileSystem().open(folder.path("log"), for: .appending)
+        #expect(try SystemFileSystem().lock(holder))
+        let begin = fileSystem.clockReads
+        fileSystem.beforeEachCall { call, _ in
+            // Until every thread has its deadline.
+            while call == "flock", fileSystem.clockReads < begin + 4 { sched_yield() }
+        }
+        await withTaskGroup { group in
+            for number in 1...4 {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        _ = WorkerThread.start("test") {
+                            #expect(throws: LogError.self) { try log.set("a", "\(number)") }
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+        }
+        #expect(fileSystem.now() < .seconds(6))
+    }
+
     @Test(arguments: [FileSystemError.Code.accessDenied, .readOnlyFileSystem, .notPermitted])
     func fileThatMayOnlyBeReadIsReadAndSaysWhyItCanNotBeWritten(_ code: FileSystemError.Code) throws {
         try folder.write("a=1.\n", to: "log")

@@ -91,7 +91,7 @@ struct WatcherTests {
     func eventsAreTakenAPieceAtATimeSoThatOneWhoNeverStopsKeepsNobodyWaiting() throws {
         let fileSystem = SystemFileSystem()
         let queue = try #require(try fileSystem.makeEventQueue())
-        _ = try fileSystem.addWatch(queue, folder: folder.path(""))
+        _ = try fileSystem.addWatch(queue, folder: folder.path(""), namesOnly: false)
         for number in 0..<1000 { try folder.write("", to: "file\(number)") }
         var names: [String] = []
         var pieces = 0
@@ -158,6 +158,94 @@ struct WatcherTests {
         await expect(["a": "2"], in: log)
         try folder.append("b=2.\n", to: "two/file")
         await expect(["a": "2", "b": "2"], in: log)
+    }
+
+    /// As when a backup is put back, or a link to a folder of another version is swapped.
+    @Test(arguments: ["", "/b"])
+    func folderAboveTheFileThatIsReplacedIsSeen(_ depth: String) async throws {
+        for place in ["a", "new"] {
+            try SystemFileSystem().makeFolder(folder.path(place))
+            try SystemFileSystem().makeFolder(folder.path(place + "/b"))
+            try folder.write("\(place)=1.\n", to: place + "/b/log")
+        }
+        let log = try open("a/b/log")
+        try SystemFileSystem().rename(folder.path("a" + depth), to: folder.path("old"))
+        try SystemFileSystem().rename(folder.path("new" + depth), to: folder.path("a" + depth))
+        await expect(["new": "1"], in: log)
+        try folder.append("x=1.\n", to: "a/b/log")
+        await expect(["new": "1", "x": "1"], in: log)
+    }
+
+    @Test
+    func linkToAFolderThatIsSwappedIsSeen() async throws {
+        for place in ["first", "second"] {
+            try SystemFileSystem().makeFolder(folder.path(place))
+            try folder.write("\(place)=1.\n", to: place + "/log")
+        }
+        try folder.link("current", to: "first")
+        let log = try open("current/log")
+        try folder.link("next", to: folder.path("second"))
+        try SystemFileSystem().rename(folder.path("next"), to: folder.path("current"))
+        await expect(["second": "1"], in: log)
+        try folder.append("x=1.\n", to: "second/log")
+        await expect(["second": "1", "x": "1"], in: log)
+    }
+
+    @Test
+    func observerThatWaitsDelaysNoOtherFile() async throws {
+        let watcher = Watcher()
+        let (isCalled, called) = AsyncStream.makeStream(of: Void.self)
+        let gate = Condition(false)
+        let slow = LogFile<TextContents>(path: folder.path("slow"), watcher: watcher)
+        let observer = LogObserver(
+            changed: {
+                called.yield()
+                gate.wait { $0 ? .done(()) : .until(nil) }
+            },
+            damaged: { _ in },
+            failed: { _ in }
+        )
+        try slow.load(observer: observer)
+        let log = try open("log", watcher)
+        try folder.append("a=1.\n", to: "slow")
+        _ = await isCalled.first { true }
+        try folder.append("b=1.\n", to: "log")
+        await expect(["b": "1"], in: log)
+        gate.signal { $0 = true }
+    }
+
+    @Test
+    func setThatWaitsForTheLockDelaysNoOtherFile() async throws {
+        let watcher = Watcher()
+        try folder.write("a=1.\n", to: "slow")
+        let fileSystem = FaultyFileSystem()
+        fileSystem.startClock()
+        let slow = LogFile<TextContents>(
+            path: folder.path("slow"),
+            fileSystem: fileSystem,
+            lockTimeout: .seconds(3600),
+            watcher: watcher
+        )
+        try slow.load(observer: Told().observer)
+        let log = try open("log", watcher)
+        let holder = try SystemFileSystem().open(folder.path("slow"), for: .appending)
+        #expect(try SystemFileSystem().lock(holder))
+        let (isWaiting, waiting) = AsyncStream.makeStream(of: Void.self)
+        fileSystem.beforeEachCall { call, _ in
+            if call == "flock" { waiting.yield() }
+        }
+        let (isSet, set) = AsyncStream.makeStream(of: Void.self)
+        // A thread of its own, as those of the tasks are few.
+        _ = WorkerThread.start("test") {
+            do { try slow.set("a", "2") } catch { Issue.record(error) }
+            set.yield()
+        }
+        _ = await isWaiting.first { true }
+        try folder.append("x=1.\n", to: "slow")
+        try folder.append("b=1.\n", to: "log")
+        await expect(["b": "1"], in: log)
+        try SystemFileSystem().unlock(holder)
+        _ = await isSet.first { true }
     }
 
     @Test(arguments: ["inotify_init1", "inotify_add_watch", "read", "statfs", "lstat", "poll"])

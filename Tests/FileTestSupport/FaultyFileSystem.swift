@@ -1,5 +1,12 @@
 package import DurableFile
 
+/// A worker whose jobs run in `thread.runNextJob()` alone, as time doesn't pass by itself; what is left of them ends with it.
+package final class StoppedWorker: Sendable {
+    package let thread = WorkerThread(name: "test", isManual: true)
+    package init() {}
+    deinit { thread.removeJobs() }
+}
+
 /// The system's files, where each call is counted and one or more can be made to fail.
 ///
 /// Time passes in `sleep` only, so nothing that a log does by itself after a while comes between the calls of a test, until
@@ -50,6 +57,8 @@ package final class FaultyFileSystem: FileSystem {
         /// Nil where time passes by itself.
         var time: Duration? = .zero
         var denial: FileSystemError.Code?
+        var clockReads = 0
+        var isDisagreeing = false
     }
 
     private let base = SystemFileSystem()
@@ -89,6 +98,14 @@ package final class FaultyFileSystem: FileSystem {
     /// Files can be opened for reading only; nil ends it.
     package func denyWriting(_ code: FileSystemError.Code?) {
         state.withLock { $0.denial = code }
+    }
+
+    /// How often the time was asked for.
+    package var clockReads: Int { state.withLock { $0.clockReads } }
+
+    /// From now on `stat` of a path tells another file than `fstat` of the file that is opened there.
+    package func disagree() {
+        state.withLock { $0.isDisagreeing = true }
     }
 
     /// From now on time passes by itself; to be called before a log is opened that reads the clock.
@@ -175,7 +192,9 @@ package final class FaultyFileSystem: FileSystem {
 
     package func status(at path: String) throws(FileSystemError) -> FileStatus {
         try enter("stat", path)
-        return try base.status(at: path)
+        var status = try base.status(at: path)
+        if state.withLock({ $0.isDisagreeing }) { status.identity.inode += 1 }
+        return status
     }
 
     package func linkStatus(at path: String) throws(FileSystemError) -> FileStatus {
@@ -218,6 +237,11 @@ package final class FaultyFileSystem: FileSystem {
         try base.setOwner(file, owner, group)
     }
 
+    package func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {
+        try enter("fsetxattr", to.path)
+        try base.copyAttributes(from: from, to: to)
+    }
+
     package func isRemote(_ path: String) throws(FileSystemError) -> Bool {
         try enter("statfs", path)
         return try base.isRemote(path)
@@ -228,9 +252,9 @@ package final class FaultyFileSystem: FileSystem {
         return try base.makeEventQueue()
     }
 
-    package func addWatch(_ queue: OpenFile, folder: String) throws(FileSystemError) -> Int32 {
+    package func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32 {
         try enter("inotify_add_watch", folder)
-        return try base.addWatch(queue, folder: folder)
+        return try base.addWatch(queue, folder: folder, namesOnly: namesOnly)
     }
 
     package func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {
@@ -258,7 +282,11 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     package func now() -> Duration {
-        state.withLock { $0.time } ?? base.now()
+        let time = state.withLock { state in
+            state.clockReads += 1
+            return state.time
+        }
+        return time ?? base.now()
     }
 
     package func sleep(_ duration: Duration) {

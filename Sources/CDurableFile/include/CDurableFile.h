@@ -22,6 +22,11 @@ void durable_file_condition_wait(void *condition, void *mutex, int64_t nanosecon
 #if defined(__linux__)
 /// The magic number of the file system that holds `path` (statfs(2), which Swift's Glibc module lacks); -1 and errno.
 int64_t durable_file_system_type(const char *path);
+
+/// Gives a file the extended attributes and the access control list of another, or no list if that has none; 0, or -1 and errno.
+///
+/// Here since Swift's Glibc module lacks xattr(7).
+int durable_file_copy_attributes(int from, int to);
 #endif
 
 #endif

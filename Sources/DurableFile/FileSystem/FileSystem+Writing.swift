@@ -9,6 +9,13 @@ extension FileSystem {
         }
     }
 
+    /// As `writeAll` of a buffer.
+    func writeAll(_ bytes: [UInt8], to file: OpenFile) throws(FileSystemError) {
+        try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
+            try writeAll(UnsafeRawBufferPointer(bytes), to: file)
+        }
+    }
+
     /// Syncs the names in a folder.
     func syncFolder(_ path: String) throws(FileSystemError) {
         do {

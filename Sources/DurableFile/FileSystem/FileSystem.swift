@@ -33,13 +33,19 @@ package protocol FileSystem: Sendable {
     func names(inFolder path: String) throws(FileSystemError) -> [String]
     func setMode(_ file: OpenFile, _ mode: UInt32) throws(FileSystemError)
     func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError)
+    /// Gives a file the access control list and the extended attributes of another.
+    ///
+    /// `to` has no access control list afterwards if `from` has none, whatever its folder gave it.
+    func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError)
     /// Whether other machines may change files here unseen by this kernel.
     func isRemote(_ path: String) throws(FileSystemError) -> Bool
 
     /// A queue of events of folders; nil where the platform has none.
     func makeEventQueue() throws(FileSystemError) -> OpenFile?
     /// Begins to queue the events of a folder, and returns the number that they will bear.
-    func addWatch(_ queue: OpenFile, folder: String) throws(FileSystemError) -> Int32
+    ///
+    /// With `namesOnly` it queues those of its names and not those of its files' contents, unless these are queued already.
+    func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32
     func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError)
     /// Takes the next events off a queue; none where there are none.
     func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent]

@@ -30,6 +30,8 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         package static let wouldBlock = Code(rawValue: EWOULDBLOCK)
         package static let notSupported = Code(rawValue: ENOTSUP)
         package static let invalid = Code(rawValue: EINVAL)
+        package static let stale = Code(rawValue: ESTALE)
+        package static let inUse = Code(rawValue: EBUSY)
     }
 
     /// The name of the call, as its manual page has it.

@@ -4,14 +4,20 @@
 /// were open when it happened (fsync(2)).
 package final class OpenFile: Sendable {
     package let descriptor: Int32
-    package let path: String
+    private let name: Lock<String>
     private let fileSystem: any FileSystem
 
     package init(descriptor: Int32, path: String, fileSystem: any FileSystem) {
         self.descriptor = descriptor
-        self.path = path
+        name = Lock(path)
         self.fileSystem = fileSystem
     }
+
+    /// The path of the file, for messages.
+    package var path: String { name.withLock { $0 } }
+
+    /// Notes that the file was renamed.
+    func rename(to path: String) { name.withLock { $0 = path } }
 
     deinit { fileSystem.close(descriptor) }
 }

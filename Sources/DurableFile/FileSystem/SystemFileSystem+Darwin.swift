@@ -20,7 +20,14 @@ extension SystemFileSystem {
 
     package func makeEventQueue() throws(FileSystemError) -> OpenFile? { nil }
 
-    package func addWatch(_ queue: OpenFile, folder: String) throws(FileSystemError) -> Int32 {
+    package func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {
+        // A list of `from` replaces that of `to`; an empty one is copied too (copyfile(3)).
+        _ = try Self.retrying("fcopyfile", to.path) {
+            fcopyfile(from.descriptor, to.descriptor, nil, copyfile_flags_t(COPYFILE_ACL | COPYFILE_XATTR))
+        }
+    }
+
+    package func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32 {
         throw FileSystemError("inotify_add_watch", folder, .notSupported)
     }
 

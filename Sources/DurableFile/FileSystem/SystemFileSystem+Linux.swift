@@ -21,17 +21,22 @@ extension SystemFileSystem {
         return remote.contains(type)
     }
 
+    package func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {
+        _ = try Self.retrying("fsetxattr", to.path) {
+            durable_file_copy_attributes(from.descriptor, to.descriptor)
+        }
+    }
+
     package func makeEventQueue() throws(FileSystemError) -> OpenFile? {
         let descriptor = try Self.retrying("inotify_init1", "") { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) }
         return OpenFile(descriptor: descriptor, path: "inotify", fileSystem: self)
     }
 
-    package func addWatch(_ queue: OpenFile, folder: String) throws(FileSystemError) -> Int32 {
-        let mask =
-            IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF
-            | IN_MOVE_SELF
+    package func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32 {
+        let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
+        let mask = namesOnly ? names : names | IN_MODIFY | IN_CLOSE_WRITE
         return try Self.retrying("inotify_add_watch", folder) {
-            inotify_add_watch(queue.descriptor, folder, UInt32(mask) | UInt32(IN_ONLYDIR))
+            inotify_add_watch(queue.descriptor, folder, UInt32(mask) | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
         }
     }
 

@@ -20,7 +20,7 @@ struct Compaction: Sendable {
     func draft(_ lines: [UInt8]? = nil) throws(LogError) -> Draft {
         let lines = if let lines { lines } else { try self.lines() }
         return try make(at: target.sibling(target.draftName())) { file throws(FileSystemError) in
-            try write(lines, to: file)
+            try fileSystem.writeAll(lines, to: file)
             try fileSystem.sync(file)
             var position = LogPosition()
             position.identity = try fileSystem.status(file).identity
@@ -34,17 +34,24 @@ struct Compaction: Sendable {
         do { return try contents.lines() } catch { throw .refused(path: target.path, line: 0, reason: "\(error)") }
     }
 
-    /// Copies the whole old file, before lines of it that can't be read are left out.
-    func keepDamaged(_ reader: LogReader) throws(LogError) {
+    /// Copies the lines that can't be read, before they are left out; returns the path of the copy.
+    func keepDamaged(_ reader: LogReader) throws(LogError) -> String {
+        let ranges = try reader.damagedRanges(before: source.offset, contents.empty())
         var number = 1
         while true {
+            let path = target.sibling(target.damagedName(number))
             do {
-                return try make(at: target.sibling(target.damagedName(number))) { file throws(FileSystemError) in
-                    try reader.copy(from: 0) { bytes, _ throws(FileSystemError) in
-                        try fileSystem.writeAll(bytes, to: file)
+                return try make(at: path) { file throws(FileSystemError) in
+                    for range in ranges {
+                        try reader.copy(from: range.lowerBound, to: range.upperBound) {
+                            bytes,
+                            _ throws(FileSystemError) in
+                            try fileSystem.writeAll(bytes, to: file)
+                        }
                     }
                     try fileSystem.sync(file)
                     try fileSystem.syncFolder(target.folder)
+                    return path
                 }
             } catch {
                 guard case .failed(let cause) = error, cause.code == .exists else { throw error }
@@ -67,18 +74,14 @@ struct Compaction: Sendable {
             if (status.owner, status.group) != (before.owner, before.group) {
                 try fileSystem.setOwner(file, before.owner, before.group)
             }
+            // Before the mode: with a list, the mode's group bits are the most that the list may grant (acl(5)).
+            try fileSystem.copyAttributes(from: old, to: file)
             if status.mode != before.mode { try fileSystem.setMode(file, before.mode) }
             return try body(file)
         } catch {
             if isMade { fileSystem.discard(path) }
             throw .failed(error)
         }
-    }
-
-    private func write(_ bytes: [UInt8], to file: OpenFile) throws(FileSystemError) {
-        try bytes.withUnsafeBytes { bytes in
-            Result { () throws(FileSystemError) in try fileSystem.writeAll(bytes, to: file) }
-        }.get()
     }
 }
 

@@ -1,16 +1,23 @@
-/// The lines that could not be read, each told once however often its file is read again.
+/// The lines that could not be read, each reported once however often its file is read again.
 struct DamageList: Sendable {
     private var known: Set<Int> = []
-    private var untold: [LogDamage] = []
+    private var unreported: [LogDamage] = []
+    /// Where each of them stands, newline included; nil if that isn't asked for.
+    private(set) var ranges: [Range<Int64>]?
 
-    mutating func note(_ line: UnsafeRawBufferPointer, _ damage: LogDamage) {
+    init(ranges: [Range<Int64>]? = nil) { self.ranges = ranges }
+
+    mutating func note(_ line: UnsafeRawBufferPointer, _ range: Range<Int64>, _ damage: LogDamage) {
         var hasher = Hasher()
         hasher.combine(bytes: line)
-        if known.insert(hasher.finalize()).inserted { untold.append(damage) }
+        if known.insert(hasher.finalize()).inserted { unreported.append(damage) }
+        ranges?.append(range)
     }
 
-    mutating func takeUntold() -> [LogDamage] {
-        defer { untold = [] }
-        return untold
+    var isUnreported: Bool { !unreported.isEmpty }
+
+    mutating func takeUnreported() -> [LogDamage] {
+        defer { unreported = [] }
+        return unreported
     }
 }

@@ -24,6 +24,9 @@ package protocol LogContents: AnyObject, Sendable {
 }
 
 extension LogContents {
+    /// New contents of the same type, of nothing read.
+    func empty() -> any LogContents { Self() }
+
     /// Becomes what `read` makes of new contents; what it was where that throws.
     func readAfresh<Failure: Error>(_ read: (any LogContents) throws(Failure) -> Void) throws(Failure) {
         let fresh = Self()

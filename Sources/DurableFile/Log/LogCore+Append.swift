@@ -3,9 +3,10 @@ internal import CDurableFile
 extension LogCore {
     /// Adds the line that `prepare` makes of what everybody has stored; nil adds nothing.
     ///
-    /// `prepare` may be asked twice. Where an error is thrown the contents are those of the file.
-    mutating func append(_ prepare: () -> [UInt8]?) throws(LogError) {
-        let deadline = fileSystem.now() + lockTimeout
+    /// `prepare` may be asked twice. If an error is thrown, the contents are those of the file. The deadline is the caller's, so
+    /// that threads that wait for each other and then for the file's lock wait once.
+    mutating func append(until deadline: Duration, _ prepare: () -> [UInt8]?) throws(LogError) {
+        var retries = 0
         while true {
             guard let handle = try currentHandle(), handle.isWritable else {
                 // Nothing is made where nothing is to be written. If it may only be read, opening it says why.
@@ -16,21 +17,41 @@ extension LogCore {
             }
             try lock(handle.file, until: deadline)
             defer { unlock(handle.file) }
-            guard try isReady(handle) else { continue }
+            guard try isReady(handle) else {
+                try pause(&retries, until: deadline)
+                continue
+            }
             guard let line = prepare() else { return }
             return try write(line, to: handle.file)
         }
     }
 
     /// Adds lines as another program has written them, to be read like its.
-    mutating func append(foreign lines: [UInt8]) throws(LogError) {
-        guard let handle = try currentHandle() else { return }
-        try lock(handle.file, until: fileSystem.now() + lockTimeout)
-        defer { unlock(handle.file) }
-        guard try isReady(handle) else { return try append(foreign: lines) }
-        _ = try writeAll(position.end > position.offset ? [10] + lines : lines, to: handle.file)
-        try catchUp(.all)
+    mutating func append(foreign lines: [UInt8], until deadline: Duration) throws(LogError) {
+        var retries = 0
+        while let handle = try currentHandle() {
+            try lock(handle.file, until: deadline)
+            defer { unlock(handle.file) }
+            guard try isReady(handle) else {
+                try pause(&retries, until: deadline)
+                continue
+            }
+            _ = try writeAll(position.end > position.offset ? [10] + lines : lines, to: handle.file)
+            return try catchUp(.all)
+        }
     }
+
+    /// Counts the times that the file at the path was another than the locked one, as after a compaction, and fails when there
+    /// is no end to it: on some file systems stat(2) and fstat(2) never agree.
+    private func pause(_ retries: inout Int, until deadline: Duration) throws(LogError) {
+        retries += 1
+        if retries <= 10 { return }
+        if fileSystem.now() >= deadline { throw .neverTheSame(path: path) }
+        fileSystem.sleep(.milliseconds(1))
+    }
+
+    /// How long a line that an appender without the lock is writing is given to arrive.
+    static let longestArrival = Duration.milliseconds(10)
 
     /// Whether a file that is locked now is still the one at the path; then takes in what others added.
     ///
@@ -46,10 +67,10 @@ extension LogCore {
     }
 
     /// As `isAtPath`, and gives a line that an appender without the lock is just writing the time to arrive.
-    private mutating func isReady(_ handle: Handle) throws(LogError) -> Bool {
+    mutating func isReady(_ handle: Handle) throws(LogError) -> Bool {
         guard try isAtPath(handle) else { return false }
         if position.end == position.offset { return true }
-        let deadline = fileSystem.now() + .milliseconds(10)
+        let deadline = fileSystem.now() + Self.longestArrival
         while position.end > position.offset, fileSystem.now() < deadline {
             fileSystem.sleep(.milliseconds(1))
             guard try isAtPath(handle) else { return false }

@@ -22,28 +22,35 @@ extension LogCore {
         _ draft: Compaction.Draft
     ) throws(LogError) -> StrayLines? {
         var (compaction, draft) = (compaction, draft)
+        var damagedCopy: String?
         var isInstalled = false
-        defer { if !isInstalled { fileSystem.discard(draft.file.path) } }
+        defer {
+            if !isInstalled {
+                fileSystem.discard(draft.file.path)
+                if let damagedCopy { fileSystem.discard(damagedCopy) }
+            }
+        }
         guard let old = try currentHandle(), old.file === compaction.old else { return nil }
-        try lock(old.file, until: fileSystem.now() + min(lockTimeout, .milliseconds(500)))
+        let deadline = fileSystem.now() + min(lockTimeout, .milliseconds(500))
+        try lock(old.file, until: deadline)
         defer { unlock(old.file) }
-        guard try isAtPath(old), current?.file === old.file else { return nil }
+        guard try isReady(old), current?.file === old.file, try isTarget(compaction.target) else { return nil }
 
         let reader = reader(of: old.file)
         if try !reader.isUnchanged(compaction.source, whole: true) {
-            // Somebody wrote over what was copied, so the copy is worth nothing.
+            // What was copied has been overwritten, so the copy is worth nothing.
             fileSystem.discard(draft.file.path)
             try readAfresh()
             guard let fresh = try self.compaction() else { return nil }
             compaction = fresh
             draft = try compaction.draft()
         }
-        if compaction.source.damaged > 0 { try compaction.keepDamaged(reader) }
+        if compaction.source.damaged > 0 { damagedCopy = try compaction.keepDamaged(reader) }
 
         let source = compaction.source
-        var stray = StrayLines(old: old.file, lineStart: source.offset, copied: source.offset, seen: position.end)
+        var stray = StrayLines(old: old.file, from: source.offset, seen: position.end)
         do throws(FileSystemError) {
-            // Nobody knows the new file yet, and whoever finds it at the path has to wait until it is complete.
+            // No other process knows the new file yet, and one that finds it at the path has to wait until it is complete.
             _ = try fileSystem.lock(draft.file)
             try stray.carryOver(reader, to: draft.file, upTo: position.offset, &draft.position)
             try fileSystem.syncData(draft.file)
@@ -54,16 +61,24 @@ extension LogCore {
             throw LogError(writing: error)
         }
         isInstalled = true
+        draft.file.rename(to: compaction.target.path)
         // What appenders without the lock wrote to the old file before it lost its name. If it fails, it is tried again
         // with what they still write.
-        do { try stray.carryOver(reader, to: draft.file) } catch {}
+        do { try stray.carryOverRest(reader, to: draft.file) } catch {}
 
         draft.position.lines += position.lines - source.lines
         draft.position.damaged = position.damaged - source.damaged
-        draft.position.end = draft.position.offset + position.end - position.offset
         position = draft.position
         stray.failure = adopt(draft.file, of: compaction, insteadOf: old)
         return stray
+    }
+
+    /// Whether the path still means the file that a compaction is to replace: a link may have been changed.
+    private func isTarget(_ target: LogPath) throws(LogError) -> Bool {
+        do {
+            let resolved = try LogPath(path: path).resolved(fileSystem)
+            return resolved.path == target.path
+        } catch { throw .failed(error) }
     }
 
     /// Makes the new file, which is at the path now, the current one, and syncs its name.
@@ -106,23 +121,15 @@ extension LogCore {
     }
 
     /// Adds to the log what came to its old file after it was replaced; the last time also a line without its newline.
-    mutating func collect(_ stray: inout StrayLines, isLast: Bool) throws(LogError) {
-        let reader = reader(of: stray.old)
-        var bytes: [UInt8] = []
-        do throws(FileSystemError) {
-            guard try fileSystem.status(stray.old).size > stray.copied else { return }
-            try reader.copy(from: stray.lineStart) { piece, _ throws(FileSystemError) in bytes.append(contentsOf: piece)
-            }
-        } catch { throw .failed(error) }
-        let complete = (bytes.lastIndex(of: 10) ?? -1) + 1
-        if isLast {
-            if complete < bytes.count { bytes.append(10) }
-        } else {
-            bytes.removeLast(bytes.count - complete)
-        }
-        guard !bytes.isEmpty else { return }
-        try append(foreign: bytes)
-        stray.lineStart += Int64(bytes.count)
-        stray.copied = stray.lineStart
+    ///
+    /// Returns whether anything came.
+    @discardableResult
+    mutating func collect(_ stray: inout StrayLines, isLast: Bool) throws(LogError) -> Bool {
+        let rest: (bytes: [UInt8], next: StrayLines)?
+        do { rest = try stray.rest(reader(of: stray.old), endsLast: isLast) } catch { throw .failed(error) }
+        guard let rest else { return false }
+        if !rest.bytes.isEmpty { try append(foreign: rest.bytes, until: fileSystem.now() + lockTimeout) }
+        stray = rest.next
+        return !rest.bytes.isEmpty
     }
 }

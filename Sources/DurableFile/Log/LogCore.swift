@@ -3,6 +3,7 @@ internal import CDurableFile
 /// A log file as one thread at a time uses it: what was read of it, and the descriptor to write to it.
 struct LogCore: Sendable {
     let path: String
+    private let isReadOnly: Bool
     let fileSystem: any FileSystem
     let lockTimeout: Duration
     /// The longest line that is read; what writes refuses longer ones.
@@ -27,9 +28,16 @@ struct LogCore: Sendable {
         var sync: FileSync
     }
 
-    init(path: String, contents: any LogContents, fileSystem: any FileSystem, lockTimeout: Duration) {
+    init(
+        path: String,
+        contents: any LogContents,
+        isReadOnly: Bool = false,
+        fileSystem: any FileSystem,
+        lockTimeout: Duration
+    ) {
         self.path = path
         self.contents = contents
+        self.isReadOnly = isReadOnly
         self.fileSystem = fileSystem
         self.lockTimeout = lockTimeout
     }
@@ -81,8 +89,11 @@ struct LogCore: Sendable {
     /// As `catchUp`, for the watcher.
     mutating func noticed(_ scope: Scope) throws(LogError) -> WatchFinding {
         try catchUp(scope)
-        return WatchFinding(isBlank: isBlank, isNews: contents.hasNews)
+        return WatchFinding(isBlank: isBlank, isNews: hasReport)
     }
+
+    /// Whether there is anything to notify the observer of.
+    var hasReport: Bool { contents.hasNews || damage.isUnreported }
 
     private mutating func readAppended(_ handle: Handle, size: Int64, _ scope: Scope) throws(LogError) {
         let reader = reader(of: handle.file)
@@ -163,7 +174,24 @@ struct LogCore: Sendable {
         )
     }
 
+    /// Runs `body`, once more with the file opened again if the server has dropped it (ESTALE, of a file that another machine
+    /// replaced).
+    mutating func reopeningIfStale(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
+        do { try body(&self) } catch {
+            guard case .failed(let cause) = error, cause.code == .stale else { throw error }
+            current = nil
+            try body(&self)
+        }
+    }
+
     private func openFile(creating: Bool) throws(FileSystemError) -> (OpenFile, isWritable: Bool, folders: [String])? {
+        if isReadOnly {
+            if creating { throw FileSystemError("open", path, .readOnlyFileSystem) }
+            do { return (try fileSystem.open(path, for: .reading), false, []) } catch {
+                if error.code == .noEntry { return nil }
+                throw error
+            }
+        }
         let target = try LogPath(path: path).resolved(fileSystem)
         // Whoever finds a file or folder can't know that its entry is on the medium: who made it may have died before it
         // could sync that.

@@ -8,6 +8,8 @@ package enum LogError: Error, Sendable {
     case busy(path: String, waited: Duration)
     /// Something else than a file stands at the path.
     case notAFile(path: String, kind: FileStatus.Kind)
+    /// Each time it is opened, another file is at the path.
+    case neverTheSame(path: String)
     /// The contents refuse the file.
     case refused(path: String, line: Int, reason: String)
     /// It can't be told whether the line was stored.

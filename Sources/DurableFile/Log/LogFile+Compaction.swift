@@ -1,23 +1,25 @@
 extension LogFile {
     /// Writes the file anew with one entry a line, whether or not it is worth it; blocks.
     ///
-    /// Lines that can't be read are kept in a copy of the whole file beside it. Throws `outcomeUnknown` where the new file
+    /// Lines that can't be read are kept in a file beside it. Throws `outcomeUnknown` where the new file
     /// is in place but its name may not survive a loss of power.
     package func compact() throws(LogError) {
+        defer { tellNews() }
         try compact(isForced: true) { true }
     }
 
     func compactIfDue() throws(LogError) {
+        defer { announceNews() }
         try compact(isForced: false) { true }
     }
 
     /// Puts a new file in the place of one that couldn't be synced, unless another thread just has.
     func replaceFailedFile() throws(LogError) {
+        defer { announceNews() }
         try compact(isForced: true) { core.withLock { $0.current?.sync.failure } != nil }
     }
 
-    private func compact(isForced: Bool, while isNeeded: () -> Bool) throws(LogError) {
-        defer { tellNews() }
+    func compact(isForced: Bool, while isNeeded: () -> Bool) throws(LogError) {
         // One at a time; the lock is held while files are written, but nobody else waits for it.
         let stray = try compacting.withLock { schedule throws(LogError) -> StrayLines? in
             guard isNeeded() else { return nil }
@@ -50,14 +52,18 @@ extension LogFile {
     }
 
     /// For one second looks what appenders without the lock still write to the old file.
+    ///
+    /// The job keeps the log: its lines would else be lost with the last store.
     private func collect(_ stray: StrayLines, times: Int) {
-        worker.run(after: .milliseconds(100)) { [weak self] in
-            guard let self else { return }
+        worker.run(after: .milliseconds(100)) { [self] in
             var stray = stray
             do throws(LogError) {
-                try core.withLock { core throws(LogError) in try core.collect(&stray, isLast: times == 1) }
-            } catch { tell(error) }
-            tellNews()
+                let isAny = try core.withLock { core throws(LogError) in
+                    try core.collect(&stray, isLast: times == 1)
+                }
+                if isAny { scheduleSync() }
+            } catch { announce(error) }
+            announceNews()
             if times > 1 { collect(stray, times: times - 1) }
         }
     }

@@ -9,14 +9,21 @@ package final class LogFile<Contents: LogContents>: Sendable {
     let core: Lock<LogCore>
     /// Used under the lock of `core` only.
     private let contents: Contents
+    let fileSystem: any FileSystem
+    private let lockTimeout: Duration
     let worker: WorkerThread
+    /// Calls the observer, whose code must keep neither a sync nor the watcher waiting.
+    private let notifier: WorkerThread
     let compacting = Lock(CompactionSchedule())
     private let watcher: Watcher?
     private let background = Lock(LogBackground())
 
     /// Makes nothing and opens nothing yet.
+    ///
+    /// - Parameter isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
     package init(
         path: String,
+        isReadOnly: Bool = false,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
         watcher: Watcher? = .shared,
@@ -24,9 +31,20 @@ package final class LogFile<Contents: LogContents>: Sendable {
     ) {
         self.path = path
         contents = Contents()
-        core = Lock(LogCore(path: path, contents: contents, fileSystem: fileSystem, lockTimeout: lockTimeout))
+        core = Lock(
+            LogCore(
+                path: path,
+                contents: contents,
+                isReadOnly: isReadOnly,
+                fileSystem: fileSystem,
+                lockTimeout: lockTimeout
+            )
+        )
+        self.fileSystem = fileSystem
+        self.lockTimeout = lockTimeout
         self.watcher = watcher
         self.worker = worker ?? WorkerThread(name: "preferences", fileSystem: fileSystem)
+        notifier = worker ?? WorkerThread(name: "preferences", fileSystem: fileSystem)
     }
 
     deinit {
@@ -40,14 +58,16 @@ package final class LogFile<Contents: LogContents>: Sendable {
     package func load(observer: LogObserver) throws(LogError) {
         // Watched before it is read, so that nothing falls in between.
         let watch = watcher?.watch(path) { [weak self] event in
-            self?.noticed(event) ?? WatchFinding(isBlank: false, isNews: false)
+            self?.noticed(event)
         }
         background.withLock { background in
             background.observer = observer
             background.watch = watch
         }
         defer { tellDamage() }
-        try core.withLock { core throws(LogError) in try core.readAfresh() }
+        try core.withLock { core throws(LogError) in
+            try core.reopeningIfStale { core throws(LogError) in try core.readAfresh() }
+        }
     }
 
     /// Takes in what others did, but for a file that is perhaps in the middle of a save: that the watcher tells of.
@@ -55,30 +75,29 @@ package final class LogFile<Contents: LogContents>: Sendable {
         defer { tellDamage() }
         let isWatched = background.withLock { $0.watch != nil }
         try core.withLock { core throws(LogError) in
-            try core.catchUp(isWatched ? (core.isUnsettled ? .appended : .all) : .compared(whole: true))
+            let scope: LogCore.Scope = isWatched ? (core.isUnsettled ? .appended : .all) : .compared(whole: true)
+            try core.reopeningIfStale { core throws(LogError) in try core.catchUp(scope) }
         }
     }
 
-    /// Takes in what others did, on the watcher's thread, and tells the observer if it is anything.
-    private func noticed(_ event: WatchEvent) -> WatchFinding {
-        let finding: WatchFinding?
+    /// Reads external changes, on the watcher's thread, and has the observer notified of them; nil if the log is in use.
+    private func noticed(_ event: WatchEvent) -> WatchFinding? {
+        let scope: LogCore.Scope =
+            switch event {
+            case .touched: .appended
+            case .settled(let isWhole): .compared(whole: isWhole)
+            }
         do throws(LogError) {
-            finding =
-                switch event {
-                case .touched:
-                    // Whoever holds the lock is writing and catches up itself; what it misses shows when all is quiet.
-                    try core.withLockIfAvailable { core throws(LogError) in try core.noticed(.appended) }
-                case .settled(let isWhole):
-                    try core.withLock { core throws(LogError) in try core.noticed(.compared(whole: isWhole)) }
-                }
+            // One file's lock must not delay the other files' watching. Who uses the log reads external changes, too; what
+            // it misses shows when the file has come to rest.
+            let finding = try core.withLockIfAvailable { core throws(LogError) in try core.noticed(scope) }
+            if finding?.isNews == true { scheduleReport() }
+            return finding
         } catch {
-            // Who asks for the changes is told the error.
-            background.withLock { $0.observer }?.changed()
+            // Who asks for the changes gets the error.
+            scheduleReport(isError: true)
             return WatchFinding(isBlank: false, isNews: true)
         }
-        guard let finding else { return WatchFinding(isBlank: false, isNews: false) }
-        tellNews()
-        return finding
     }
 
     /// Uses or changes what is known in memory.
@@ -86,9 +105,23 @@ package final class LogFile<Contents: LogContents>: Sendable {
         core.withLock { _ in body(contents) }
     }
 
-    /// Tells the observer from the background thread that something changed.
+    /// Notifies the observer of external changes and damage, if there are any, on a thread of its own.
     package func announceNews() {
-        worker.run { [weak self] in self?.tellNews() }
+        if core.withLock({ $0.hasReport }) { scheduleReport() }
+    }
+
+    private func scheduleReport(isError: Bool = false) {
+        let isScheduled = background.withLock { background in
+            defer { background.report = background.report == .error || isError ? .error : .news }
+            return background.report != nil
+        }
+        guard !isScheduled else { return }
+        notifier.run { [weak self] in
+            guard let self else { return }
+            let report = background.withLock { exchange(&$0.report, with: nil) }
+            if report == .error { background.withLock { $0.observer }?.changed() }
+            tellNews()
+        }
     }
 
     /// Adds the line that `prepare` makes of what everybody has stored; nil adds nothing.
@@ -97,7 +130,16 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// Where it throws, the contents are those of the file as far as it could be read.
     package func append(_ prepare: (Contents) -> [UInt8]?) throws(LogError) {
         defer { tellDamage() }
-        try core.withLock { core throws(LogError) in try core.append { prepare(contents) } }
+        let deadline = fileSystem.now() + lockTimeout
+        try core.withLock { core throws(LogError) in
+            try core.reopeningIfStale { core throws(LogError) in
+                try core.append(until: deadline) { prepare(contents) }
+            }
+        }
+        scheduleSync()
+    }
+
+    func scheduleSync() {
         let mustSchedule = background.withLock { background in
             let forks = durable_file_fork_count()
             defer { background.syncScheduledIn = forks }
@@ -111,7 +153,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// Returns when everything read or appended so far survives a loss of power; blocks.
     package func sync() throws(LogError) {
         let (sync, end) = try core.withLock { core throws(LogError) -> (FileSync?, Int64) in
-            guard let handle = try core.currentHandle() else { return (nil, 0) }
+            // To a file that can only be read nothing was appended.
+            guard let handle = try core.currentHandle(), handle.isWritable else { return (nil, 0) }
             // Where another file is at the path now, what was appended to the old one is in it.
             if handle.identity != core.position.identity { try core.catchUp(.all) }
             return (core.current?.sync, core.position.end)
@@ -125,7 +168,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
         }
         // The only way to stable storage is a new file, which is synced before it is one.
         do {
-            try compact()
+            defer { announceNews() }
+            try compact(isForced: true) { true }
             let (sync, end) = core.withLock { ($0.current?.sync, $0.position.end) }
             try sync?.sync(upTo: end)
         } catch { throw .notDurable(path: path, cause: error) }
@@ -144,18 +188,20 @@ package final class LogFile<Contents: LogContents>: Sendable {
 
     private func syncInBackground() {
         background.withLock { $0.syncScheduledIn = nil }
-        do { try sync() } catch { tell(error) }
-        do { try compactIfDue() } catch { tell(error) }
+        do { try sync() } catch { announce(error) }
+        do { try compactIfDue() } catch { announce(error) }
     }
 
     private func replaceFailedFileInBackground() {
-        do { try replaceFailedFile() } catch { tell(error) }
+        do { try replaceFailedFile() } catch { announce(error) }
     }
 
     // MARK: Telling the observer, never under a lock
 
-    func tell(_ error: LogError) {
-        background.withLock { $0.observer }?.failed(error)
+    /// Notifies the observer of an error of the background, on a thread of its own.
+    func announce(_ error: LogError) {
+        guard let observer = background.withLock({ $0.observer }) else { return }
+        notifier.run { observer.failed(error) }
     }
 
     func tellNews() {
@@ -165,9 +211,9 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 
     private func tellDamage() {
-        let untold = core.withLock { $0.damage.takeUntold() }
-        guard !untold.isEmpty, let observer = background.withLock({ $0.observer }) else { return }
-        for damage in untold { observer.damaged(damage) }
+        let damage = core.withLock { $0.damage.takeUnreported() }
+        guard !damage.isEmpty, let observer = background.withLock({ $0.observer }) else { return }
+        for line in damage { observer.damaged(line) }
     }
 }
 
@@ -177,6 +223,10 @@ private struct LogBackground {
     var watch: Watch?
     /// In which process a sync will follow, as a child of `fork` has no thread to make its parent's.
     var syncScheduledIn: UInt64?
+    /// What the observer will be notified of, so that what comes until then needs no call of its own.
+    var report: Report?
+
+    enum Report { case news, error }
 }
 
 /// Who is told of what happens outside of calls; on any thread, without any lock held.

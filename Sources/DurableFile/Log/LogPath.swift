@@ -1,6 +1,8 @@
 /// The parts of a path, and the way through links to the file that it means.
-struct LogPath {
+package struct LogPath {
     let path: String
+
+    package init(path: String) { self.path = path }
 
     /// The path of the folder, as a system call takes it.
     var folder: String {
@@ -18,27 +20,77 @@ struct LogPath {
         folder == "/" ? "/" + name : folder + "/" + name
     }
 
-    /// The file at the end of a chain of links; the path itself where there is no link, or nothing.
+    /// The file at the end of a chain of links; the path itself if there is no link, or nothing.
     func resolved(_ fileSystem: any FileSystem) throws(FileSystemError) -> LogPath {
-        try chain(fileSystem).last ?? self
-    }
-
-    /// The path, and what each link on the way to the file names.
-    func chain(_ fileSystem: any FileSystem) throws(FileSystemError) -> [LogPath] {
-        var chain = [self]
-        // As many as the kernel follows (path_resolution(7)).
-        for _ in 0..<40 {
-            let current = chain[chain.count - 1]
+        var current = self
+        for _ in 0..<Self.longestChain {
             do {
-                guard try fileSystem.linkStatus(at: current.path).kind == .link else { return chain }
+                guard try fileSystem.linkStatus(at: current.path).kind == .link else { return current }
             } catch {
-                if error.code == .noEntry { return chain }
+                if error.code == .noEntry { return current }
                 throw error
             }
             let target = try fileSystem.target(ofLinkAt: current.path)
-            chain.append(LogPath(path: target.hasPrefix("/") ? target : current.sibling(target)))
+            current = LogPath(path: target.hasPrefix("/") ? target : current.sibling(target))
         }
         throw FileSystemError("open", path, .tooManyLinks)
+    }
+
+    /// As many links as the kernel follows (path_resolution(7)).
+    private static let longestChain = 40
+
+    /// The way to a file: every name that the kernel looks up, and the path without links that they lead to.
+    struct Walk: Equatable {
+        var entries: [WatchedEntry] = []
+        var real = ""
+    }
+
+    /// Follows each part of the path, up to one that doesn't exist; the parts behind it are kept as they are.
+    func walk(_ fileSystem: any FileSystem) throws(FileSystemError) -> Walk {
+        var walk = Walk()
+        var folder = LogPath(path: path.hasPrefix("/") ? "/" : ".")
+        var rest = Array(path.split(separator: "/").map(String.init).reversed())
+        var links = 0
+        while let name = rest.popLast() {
+            if name == "." { continue }
+            let step = folder.child(name)
+            if name == ".." {
+                folder = folder.path == "." || folder.name == ".." ? step : LogPath(path: folder.folder)
+                continue
+            }
+            walk.entries.append(WatchedEntry(folder: folder.path, name: name))
+            do {
+                guard try fileSystem.linkStatus(at: step.path).kind == .link else {
+                    folder = step
+                    continue
+                }
+            } catch {
+                guard error.code == .noEntry || error.code == .notAFolder else { throw error }
+                walk.real = rest.reversed().reduce(step) { $0.child($1) }.path
+                return walk
+            }
+            links += 1
+            if links > Self.longestChain { throw FileSystemError("open", path, .tooManyLinks) }
+            walk.entries[walk.entries.count - 1].isLink = true
+            let target = try fileSystem.target(ofLinkAt: step.path)
+            if target.hasPrefix("/") { folder = LogPath(path: "/") }
+            rest += target.split(separator: "/").map(String.init).reversed()
+        }
+        walk.real = folder.path
+        return walk
+    }
+
+    /// The path without links, so that a file has one name; the path itself if it can't be followed.
+    package func real(_ fileSystem: any FileSystem = SystemFileSystem()) -> String {
+        do { return try walk(fileSystem).real } catch { return path }
+    }
+
+    private func child(_ name: String) -> LogPath {
+        switch path {
+        case "/": LogPath(path: "/" + name)
+        case ".": LogPath(path: name)
+        default: LogPath(path: path + "/" + name)
+        }
     }
 
     /// The folder and those above it, each of which holds the entry of the one before.

@@ -83,19 +83,28 @@ struct LogReader {
         return !whole || hash == position.hash
     }
 
-    /// Hands all bytes from an offset to the end on, in order and a piece at a time.
+    /// Passes all bytes from an offset to another, or to the end, in order and a piece at a time.
     func copy(
         from start: Int64,
+        to end: Int64 = .max,
         _ body: (_ bytes: UnsafeRawBufferPointer, _ offset: Int64) throws(FileSystemError) -> Void
     ) throws(FileSystemError) {
         let buffer = ReadBuffer(count: Self.pieceSize)
         var offset = start
-        while true {
+        while offset < end {
             let count = try fileSystem.read(file, into: buffer.rest(from: 0), at: offset)
             if count == 0 { return }
-            try body(buffer.bytes(count), offset)
+            try body(buffer.bytes(Int(min(Int64(count), end - offset))), offset)
             offset += Int64(count)
         }
+    }
+
+    /// Where the lines before an offset stand that can't be read, each with its newline.
+    func damagedRanges(before end: Int64, _ scratch: any LogContents) throws(LogError) -> [Range<Int64>] {
+        var position = LogPosition()
+        var damage = DamageList(ranges: [])
+        try readOn(from: &position, to: end, expecting: end, into: scratch, noting: &damage)
+        return damage.ranges ?? []
     }
 
     private func read(
@@ -138,7 +147,8 @@ struct LogReader {
             count += 1
             if let reason {
                 damaged += 1
-                damage.note(line, LogDamage(path: file.path, line: position.lines + count, reason: reason))
+                let range = position.offset + Int64(start)..<position.offset + Int64(end) + 1
+                damage.note(line, range, LogDamage(path: file.path, line: position.lines + count, reason: reason))
             }
             start = end + 1
             search = start
@@ -175,7 +185,8 @@ struct LogReader {
             guard end != nil else { continue }
             passed.damaged += 1
             let reason = "it is longer than \(longestLine >> 20) MiB"
-            damage.note(beginning, LogDamage(path: file.path, line: passed.lines, reason: reason))
+            let line = LogDamage(path: file.path, line: passed.lines, reason: reason)
+            damage.note(beginning, position.offset..<passed.offset, line)
             position = passed
             return true
         }
@@ -188,16 +199,18 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - baseAddress
     }
 
-    /// By memcmp, where `elementsEqual` goes byte by byte.
-    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+    /// Whether nothing stands on the line, or only the carriage return of a line end.
+    fileprivate var isEmptyLine: Bool {
+        isEmpty || (count == 1 && self[0] == 13)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are the same, by memcmp where `elementsEqual` goes byte by byte.
+    package func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let bytes = baseAddress, let others = other.baseAddress else {
             return count == other.count
         }
         return memcmp(bytes, others, count) == 0
-    }
-
-    /// Whether nothing stands on the line, or only the carriage return of a line end.
-    fileprivate var isEmptyLine: Bool {
-        isEmpty || (count == 1 && self[0] == 13)
     }
 }

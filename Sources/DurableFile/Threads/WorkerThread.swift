@@ -1,6 +1,7 @@
 internal import CDurableFile
 
-/// A thread that runs jobs one after another, started with the first job and ended with the last reference.
+/// A thread that runs jobs one after another, started with the first job and ended with the last reference or when it has had
+/// none for a while.
 ///
 /// It keeps neither the process nor its owner alive. Jobs that wait for their time when the last reference goes are
 /// dropped, those that are due are run first.
@@ -10,14 +11,27 @@ package final class WorkerThread: Sendable {
     private let queue = Condition(JobQueue())
     private let fileSystem: any FileSystem
     private let isManual: Bool
+    private let idleTime: Duration
+    private let start: @Sendable (String, @escaping Job) -> Bool
 
     /// Creates a worker without a thread yet.
     ///
-    /// - Parameter isManual: Whether jobs run in `runNextJob` alone, for experiments in which nothing happens by chance.
-    package init(name: String, fileSystem: any FileSystem = SystemFileSystem(), isManual: Bool = false) {
+    /// - Parameters:
+    ///   - isManual: Whether jobs run in `runNextJob` alone, for experiments in which nothing happens by chance.
+    ///   - idleTime: How long the thread waits for the next job before it ends; the next one starts it again.
+    ///   - start: Starts a thread for its second argument and returns whether it could.
+    package init(
+        name: String,
+        fileSystem: any FileSystem = SystemFileSystem(),
+        isManual: Bool = false,
+        idleTime: Duration = .seconds(1),
+        start: @escaping @Sendable (String, @escaping Job) -> Bool = WorkerThread.start
+    ) {
         self.name = name
         self.fileSystem = fileSystem
         self.isManual = isManual
+        self.idleTime = idleTime
+        self.start = start
     }
 
     deinit { queue.signal { $0.isFinishing = true } }
@@ -32,21 +46,33 @@ package final class WorkerThread: Sendable {
             defer { queue.isStarted = true }
             return !queue.isStarted && !isManual
         }
-        if mustStart, !Self.start(name, Thread(queue: queue, fileSystem: fileSystem).run) {
-            // Without a thread the job is late for nobody if it runs here.
-            queue.withLock { queue in
+        guard mustStart else { return }
+        if !start(name, Thread(queue: queue, fileSystem: fileSystem, idleTime: idleTime).run) {
+            // Without a thread all that waits runs here and now: also what other threads have added since, and what they may be
+            // waiting for.
+            let jobs = queue.withLock { queue in
                 queue.isStarted = false
-                queue.removeAll()
+                return queue.takeAll()
             }
-            job()
+            for job in jobs { job() }
         }
     }
+
+    /// Whether there is a thread.
+    var isRunning: Bool { queue.withLock { $0.isStarted } }
 
     /// Runs the next job of a manual worker, even if it isn't due yet; returns false if there is none.
     package func runNextJob() -> Bool {
         guard case .run(let job) = queue.withLock({ $0.next(at: .seconds(Int64.max)) }) else { return false }
         job()
         return true
+    }
+
+    /// Drops the jobs of a manual worker, which would else keep what they use.
+    package func removeJobs() {
+        // Released without the lock: what ends with a job may use the worker.
+        let jobs = queue.withLock { $0.takeAll() }
+        withExtendedLifetime(jobs) {}
     }
 
     /// Whether this process can have threads beside the program's: not if it is a child of `fork`.
@@ -74,17 +100,26 @@ package final class WorkerThread: Sendable {
     private struct Thread: Sendable {
         let queue: Condition<JobQueue>
         let fileSystem: any FileSystem
+        let idleTime: Duration
 
         @Sendable func run() {
             while let job = next() { job() }
         }
 
         private func next() -> Job? {
-            queue.wait { queue in
-                switch queue.next(at: fileSystem.now()) {
-                case .run(let job): .done(job)
-                case .wait(let duration): .until(duration)
-                case .end: .done(nil)
+            var idleUntil: Duration?
+            return queue.wait { queue in
+                let now = fileSystem.now()
+                switch queue.next(at: now) {
+                case .run(let job): return .done(job)
+                case .wait(let duration?): return .until(duration)
+                case .wait(nil):
+                    let end = idleUntil ?? now + idleTime
+                    idleUntil = end
+                    guard now >= end else { return .until(end - now) }
+                    queue.isStarted = false
+                    return .done(nil)
+                case .end: return .done(nil)
                 }
             }
         }
@@ -117,5 +152,8 @@ struct JobQueue {
         return .wait(jobs.first.map { $0.due - now })
     }
 
-    mutating func removeAll() { jobs = [] }
+    mutating func takeAll() -> [WorkerThread.Job] {
+        defer { jobs = [] }
+        return jobs.map(\.job)
+    }
 }

@@ -23,7 +23,7 @@ package enum WatchEvent: Equatable, Sendable {
 package struct WatchFinding: Sendable {
     /// Whether the file is missing or empty.
     package var isBlank: Bool
-    /// Whether somebody else changed it.
+    /// Whether there is something to notify of.
     package var isNews: Bool
 
     package init(isBlank: Bool, isNews: Bool) {

@@ -4,7 +4,9 @@
 /// may write, the file is looked at twice a second.
 package final class Watcher: Sendable {
     /// Called on the watcher's thread without a lock; not again once the `Watch` is gone, except one call that had begun.
-    package typealias Body = @Sendable (WatchEvent) -> WatchFinding
+    ///
+    /// It must not wait, as all files share the thread: it returns nil to be called again when the file has come to rest.
+    package typealias Body = @Sendable (WatchEvent) -> WatchFinding?
 
     /// The watcher of all stores.
     ///
@@ -96,12 +98,15 @@ package final class Watcher: Sendable {
             guard let body = state.withLock({ $0.body(number) }) else { continue }
             var finding = body(.touched)
             // A file that was renamed to its place is complete, so there is nothing to wait for.
-            if hit.isArrival, !finding.isBlank { finding = body(.settled(isWhole: true)) }
-            isNews = isNews || finding.isNews
+            if hit.isArrival, finding?.isBlank == false { finding = body(.settled(isWhole: true)) }
+            isNews = isNews || finding?.isNews == true
             state.withLock { $0.note(number, hit, finding, at: fileSystem.now()) }
         }
         for (number, hit) in settled {
-            _ = state.withLock { $0.body(number) }?(.settled(isWhole: hit.isWhole))
+            guard let body = state.withLock({ $0.body(number) }), body(.settled(isWhole: hit.isWhole)) == nil else {
+                continue
+            }
+            state.withLock { $0.note(number, hit, nil, at: fileSystem.now()) }
         }
         // It was this process that wrote, or it was another file. Being woken by each such write costs; now they collect.
         if !isNews { fileSystem.sleep(.milliseconds(1)) }

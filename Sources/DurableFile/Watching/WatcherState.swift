@@ -84,22 +84,41 @@ struct WatcherState: Sendable {
         do throws(FileSystemError) {
             if queue == nil { queue = try fileSystem.makeEventQueue() }
             guard let queue else { return nil }
-            var known = try WatchedEntry.all(of: path, fileSystem)
-            // A folder that is made or replaced after one looked and before one watches would be missed.
+            let path = LogPath(path: path)
+            var known = try path.walk(fileSystem).entries
+            // A folder that is created or replaced between the look and the watch would be missed.
             for _ in 0..<5 {
-                var entries: [(watch: Int32, name: String)] = []
-                for entry in known {
-                    if try fileSystem.isRemote(entry.folder) { return nil }
-                    entries.append((try fileSystem.addWatch(queue, folder: entry.folder), entry.name))
-                }
-                let now = try WatchedEntry.all(of: path, fileSystem)
-                if now == known { return entries }
+                guard let watches = try watches(known, queue, fileSystem) else { return nil }
+                let now = try path.walk(fileSystem).entries
+                if now == known { return watches }
                 known = now
             }
             return nil
         } catch {
             return nil
         }
+    }
+
+    /// Watches the folder of each entry; nil if the file has to be polled.
+    private func watches(
+        _ entries: [WatchedEntry],
+        _ queue: OpenFile,
+        _ fileSystem: any FileSystem
+    ) throws(FileSystemError) -> [(watch: Int32, name: String)]? {
+        var watches: [(watch: Int32, name: String)] = []
+        for (index, entry) in entries.enumerated() {
+            let isOnTheWay = index < entries.count - 1 && !entry.isLink
+            if !isOnTheWay, try fileSystem.isRemote(entry.folder) { return nil }
+            do {
+                let isFolder = index < entries.count - 1
+                let watch = try fileSystem.addWatch(queue, folder: entry.folder, namesOnly: isFolder)
+                watches.append((watch, entry.name))
+            } catch {
+                // A folder that this user may pass through but not read; it is seldom replaced.
+                if !isOnTheWay || !error.deniesWriting { throw error }
+            }
+        }
+        return watches
     }
 
     private func removeUnused(_ watches: Set<Int32>, _ fileSystem: any FileSystem) {
@@ -181,8 +200,8 @@ struct WatcherState: Sendable {
         return files.mapValues { _ in Hit(isWhole: true) }
     }
 
-    mutating func note(_ number: Int, _ hit: Hit, _ finding: WatchFinding, at now: Duration) {
-        files[number]?.timer.note(at: now, isBlank: finding.isBlank, isWhole: hit.isWhole)
+    mutating func note(_ number: Int, _ hit: Hit, _ finding: WatchFinding?, at now: Duration) {
+        files[number]?.timer.note(at: now, isBlank: finding?.isBlank ?? false, isWhole: hit.isWhole)
     }
 
     /// Which files have come to rest.

@@ -21,7 +21,7 @@ public enum PreferencesFile {
         return PreferenceStore(source: SharedStore.suite(name).makeSource())
     }
 
-    /// Writes the file anew with one name a line; what can't be read is kept in a copy of the whole file beside it.
+    /// Writes the file anew with one name a line; lines that can't be read are kept in a file beside it.
     ///
     /// Blocks, and stays for a second more to take over what others still append to the old file.
     public static func compact(_ path: String) throws(PreferencesError) {

@@ -125,7 +125,7 @@ final class ModelFileSystem: FileSystem {
                 node = state.lastNode
                 state.files[state.lastNode] = []
                 state.folders[folder]?[name] = node
-                state.operations.append(.entries(folder: folder, [(name, node)]))
+                state.operations.append(.entries(folder: folder, [.init(name: name, node: node)]))
             }
             guard let node else { throw FileSystemError("open", path, .noEntry) }
             if state.folders[node] != nil, purpose != .folder { throw FileSystemError("open", path, .isFolder) }
@@ -259,7 +259,9 @@ final class ModelFileSystem: FileSystem {
             guard folder == newFolder else { throw FileSystemError("rename", path, .notSupported) }
             state.folders[folder]?[name] = nil
             state.folders[folder]?[newName] = node
-            state.operations.append(.entries(folder: folder, [(name, nil), (newName, node)]))
+            state.operations.append(
+                .entries(folder: folder, [.init(name: name, node: nil), .init(name: newName, node: node)])
+            )
         }
     }
 
@@ -269,7 +271,7 @@ final class ModelFileSystem: FileSystem {
             guard state.folders[folder]?.removeValue(forKey: name) != nil else {
                 throw FileSystemError("unlink", path, .noEntry)
             }
-            state.operations.append(.entries(folder: folder, [(name, nil)]))
+            state.operations.append(.entries(folder: folder, [.init(name: name, node: nil)]))
         }
     }
 
@@ -280,7 +282,7 @@ final class ModelFileSystem: FileSystem {
             state.lastNode += 1
             state.folders[state.lastNode] = [:]
             state.folders[folder]?[name] = state.lastNode
-            state.operations.append(.entries(folder: folder, [(name, state.lastNode)]))
+            state.operations.append(.entries(folder: folder, [.init(name: name, node: state.lastNode)]))
         }
     }
 
@@ -292,9 +294,10 @@ final class ModelFileSystem: FileSystem {
 
     func setMode(_ file: OpenFile, _ mode: UInt32) throws(FileSystemError) {}
     func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError) {}
+    func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {}
     func isRemote(_ path: String) throws(FileSystemError) -> Bool { false }
     func makeEventQueue() throws(FileSystemError) -> OpenFile? { nil }
-    func addWatch(_ queue: OpenFile, folder: String) throws(FileSystemError) -> Int32 { 0 }
+    func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32 { 0 }
     func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {}
     func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent] { [] }
     func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {

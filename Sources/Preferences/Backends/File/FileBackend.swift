@@ -9,13 +9,21 @@ package final class FileBackend: PreferenceBackend {
     /// Opens nothing yet, so a file that can't be used shows in `load`.
     package init(
         path: String,
+        isReadOnly: Bool = false,
         durability: PreferenceDurability = .background,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
         watcher: Watcher? = .shared,
         worker: WorkerThread? = nil
     ) {
-        log = LogFile(path: path, fileSystem: fileSystem, lockTimeout: lockTimeout, watcher: watcher, worker: worker)
+        log = LogFile(
+            path: path,
+            isReadOnly: isReadOnly,
+            fileSystem: fileSystem,
+            lockTimeout: lockTimeout,
+            watcher: watcher,
+            worker: worker
+        )
         isImmediate = Atomic(durability == .immediate)
     }
 

@@ -20,6 +20,12 @@ extension PreferencesError {
             )
         case .notAFile(let path, let kind):
             self.init(.unavailable, "\(path) is a \(kind.rawValue) and not a file; move it away")
+        case .neverTheSame(let path):
+            self.init(
+                .unavailable,
+                "\(path) is another file each time it is looked at; nothing was changed. Its file system may be broken: keep the "
+                    + "file on another one"
+            )
         case .refused(let path, let line, let reason):
             self.init(
                 .unknownFormat,

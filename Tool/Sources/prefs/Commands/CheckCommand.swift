@@ -9,12 +9,12 @@ struct CheckCommand: ParsableCommand {
         usage: "prefs check [<suite> | --file <path>] [--repair]",
         discussion: """
             Ends with 3 where lines are damaged, with 4 where the file or its folder can't be written. --repair writes the \
-            file anew without the damaged lines, and keeps a copy of the whole old one beside it.
+            file anew without the damaged lines, and keeps these in a file beside it.
             """
     )
 
     @OptionGroup var options: PlaceOptions
-    @Flag(help: "Write the file anew; a copy of the damaged one is kept.") var repair = false
+    @Flag(help: "Write the file anew; the damaged lines are kept beside it.") var repair = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
     func run() throws {
@@ -47,11 +47,11 @@ struct CheckCommand: ParsableCommand {
         table.add("locked by", file.lockHolders())
         table.add("watches", FileReport.watchLimits())
         table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 line" : "\(damage.count) lines")
-        for copy in copies { table.add("repaired", "the damaged file is kept as \(copy)") }
+        for copy in copies { table.add("repaired", "the damaged lines are kept in \(copy)") }
         Terminal.write(table.text())
         for error in damage { Terminal.warn(error.message) }
         if !damage.isEmpty {
-            throw Failure(.damaged, "`prefs check --repair` takes the damaged lines out and keeps a copy of the file")
+            throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to a file beside it")
         }
         try file.checkWritable()
     }

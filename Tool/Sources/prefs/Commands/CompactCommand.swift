@@ -6,7 +6,7 @@ struct CompactCommand: ParsableCommand {
         commandName: "compact",
         abstract: "Write the file anew, without the lines that later ones override.",
         usage: "prefs compact [<suite> | --file <path>]",
-        discussion: "Programs may go on using it. Where lines are damaged, a copy of the whole file is kept beside it."
+        discussion: "Programs may go on using it. Damaged lines are kept in a file beside it."
     )
 
     @OptionGroup var options: PlaceOptions

@@ -27,6 +27,7 @@ int *_Nonnull __error(void);
 #define EIO 5
 #define ENXIO 6
 #define EACCES 13
+#define EBUSY 16
 #define EEXIST 17
 #define ENOTDIR 20
 #define EISDIR 21
@@ -39,6 +40,7 @@ int *_Nonnull __error(void);
 #define ENOTSUP 45
 #define ELOOP 62
 #define EDQUOT 69
+#define ESTALE 70
 
 // xnu/bsd/sys/stat.h (__DARWIN_STRUCT_STAT64)
 struct stat {
@@ -71,6 +73,14 @@ int mkdir(const char *, mode_t);
 #define LOCK_NB 0x04
 #define LOCK_UN 0x08
 int flock(int, int);
+
+// copyfile/copyfile.h
+struct _copyfile_state;
+typedef struct _copyfile_state *copyfile_state_t;
+typedef uint32_t copyfile_flags_t;
+#define COPYFILE_ACL (1 << 0)
+#define COPYFILE_XATTR (1 << 2)
+int fcopyfile(int from_fd, int to_fd, copyfile_state_t, copyfile_flags_t flags);
 
 // Libc/include/unistd.h, stdio.h, stdlib.h, string.h, xnu/bsd/sys/syslimits.h
 #define SEEK_CUR 1
