@@ -75,6 +75,15 @@ public struct PreferencesError: Error, Sendable {
     }
 }
 
+extension PreferencesError {
+    /// The error with the preference's name, unless it has one.
+    func named(_ name: String) -> PreferencesError {
+        var error = self
+        error.name = error.name ?? name
+        return error
+    }
+}
+
 extension PreferencesError: CustomStringConvertible {
     /// The whole error in one line: name, path, message and cause.
     public var description: String {

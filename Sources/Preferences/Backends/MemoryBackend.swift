@@ -14,11 +14,14 @@ package final class MemoryBackend: PreferenceBackend {
 
     package func refresh() -> [String: PropertyListValue?] { [:] }
 
-    package func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition)
-        -> PreferenceBackendCommit
-    {
-        contents.withLock { contents in
+    package func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit {
+        try contents.withLock { contents throws(PreferencesError) in
             guard condition.holds(for: contents) else { return PreferenceBackendCommit(isStored: false) }
+            // What a file would reject, so that a test in memory shows it.
+            try JSONLine.check(changes)
             for (name, value) in changes { contents[name] = value }
             return PreferenceBackendCommit(isStored: true)
         }

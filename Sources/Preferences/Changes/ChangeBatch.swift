@@ -7,6 +7,7 @@ struct ChangeEntry: Sendable {
     private let oldFallbacks: ArraySlice<StoredCandidate>
     private let newFallbacks: ArraySlice<StoredCandidate>
     private let isText: (old: Bool, new: Bool)
+    private let layer: (old: String?, new: String?)
 
     init(name: String, old: PropertyListValue?, new: PropertyListValue?) {
         self.name = name
@@ -15,6 +16,7 @@ struct ChangeEntry: Sendable {
         oldFallbacks = []
         newFallbacks = []
         isText = (false, false)
+        layer = (nil, nil)
     }
 
     init(name: String, old: [StoredCandidate], new: [StoredCandidate]) {
@@ -24,6 +26,7 @@ struct ChangeEntry: Sendable {
         oldFallbacks = old.dropFirst()
         newFallbacks = new.dropFirst()
         isText = (old.first?.isText ?? false, new.first?.isText ?? false)
+        layer = (old.first?.layer, new.first?.layer)
     }
 
     /// Whether the name reads as before, and only a value under a stronger layer's changed.
@@ -33,12 +36,12 @@ struct ChangeEntry: Sendable {
 
     /// What might have answered before the change.
     var oldCandidates: [StoredCandidate] {
-        (old.map { [StoredCandidate(value: $0, isText: isText.old)] } ?? []) + oldFallbacks
+        (old.map { [StoredCandidate(value: $0, isText: isText.old, layer: layer.old)] } ?? []) + oldFallbacks
     }
 
     /// What may answer after it.
     var newCandidates: [StoredCandidate] {
-        (new.map { [StoredCandidate(value: $0, isText: isText.new)] } ?? []) + newFallbacks
+        (new.map { [StoredCandidate(value: $0, isText: isText.new, layer: layer.new)] } ?? []) + newFallbacks
     }
 }
 

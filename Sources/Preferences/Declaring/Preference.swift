@@ -72,7 +72,7 @@ public struct Preference<Value: Sendable>: Sendable {
         do throws(PreferencesError) {
             try write(value)
         } catch {
-            declaration.store.resolved.report(error)
+            declaration.store.resolved.report(error.named(name))
         }
     }
 }

@@ -19,8 +19,8 @@ enum FileStores {
     static func store(at path: String, durability: PreferenceDurability = .background, isFallingBack: Bool = false)
         -> PreferenceStore
     {
-        // Whichever way a file is named, it is one store.
-        let key = URL(filePath: path).resolvingSymlinksInPath().path
+        // However a file is named, it is one store, also before it or its folder exists.
+        let key = LogPath(path: path).real()
         let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
             if let store = entries[key]?.store {
                 entries[key]?.backend?.promise(durability)
@@ -64,6 +64,6 @@ extension PreferenceStore {
 
     /// A store over a file of its own: also a second one over the same file, as another process would have.
     convenience init(file path: String, role: StoreRole = StoreRole()) {
-        self.init(source: BackendSource { _ in FileBackend(path: path) }, role: role)
+        self.init(source: BackendSource { _ in FileBackend(path: path, isReadOnly: role.isReadOnly) }, role: role)
     }
 }

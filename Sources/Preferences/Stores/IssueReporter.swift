@@ -18,7 +18,9 @@ final class IssueReporter: Sendable {
     private static let standard = Lock<Handler>({ writeToLog($0) })
 
     func setHandler(_ handler: Handler?) {
-        state.withLock { $0.handler = handler }
+        let replaced = state.withLock { exchange(&$0.handler, with: handler) }
+        // What a handler holds may be the last reference to anything: not released under the lock.
+        withExtendedLifetime(replaced) {}
     }
 
     /// Leaves issues to the handlers of a layered store too, as long as this store has none of its own.
@@ -33,9 +35,53 @@ final class IssueReporter: Sendable {
         withExtendedLifetime(known) {}
     }
 
+    /// An issue that waits until the handler that is running on its thread returns.
+    private struct Report: Sendable {
+        let error: PreferencesError
+        let reporter: IssueReporter
+        /// How many issues, each raised by the handler of the one before, led to this one.
+        var depth = 0
+    }
+
+    /// The threads on which a handler is running, with the issue it handles and those that were raised there meanwhile.
+    private static let running = Lock<[ThreadIdentity: FirstInFirstOut<Report>]>([:])
+
+    /// Calls the handlers with an issue; once the handler that is running on this thread has returned, if there is one.
     func report(_ error: PreferencesError) {
+        let thread = ThreadIdentity.current
+        let isNested = Self.running.withLock { running in
+            let depth = running[thread]?.first.map { $0.depth + 1 }
+            running[thread, default: FirstInFirstOut()].append(
+                Report(error: error, reporter: self, depth: depth ?? 0)
+            )
+            return depth != nil
+        }
+        if isNested { return }
+        while let report = Self.running.withLock({ $0[thread]?.first }) {
+            report.reporter.call(with: report)
+            // What is being handled stays the first until it is. It is released without the lock.
+            let handled = Self.running.withLock { running in
+                let handled = running[thread]?.popFirst()
+                if running[thread]?.first == nil { running[thread] = nil }
+                return handled
+            }
+            withExtendedLifetime(handled) {}
+        }
+    }
+
+    private func call(with report: Report) {
+        // As with observers that answer each other, there has to be an end.
+        guard report.depth <= PreferenceStore.answerDepthLimit else {
+            return writeToLog(
+                PreferencesError(
+                    .feedbackLoop,
+                    "issue handlers answered each issue with another \(report.depth) times; this one reaches the log alone",
+                    cause: report.error
+                )
+            )
+        }
         let handlers = handlers
-        for handler in handlers.isEmpty ? [Self.standardHandler] : handlers { handler(error) }
+        for handler in handlers.isEmpty ? [Self.standardHandler] : handlers { handler(report.error) }
     }
 
     private var handlers: [Handler] {
@@ -45,14 +91,19 @@ final class IssueReporter: Sendable {
 
     static var standardHandler: Handler {
         get { standard.withLock { $0 } }
-        set { standard.withLock { $0 = newValue } }
+        set {
+            let replaced = standard.withLock { exchange(&$0, with: newValue) }
+            withExtendedLifetime(replaced) {}
+        }
     }
 }
 
 extension PreferenceStore {
     /// Sets who is told of unreadable values, refused sets that can't throw, and damage; nil for the default handler.
     ///
-    /// The handler is called on the thread where the issue arose, without a lock held, and may use the store. One store
+    /// The handler is called on the thread where the issue arose, without a lock held, and may use the store. An issue that
+    /// arises on that thread while a handler runs is handled when it has returned; where each one leads to another, the
+    /// handlers are no longer called after a thousand. One store
     /// has one handler: a later call replaces it. A layered store's also gets what its layers find, such as a damaged
     /// line of a file, unless the layer has a handler of its own.
     public func onIssue(_ handler: (@Sendable (PreferencesError) -> Void)?) {

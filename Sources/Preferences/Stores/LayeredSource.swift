@@ -33,6 +33,8 @@ final class LayeredSource: StoreSource {
         }
     }
 
+    private var writableLayer: PreferenceStore? { layers.first { !$0.role.isReadOnly } }
+
     private func writableIndex(in layers: [PreferenceStore]) -> Int? {
         layers.firstIndex { !$0.role.isReadOnly }
     }
@@ -124,18 +126,17 @@ final class LayeredSource: StoreSource {
     }
 
     func sync() throws(PreferencesError) {
-        for layer in layers { try layer.source.sync() }
+        try writableLayer?.source.sync()
     }
 
     func flush() async throws(PreferencesError) {
-        for layer in layers { try await layer.source.flush() }
+        try await writableLayer?.source.flush()
     }
 
     func isManaged(_ name: String) -> Bool { false }
 
     func writable(of store: PreferenceStore) -> PreferenceStore {
-        let layers = layers
-        return writableIndex(in: layers).map { layers[$0] } ?? store
+        writableLayer ?? store
     }
 }
 

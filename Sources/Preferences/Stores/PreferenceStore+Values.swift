@@ -67,7 +67,7 @@ extension PreferenceStore {
         do throws(PreferencesError) {
             _ = try store.commit(changes)
         } catch {
-            store.report(error)
+            store.report(changes.count == 1 ? changes.keys.first.map(error.named) ?? error : error)
         }
     }
 }

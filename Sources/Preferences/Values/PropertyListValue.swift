@@ -1,3 +1,5 @@
+internal import DurableFile
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -39,7 +41,7 @@ extension PropertyListValue: Hashable {
         case (.integer(let signed), .unsigned(let unsigned)), (.unsigned(let unsigned), .integer(let signed)):
             UInt64(exactly: signed) == unsigned
         case (.real(let left), .real(let right)): left.comparedBits == right.comparedBits
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
         case (.data(let left), .data(let right)): left == right
         case (.date(let left), .date(let right)):
             left.timeIntervalSinceReferenceDate.comparedBits == right.timeIntervalSinceReferenceDate.comparedBits
@@ -72,5 +74,18 @@ extension Double {
     /// The bits that count when stored reals are compared: every NaN is one.
     fileprivate var comparedBits: UInt64 {
         isNaN ? Double.nan.bitPattern : bitPattern
+    }
+}
+
+extension String {
+    /// Whether the UTF-8 bytes are the same; `==` takes canonically equivalent texts for equal.
+    fileprivate func hasSameBytes(as other: String) -> Bool {
+        let isSame = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { others in
+                UnsafeRawBufferPointer(bytes).isEqual(to: UnsafeRawBufferPointer(others))
+            }
+        }
+        // A bridged string has no bytes to compare at once.
+        return isSame?.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
     }
 }

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import FoundationEssentials
 import Testing
 
 @testable import Preferences
@@ -164,6 +165,22 @@ struct FileBackendTests {
         fileSystem.begin()
         try backend.settle()
         #expect(fileSystem.calls == ["fdatasync"])
+    }
+
+    /// Also before the file or its folder exists.
+    @Test
+    func fileOfSeveralNamesIsOneStore() throws {
+        try SystemFileSystem().makeFolder(folder.path("real"))
+        try folder.link("link", to: "real")
+        try folder.link("other", to: "link/new/a.jsonl")
+        let names = ["real/new/a.jsonl", "link/new/a.jsonl", "link/../real/./new/a.jsonl", "other"]
+        let stores = try names.map { try PreferenceStore.file(at: URL(filePath: folder.path($0))) }
+        stores[1].set(1, for: "a")
+        for store in stores {
+            #expect(store === stores[0])
+            #expect(store["a"] == 1)
+        }
+        #expect(try PreferenceStore.file(at: URL(filePath: folder.path("real/new/b.jsonl"))) !== stores[0])
     }
 
     @Test

@@ -1,4 +1,6 @@
+import DurableFile
 import FileTestSupport
+import PreferencesTesting
 import Testing
 
 @testable import Preferences
@@ -36,6 +38,59 @@ struct LayeredStoreTests {
         #expect(volume.value == 5)
         #expect(volume.source == .default)
         #expect(!volume.isSet)
+    }
+
+    /// The administrator's file may lie where nothing can be synced, or be readable only.
+    @Test
+    func onlyTheWritableLayerIsSyncedAndOpenedForWriting() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{\"a\":1}\n!\n", to: "managed.jsonl")
+        let fileSystem = FaultyFileSystem()
+        fileSystem.denyWriting(.inputOutput)
+        fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["fsync", "fdatasync"]))
+        let path = folder.path("managed.jsonl")
+        let managed = PreferenceStore(
+            source: BackendSource { _ in
+                FileBackend(path: path, isReadOnly: true, fileSystem: fileSystem, watcher: nil)
+            },
+            role: .managed
+        )
+        managed.onIssue { _ in }
+        let user = FaultInjectingBackend()
+        let store = PreferenceStore.layered([managed, PreferenceStore(backend: user)])
+        try Preference("b", default: 0, in: store).write(1)
+        #expect(Preference("a", default: 0, in: store).value == 1)
+        try await store.flush()
+        try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])
+        user.failNext(.flush)
+        await #expect(throws: PreferencesError.self) { try await store.flush() }
+        try managed.source.sync()
+        #expect(!fileSystem.calls.contains { ["fsync", "fdatasync", "write", "rename", "flock"].contains($0) })
+        #expect(try folder.names() == ["managed.jsonl"])
+    }
+
+    @Test
+    func flushOfALayeredStoreConcernsTheWritableLayerAlone() async throws {
+        let backend = FaultInjectingBackend()
+        let system = PreferenceStore(source: BackendSource { _ in backend }, role: .system)
+        let store = PreferenceStore.layered([.inMemory(), system])
+        Preference("a", default: 0, in: store).value = 1
+        for call in [FaultInjectingBackend.Operation.flush, .sync] { backend.failNext(call) }
+        try await store.flush()
+        try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])
+    }
+
+    @Test
+    func issueNamesTheLayerAlsoWhereAnObserverReadsFirst() throws {
+        let layers = Layers(arguments: ["-volume", "loud"])
+        let issues = Recorder<PreferencesError>()
+        layers.store.onIssue { issues.record($0) }
+        let volume = Preference("volume", default: 5, in: layers.store)
+        let observation = volume.observe { _ in }
+        try set(3, for: "volume", in: layers.user)
+        #expect(issues.elements.count == 1)
+        #expect(issues.elements.first?.message.contains("\"arguments\"") == true, "\(issues.elements)")
+        withExtendedLifetime(observation) {}
     }
 
     @Test(arguments: [("-volume", "7"), ("-volume", "-7")])

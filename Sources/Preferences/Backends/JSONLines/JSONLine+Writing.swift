@@ -48,6 +48,34 @@ extension JSONLine {
         }
     }
 
+    /// Throws if a line of the changes could not be written, at little cost for small ones.
+    static func check(_ changes: [String: PropertyListValue?]) throws(PreferencesError) {
+        var size = 0
+        for (name, value) in changes {
+            guard let value else { continue }
+            size += name.isEmpty ? maximumLength : name.longestLiteral
+            size += longestText(of: value, nesting: 0)
+        }
+        guard size >= maximumLength else { return }
+        var line: [UInt8] = []
+        try write(changes, to: &line)
+    }
+
+    /// At least as many bytes as a value takes, and more than a line has if it is nested too deep.
+    private static func longestText(of value: PropertyListValue, nesting: Int) -> Int {
+        switch value {
+        case .boolean, .integer, .unsigned, .real, .date: return 64
+        case .string(let value): return value.longestLiteral
+        case .data(let value): return value.count * 2 + 64
+        case .array(let values):
+            guard nesting < maximumNesting else { return maximumLength }
+            return values.reduce(64) { $0 + longestText(of: $1, nesting: nesting + 1) }
+        case .dictionary(let values):
+            guard nesting < maximumNesting else { return maximumLength }
+            return values.reduce(64) { $0 + $1.key.longestLiteral + longestText(of: $1.value, nesting: nesting + 1) }
+        }
+    }
+
     /// Takes back what `body` appended if it throws, or if it appended more than a line may have.
     @inline(__always)
     private static func append(
@@ -80,9 +108,7 @@ extension JSONLine {
                 bytes.append(contentsOf: "null".utf8)
             }
         } catch {
-            var named = error
-            named.name = name
-            throw named
+            throw error.named(name)
         }
     }
 
@@ -238,4 +264,9 @@ extension Dictionary where Key == String {
             return left.withUTF8 { left in right.withUTF8 { left.lexicographicallyPrecedes($0) } }
         }
     }
+}
+
+extension String {
+    /// The most bytes that a string takes in JSON, each byte as `\u0000`.
+    fileprivate var longestLiteral: Int { utf8.count * 6 + 64 }
 }

@@ -1,0 +1,78 @@
+import DurableFile
+import PreferencesTesting
+import Testing
+
+@testable import Preferences
+
+/// Issue handlers that raise issues themselves.
+struct IssueHandlerTests {
+    private let backend = FaultInjectingBackend()
+    private let store: PreferenceStore
+
+    init() { store = PreferenceStore(backend: backend) }
+
+    @Test
+    func issueOfAHandlerIsHandledOnceTheHandlerHasReturned() {
+        backend.failNext(.apply, count: 2)
+        let events = Recorder<String>()
+        store.onIssue { [store] error in
+            events.record("begin \(error.name ?? "")")
+            if error.name == "first" { Preference("second", default: 0, in: store).value = 1 }
+            events.record("end \(error.name ?? "")")
+        }
+        Preference("first", default: 0, in: store).value = 1
+        #expect(events.elements == ["begin first", "end first", "begin second", "end second"])
+    }
+
+    @Test
+    func issuesOfTwoStoresDoNotNestEither() {
+        let other = PreferenceStore(backend: FaultInjectingBackend(over: backend))
+        backend.failNext(.apply, count: 5)
+        let depth = Recorder<Int>()
+        let current = Lock(0)
+        for (store, next) in [(store, other), (other, store)] {
+            store.onIssue { _ in
+                depth.record(
+                    current.withLock { depth in
+                        depth += 1
+                        return depth
+                    }
+                )
+                Preference("name", default: 0, in: next).value = 1
+                current.withLock { $0 -= 1 }
+            }
+        }
+        Preference("name", default: 0, in: store).value = 1
+        #expect(depth.elements == [1, 1, 1, 1, 1])
+        store.onIssue(nil)
+        other.onIssue(nil)
+    }
+
+    @Test
+    func handlerThatAnswersEachIssueWithAnotherIsStopped() {
+        backend.failNext(.apply, count: .max)
+        let calls = Recorder<PreferencesError.Code>()
+        store.onIssue { [store] error in
+            calls.record(error.code)
+            Preference("name", default: 0, in: store).value += 1
+        }
+        Preference("name", default: 0, in: store).value = 1
+        #expect(calls.elements.count == PreferenceStore.answerDepthLimit + 1)
+        let count = calls.elements.count
+        backend.failNext(.apply, count: 0)
+        Preference("name", default: 0, in: store).value = 1
+        #expect(calls.elements.count == count, "the store goes on")
+        store.onIssue(nil)
+    }
+
+    @Test
+    func replacedHandlerIsReleasedWithoutALock() {
+        final class Guest: Sendable {
+            let store: PreferenceStore
+            init(_ store: PreferenceStore) { self.store = store }
+            deinit { store.onIssue { _ in } }
+        }
+        store.onIssue { [guest = Guest(store)] _ in withExtendedLifetime(guest) {} }
+        store.onIssue(nil)
+    }
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+import Testing
+
+@testable import Preferences
+
+/// A store in memory takes what a file takes, so that a test in memory shows what would fail.
+struct MemoryStoreTests {
+    private static func nested(_ depth: Int) -> PropertyListValue {
+        (0..<depth).reduce(.integer(1)) { value, level in
+            level.isMultiple(of: 2) ? .array([value]) : .dictionary(["a": value])
+        }
+    }
+
+    private static let values: [(String, PropertyListValue?)] = [
+        ("", 1), ("", nil), ("a", 1), ("a", nested(128)), ("a", nested(129)),
+        ("a", .data(Data(count: 48 << 20))), ("a", .string(String(repeating: "x", count: 64 << 20))),
+        // Less than a line takes, but more if each byte had to be escaped.
+        ("a", .string(String(repeating: "x", count: 11 << 20))),
+    ]
+
+    @Test(arguments: values.indices)
+    func memoryTakesWhatAFileTakes(_ index: Int) throws {
+        let (name, value) = Self.values[index]
+        func outcome(_ store: PreferenceStore) -> PreferencesError.Code? {
+            do throws(PreferencesError) {
+                _ = try store.commit([name: value, "other": 1])
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        let memory = PreferenceStore.inMemory()
+        try withTemporaryFolder { folder in
+            let file = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
+            let code = outcome(file)
+            #expect(outcome(memory) == code)
+            #expect(memory["other"] == (code == nil ? 1 : nil))
+        }
+    }
+}
