@@ -95,6 +95,15 @@ final class Child {
         return result
     }
 
+    /// Whether it has ended.
+    var hasEnded: Bool {
+        var information = siginfo_t()
+        // Not taken off, so that `wait` finds it.
+        return status != nil
+            || waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0
+                && information._sifields._sigchld.si_pid == process
+    }
+
     /// Runs a shell command and throws what it printed where it fails.
     static func command(_ script: String) throws {
         let child = try shell("exec 2>&1; " + script)

@@ -50,17 +50,18 @@ enum Hostile {
         report.note("\(queues.count) event queues, all there are: another's set is seen by looking")
     }
 
-    /// More events than the kernel keeps, while an observer keeps the watcher from taking them.
+    /// More events than the kernel keeps, while the watcher is kept from taking them.
     private static func overflow(_ report: inout Report) throws {
         let place = try Place()
         let other = OpenStore(place.file, watcher: nil)
         try other.set(0, for: "a")
-        let open = OpenStore(place.file)
+        let watcher = Watcher()
+        let open = OpenStore(place.file, watcher: watcher)
         let (gate, blocked) = (Gate(), Gate())
-        let blocking = Preference("a", default: -1, in: open.store).observe { change in
-            guard change.new == 1 else { return }
+        let blocking = watcher.watch(place.file) { _ in
             blocked.open()
             gate.wait()
+            return nil
         }
         let seen = Arrival(open.store, "b")
         try other.set(1, for: "a")
@@ -74,7 +75,7 @@ enum Hostile {
         try other.set(1, for: "b")
         gate.open()
         report.expect(seen.comes(1, within: 60), "a set isn't seen when the event queue has overflown")
-        blocking.cancel()
+        withExtendedLifetime(blocking) {}
         report.note("event queue of \(most) overflown: the set behind it is seen")
     }
 

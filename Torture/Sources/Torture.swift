@@ -9,6 +9,7 @@ enum Torture {
         Experiment(name: "kill", count: 200, run: Kill.run),
         Experiment(name: "names", count: 1000, run: Many.runNames),
         Experiment(name: "increments", count: 2500, run: Many.runIncrements),
+        Experiment(name: "shells", count: 10_000, run: Shells.run),
         Experiment(name: "turns", count: 2000, run: Turns.run),
         Experiment(name: "migrate", count: 100, run: Migrate.run),
         Experiment(name: "crash", count: 100, run: Crash.run),

@@ -1,4 +1,5 @@
 #if canImport(Glibc)
+import DurableFile
 import Preferences
 
 /// Opens every state that a loss of power may leave, and compares what is read with what was promised.
@@ -10,6 +11,8 @@ struct Checker {
     /// The states that were checked already, by what was promised of them; runs of one life have most of them in common.
     private var checked: [Promise: Set<Tree>] = [:]
     private var promise = Promise()
+    /// What has happened at the moments whose states were checked: runs of one life begin alike.
+    private var histories: Set<Int> = []
 
     private struct Promise: Hashable {
         var issued: [[String: Int]] = []
@@ -25,12 +28,14 @@ struct Checker {
         defer { checked[promise] = seen }
         var medium = Medium()
         // `/home` was there before.
-        medium.perform(.entries(folder: 1, [("home", 2)]), isFolder: { _ in true })
+        medium.perform(.entries(folder: 1, [.init(name: "home", node: 2)]), isFolder: { _ in true })
         medium.perform(.sync(node: 1), isFolder: { _ in true })
         // A node that is written to or synced as data is a file; folders are those that names were entered in, or none.
         let files = Set(operations.compactMap { if case .write(let node, _, _) = $0 { node } else { nil } })
         let folders = Set(operations.compactMap { if case .entries(let folder, _) = $0 { folder } else { nil } })
+        var history = Hasher()
         for operation in operations {
+            history.combine(operation)
             medium.perform(operation, isFolder: { folders.contains($0) && !files.contains($0) })
             if case .mark(let mark) = operation {
                 checked[promise] = seen
@@ -38,6 +43,7 @@ struct Checker {
                 seen = checked.removeValue(forKey: promise) ?? []
             }
             moments += 1
+            guard histories.insert(history.finalize()).inserted else { continue }
             var fresh: [Tree] = []
             medium.forEachState { tree in
                 states += 1
@@ -73,7 +79,9 @@ struct Checker {
     }
 
     private func load(_ fileSystem: ModelFileSystem, _ body: (FileBackend) throws -> Void) throws -> [String: Int] {
-        let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil)
+        // Without a thread, as a million of them would take longer than all the rest.
+        let worker = WorkerThread(name: "check", fileSystem: fileSystem, isManual: true)
+        let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil, worker: worker)
         let contents = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))
         try body(backend)
         return contents.mapValues { if case .integer(let number) = $0 { Int(number) } else { -1 } }

@@ -17,6 +17,10 @@ enum Crash {
         case compact(Int)
         /// A shell is ended in the middle of a line.
         case fragment
+        /// A slow shell opens the file, and perhaps writes half of a line.
+        case begin(isWriting: Bool)
+        /// The slow shell writes the rest of its line to the file that it opened, which may have been replaced.
+        case end
         /// The store is released.
         case release(Int)
         /// Time passes, and each process does all that it does in the background.
@@ -29,9 +33,14 @@ enum Crash {
         var failingSync: Int?
         /// The number of the call before which a third process sets a name of its own, unless the file is locked.
         var foreignSet: Int?
+        /// The number of the call before which a shell is ended in the middle of a line; a lock doesn't keep it from writing.
+        var fragment: Int?
 
         var description: String {
-            let parts = [failingSync.map { "sync \($0) fails" }, foreignSet.map { "foreign set before call \($0)" }]
+            let parts = [
+                failingSync.map { "sync \($0) fails" }, foreignSet.map { "foreign set before call \($0)" },
+                fragment.map { "fragment before call \($0)" },
+            ]
             return parts.compactMap(\.self).joined(separator: ", ")
         }
     }
@@ -46,22 +55,38 @@ enum Crash {
         [.pair(0), .set(1, "a"), .flush(1), .compact(0), .pair(1), .flush(1), .compact(1), .set(0, "b"), .flush(0)],
     ]
 
-    /// The chosen lives with every disturbance and with a rest after each step, or a twentieth of these runs if `count` is below
-    /// 100; and `count` random lives.
+    /// In which a shell begins or ends a line around a compaction; also where the store is released right after it.
+    private static let slowLives: [[Step]] = [
+        [.set(0, "a"), .begin(isWriting: true), .compact(0), .release(0), .end, .rest, .set(1, "b"), .flush(1)],
+        [.set(0, "a"), .begin(isWriting: false), .compact(0), .release(0), .end, .rest, .set(1, "b"), .flush(1)],
+        [
+            .set(0, "a"), .set(0, "b"), .begin(isWriting: true), .compact(0), .end, .set(0, "b"), .rest, .pair(0),
+            .flush(0),
+        ],
+    ]
+
+    /// The chosen lives with every disturbance and with a rest after each step, or a fiftieth of these runs if `count` is below
+    /// 100; and `count` random lives. A fragment before each call of a compaction comes also where each sync fails in turn.
     static func run(_ count: Int, _ report: inout Report) async throws {
         var total = Total()
         var generator = Generator(state: 1)
         var number = 0
-        for life in lives {
+        for life in lives + slowLives {
             for rest in (0...life.count).reversed() {
                 // The number of steps stands for no rest.
                 let steps = rest == life.count ? life : Array(life[...rest]) + [.rest] + life[(rest + 1)...]
                 let undisturbed = try play(steps, Disturbance())
                 var disturbances = [Disturbance()] + (0..<undisturbed.syncs).map { Disturbance(failingSync: $0) }
-                if rest == life.count { disturbances += (0..<undisturbed.calls).map { Disturbance(foreignSet: $0) } }
+                if rest == life.count {
+                    disturbances += (0..<undisturbed.calls).map { Disturbance(foreignSet: $0) }
+                    disturbances += (0..<undisturbed.calls).map { Disturbance(fragment: $0) }
+                    for sync in 0..<undisturbed.syncs {
+                        disturbances += undisturbed.compactions.map { Disturbance(failingSync: sync, fragment: $0) }
+                    }
+                }
                 for (index, disturbance) in disturbances.enumerated() where report.failures.isEmpty {
                     let isPlain = rest == life.count && index == 0
-                    if count >= 100 || isPlain || number.isMultiple(of: 20) {
+                    if count >= 100 || isPlain || number.isMultiple(of: 50) {
                         try check(try play(steps, disturbance), steps, disturbance, &total, &report)
                     }
                     number += 1
@@ -71,15 +96,18 @@ enum Crash {
         for _ in 0..<count where report.failures.isEmpty {
             let steps = randomLife(&generator)
             let (syncs, calls) = (Int.random(in: 0..<40, using: &generator), Int.random(in: 0..<200, using: &generator))
-            let disturbance = Disturbance(failingSync: syncs < 20 ? syncs : nil, foreignSet: calls)
+            var disturbance = Disturbance(failingSync: syncs < 20 ? syncs : nil)
+            if Bool.random(using: &generator) { disturbance.foreignSet = calls } else { disturbance.fragment = calls }
             try check(try play(steps, disturbance), steps, disturbance, &total, &report)
         }
         report.note(
-            "\(total.runs) runs of \(lives.count) chosen lives of a file, each sync failing in turn, a rest after each step and "
-                + "another process's set before each call that finds it unlocked, and of \(count) random ones; "
-                + "\(total.foreignSets) such sets, \(total.operations) changing calls"
+            "\(total.runs) runs of \(lives.count + slowLives.count) chosen lives of a file, each sync failing in turn, a rest after "
+                + "each step, another process's set before each call that finds it unlocked and half of a shell's line before each "
+                + "call, and of \(count) random ones; \(total.foreignSets) such sets, \(total.fragments) such halves, "
+                + "\(total.operations) changing calls"
         )
         report.expect(total.foreignSets > 0 || count < 10, "no other process set anything")
+        report.expect(total.fragments > 0 || count < 10, "no shell wrote anything")
         report.note(
             "\(total.checker.states) states after a loss of power at \(total.checker.moments) moments, "
                 + "\(total.checker.distinct) of them distinct: what was flushed is there in all, what wasn't is old or new, and "
@@ -89,7 +117,7 @@ enum Crash {
 
     private struct Total {
         var checker = Checker(path: path)
-        var (runs, foreignSets, operations) = (0, 0, 0)
+        var (runs, foreignSets, fragments, operations) = (0, 0, 0, 0)
     }
 
     private static func check(
@@ -109,6 +137,7 @@ enum Crash {
         }
         total.runs += 1
         total.foreignSets += run.hasForeignSet ? 1 : 0
+        total.fragments += run.hasFragment && disturbance.fragment != nil ? 1 : 0
         total.operations += run.operations.count
     }
 
@@ -116,21 +145,40 @@ enum Crash {
         let operations: [Operation]
         let syncs: Int
         let calls: Int
+        /// The numbers of the calls that compactions made.
+        let compactions: [Int]
         let hasForeignSet: Bool
+        let hasFragment: Bool
     }
 
     /// Does the steps on a new file system and returns what happened to it.
     private static func play(_ steps: [Step], _ disturbance: Disturbance) throws -> Run {
         let life = Life(disturbance)
-        for step in steps { try life.perform(step) }
-        if let failure = life.failure { throw Obstacle("the foreign set failed: \(failure)") }
         let fileSystem = life.fileSystem
+        var compactions: [Int] = []
+        for step in steps {
+            let first = fileSystem.calls
+            try life.perform(step)
+            if case .compact = step { compactions += first..<fileSystem.calls }
+        }
+        if let failure = life.failure { throw Obstacle("the foreign set failed: \(failure)") }
         return Run(
             operations: fileSystem.operations,
             syncs: fileSystem.syncs,
             calls: fileSystem.calls,
-            hasForeignSet: life.hasForeignSet
+            compactions: compactions,
+            hasForeignSet: life.hasForeignSet,
+            hasFragment: life.hasFragment
         )
+    }
+
+    private struct SlowShell {
+        let file: OpenFile
+        let parts: [String]
+        /// How often others had written when it began.
+        let writes: Int
+        /// Whether more time has passed than a compaction waits for such a shell.
+        var isTooLate = false
     }
 
     /// The processes that use one file; all are used from one thread.
@@ -142,16 +190,25 @@ enum Crash {
         /// The number of sets that each process knows.
         private var known = [0, 0, 0]
         private var (issued, number) = (0, 0)
+        /// What shells wrote and must be found once a set that was issued later is flushed.
         private var fragments: [(text: String, issued: Int)] = []
+        private var slowShell: SlowShell?
+        /// The lines that the slow shell has ended; they are in the file when time has passed.
+        private var lateLines: [String] = []
         /// The error of the third process's set.
         private(set) var failure: String?
         var hasForeignSet: Bool { known[2] > 0 }
+        var hasFragment: Bool { !fragments.isEmpty }
+        private var writes: Int { issued + fragments.count }
 
         init(_ disturbance: Disturbance) {
             let fileSystem = ModelFileSystem(.folder(["home": .folder([:])]), failingSync: disturbance.failingSync)
             self.fileSystem = fileSystem
             self.disturbance = disturbance
             workers = backends.map { _ in WorkerThread(name: "life", fileSystem: fileSystem, isManual: true) }
+            if let call = disturbance.fragment {
+                fileSystem.before(call: call) { [weak self] in self?.writeFragment() }
+            }
             guard let call = disturbance.foreignSet else { return }
             fileSystem.before(call: call) { [weak self] in
                 // A process that finds the file locked waits for a later call, which is another run.
@@ -174,18 +231,45 @@ enum Crash {
                     }
                 }
             case .compact(let process): try unlessSyncFails { try backend(process).compact() }
-            case .fragment:
-                number += 1
-                let fragment = "{\"cut\":\"\(number)"
-                do { try fileSystem.append(fragment, to: path) } catch { return }
-                fragments.append((fragment, issued))
+            case .fragment: writeFragment()
+            case .begin(let isWriting):
+                let line = "{\"late\":\"}"
+                let half = line.prefix(isWriting ? line.count / 2 : 0)
+                slowShell = SlowShell(
+                    file: try fileSystem.open(path, for: .appending),
+                    parts: [String(half), String(line.dropFirst(half.count))],
+                    writes: writes
+                )
+                try write(String(half))
+            case .end:
+                guard let shell = slowShell else { return }
+                try write(shell.parts[1] + "\n")
+                slowShell = nil
+                // Whoever set something in between has ended the first half.
+                if !shell.isTooLate { lateLines += writes == shell.writes ? [shell.parts.joined()] : shell.parts }
             case .release(let process): backends[process] = nil
-            case .rest: for worker in workers { while worker.runNextJob() {} }
+            case .rest:
+                slowShell?.isTooLate = true
+                for worker in workers { while worker.runNextJob() {} }
+                fragments += lateLines.map { ($0, issued) }
+                lateLines = []
             }
         }
 
+        private func write(_ text: String) throws {
+            guard let file = slowShell?.file, !text.isEmpty else { return }
+            try Array(text.utf8).withUnsafeBytes { _ = try fileSystem.write(file, $0) }
+        }
+
+        private func writeFragment() {
+            let fragment = "{\"cut\":\"\(fragments.count)"
+            do { try fileSystem.append(fragment, to: path) } catch { return }
+            fragments.append((fragment, issued))
+        }
+
         private func set(_ process: Int, _ names: [String]) throws {
-            number += 1
+            // An event that the life doesn't know of changes none of its values, so that runs have most states in common.
+            if process < 2 { number += 1 }
             let values = Dictionary(uniqueKeysWithValues: names.map { ($0, number) })
             fileSystem.mark(.issued(values))
             issued += 1

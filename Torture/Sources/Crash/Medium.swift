@@ -16,7 +16,7 @@ struct Medium {
 
     private struct Naming {
         var folder: Int
-        var entries: [(name: String, node: Int?)]
+        var entries: [Operation.Entry]
         var isCertain = false
     }
 
@@ -41,7 +41,7 @@ struct Medium {
             writes[node, default: []].append(Write(offset: size))
             contents[node] = nil
         case .entries(let folder, let entries):
-            for case let (_, node?) in entries where isFolder(node) { folders.insert(node) }
+            for node in entries.compactMap(\.node) where isFolder(node) { folders.insert(node) }
             namings.append(Naming(folder: folder, entries: entries))
         case .sync(let node):
             settle(node, as: .certain)
@@ -71,7 +71,7 @@ struct Medium {
                     index += 1
                     if !choice[index - 1] { continue }
                 }
-                for (name, node) in naming.entries { names[naming.folder, default: [:]][name] = node }
+                for entry in naming.entries { names[naming.folder, default: [:]][entry.name] = entry.node }
             }
             let files = reachableFiles(names)
             let uncertain = files.filter { contents[$0]?.count ?? 1 > 1 }

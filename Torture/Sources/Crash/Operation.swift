@@ -1,16 +1,21 @@
 #if canImport(Glibc)
 /// What a call changed, or what the program had been promised when it was made.
-enum Operation: Sendable {
+enum Operation: Hashable, Sendable {
     case write(node: Int, offset: Int, [UInt8])
     case truncate(node: Int, size: Int)
     /// Names of a folder that mean another node now, or none, all at once.
-    case entries(folder: Int, [(name: String, node: Int?)])
+    case entries(folder: Int, [Entry])
     case sync(node: Int)
     /// The system has forgotten that what was written isn't on the medium.
     case failedSync(node: Int)
     case mark(Mark)
 
-    enum Mark: Sendable {
+    struct Entry: Hashable, Sendable {
+        let name: String
+        let node: Int?
+    }
+
+    enum Mark: Hashable, Sendable {
         /// A set begins.
         case issued([String: Int])
         /// So many of the sets are promised to survive.
