@@ -1,11 +1,12 @@
 /// Reads the input as a line, as a file's first line and as a value alone: nothing may crash, and what is read must be
-/// the same after it was written and read again.
+/// the same after it was written and read again. What `prefs` shows of it does nothing to a terminal.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzJSONLine(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
     for isFirst in [false, true] {
         guard case .success(let entries) = read(bytes, isFirst: isFirst) else { continue }
         checkWriting(entries)
+        for entry in entries { checkShowing(entry) }
         checkBeginning(of: bytes, isFirst: isFirst, entries: entries)
     }
     checkValue(bytes)
@@ -80,6 +81,38 @@ private func checkValue(_ bytes: UnsafeRawBufferPointer) {
         check(again == value, "a value changed")
     } catch {
         fatalError("a value can't be written and read again: \(error)")
+    }
+}
+
+/// All that `prefs` prints of a name and a value.
+private func checkShowing(_ entry: Entry) {
+    var table = Table()
+    let error = PreferencesError(.unreadable, name: entry.name, "found \(entry.name)", codingPath: [entry.name])
+    table.add(entry.name, error.description)
+    check(!error.description.contains("\n"), "an error has two lines")
+    do {
+        if let value = entry.value {
+            table.add(ValueText.name(entry.name), try ValueText.json(value), ValueText.line(entry.name), try ValueText.plain(value))
+            let json = ShownText(try ValueText.json([entry.name: value]))
+            expectHarmless(json)
+            // Escaped as JSON escapes, so that a program reads the same.
+            let again = try PreferenceText.changes(in: Array(json.text.utf8))
+            check(again == [entry.name: value], "shown JSON reads as something else")
+            expectHarmless(ShownText(try ValueText.plain(value), .red))
+        }
+    } catch {
+        fatalError("what was read can't be shown: \(error)")
+    }
+    expectHarmless(table.text())
+    check(table.text().text.count { $0 == "\n" } == (entry.value == nil ? 1 : 2), "a row has two lines")
+}
+
+private func expectHarmless(_ text: ShownText) {
+    for scalar in text.text.unicodeScalars where scalar != "\n" && scalar != "\t" {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: fatalError("U+\(String(scalar.value, radix: 16)) is shown")
+        default: break
+        }
     }
 }
 

@@ -85,7 +85,7 @@ extension PreferencesError {
 }
 
 extension PreferencesError: CustomStringConvertible {
-    /// The whole error in one line: name, path, message and cause.
+    /// The whole error in one line: name, path, message and cause, with control characters escaped.
     public var description: String {
         var text = ""
         if let name { text += "preference \"\(name)\"" }
@@ -93,6 +93,6 @@ extension PreferencesError: CustomStringConvertible {
         if !text.isEmpty { text += ": " }
         text += message
         if let cause { text += " (\(cause))" }
-        return text
+        return text.escapingControls()
     }
 }

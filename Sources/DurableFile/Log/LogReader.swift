@@ -199,18 +199,16 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - baseAddress
     }
 
-    /// Whether nothing stands on the line, or only the carriage return of a line end.
-    fileprivate var isEmptyLine: Bool {
-        isEmpty || (count == 1 && self[0] == 13)
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Whether the bytes are the same, by memcmp where `elementsEqual` goes byte by byte.
-    package func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+    /// By memcmp, where `elementsEqual` goes byte by byte.
+    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let bytes = baseAddress, let others = other.baseAddress else {
             return count == other.count
         }
         return memcmp(bytes, others, count) == 0
+    }
+
+    /// Whether nothing stands on the line, or only the carriage return of a line end.
+    fileprivate var isEmptyLine: Bool {
+        isEmpty || (count == 1 && self[0] == 13)
     }
 }

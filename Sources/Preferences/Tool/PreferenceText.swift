@@ -32,6 +32,11 @@ public enum PreferenceText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The text with each character escaped as in JSON that could change what a terminal shows, but for those that are kept.
+    public static func printable(_ text: String, keeping kept: [Unicode.Scalar] = []) -> String {
+        text.escapingControls(except: kept)
+    }
+
     private static func reading<Result>(
         _ bytes: [UInt8],
         _ body: (UnsafeRawBufferPointer) throws(JSONLineError) -> Result

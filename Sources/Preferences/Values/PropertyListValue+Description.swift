@@ -51,20 +51,47 @@ extension Date {
 
 extension String {
     fileprivate var quoted: String {
-        var text = "\""
+        let text = replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(text.escapingControls())\""
+    }
+
+    /// The text with each character escaped as in JSON that could change what a terminal or a log shows: controls (Cc), formats
+    /// such as bidirectional marks (Cf), line and paragraph separators (Zl, Zp).
+    func escapingControls(except kept: [Unicode.Scalar] = []) -> String {
+        guard unicodeScalars.contains(where: { $0.isControl && !kept.contains($0) }) else { return self }
+        var text = ""
         for scalar in unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{FEFF}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
+            if scalar.isControl, !kept.contains(scalar) {
+                text += scalar.escape
+            } else {
+                text.unicodeScalars.append(scalar)
             }
         }
-        return text + "\""
+        return text
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it shows as nothing of its own, or changes how what is around it shows.
+    fileprivate var isControl: Bool {
+        if value < 0x7F { return value < 0x20 }
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: return true
+        default: return false
+        }
+    }
+
+    fileprivate var escape: String {
+        switch self {
+        case "\n": "\\n"
+        case "\r": "\\r"
+        case "\t": "\\t"
+        default:
+            String(self).utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+            .joined()
+        }
     }
 }

@@ -1,5 +1,3 @@
-internal import DurableFile
-
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -87,5 +85,22 @@ extension String {
         }
         // A bridged string has no bytes to compare at once.
         return isSame?.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are the same, compared eight at a time; `elementsEqual` takes each alone.
+    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        var index = 0
+        while index &+ 8 <= count {
+            let words = (
+                loadUnaligned(fromByteOffset: index, as: UInt64.self),
+                other.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            )
+            if words.0 != words.1 { return false }
+            index &+= 8
+        }
+        return self[index...].elementsEqual(other[index...])
     }
 }

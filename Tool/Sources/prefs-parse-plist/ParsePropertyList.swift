@@ -10,6 +10,11 @@ enum ParsePropertyList {
         // A crash is an answer here, and should leave no file behind.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        // A list of some bytes may refer to itself, so that it has no end or exponentially many parts.
+        var time = rlimit(rlim_cur: 10, rlim_max: 10)
+        setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &time)
+        var memory = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
+        setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &memory)
         do {
             let data = try FileHandle.standardInput.readToEnd() ?? Data()
             let list = try PropertyListSerialization.propertyList(from: data, format: nil)

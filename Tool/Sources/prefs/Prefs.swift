@@ -63,7 +63,7 @@ struct Prefs: AsyncParsableCommand {
     private static func end(_ error: any Error, _ usage: String?) -> Never {
         switch error {
         case let failure as Failure where failure.isAboutWords:
-            Terminal.end(Failure(failure.status, failure.message + (usage.map { "\nUsage: \($0)" } ?? "")))
+            Terminal.end(failure, usage: usage.map { "Usage: \($0)" })
         case let failure as Failure: Terminal.end(failure)
         case let error as PreferencesError: Terminal.end(Failure(error))
         default: break
@@ -71,7 +71,11 @@ struct Prefs: AsyncParsableCommand {
         // Help and the version come this way, too.
         let message = fullMessage(for: error)
         guard exitCode(for: error).isSuccess else {
-            Terminal.end(Failure(.usage, message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message))
+            // "Error: …", and from the next line on how the command is used.
+            let text = message.hasPrefix("Error: ") ? message.dropFirst(7) : message[...]
+            let line = text.prefix { $0 != "\n" }
+            let usage = text[line.endIndex...].dropFirst()
+            Terminal.end(Failure(.usage, String(line)), usage: usage.isEmpty ? nil : String(usage))
         }
         Terminal.write(message + "\n")
         Terminal.end(.done)

@@ -14,16 +14,7 @@ struct CompletionTests {
         guard Needed.path(of: shell) != nil else { return }
         let tool = try Tool()
         try tool.run("write com.example.app volume 5")
-        try tool.shell("prefs --generate-completion-script \(shell) > completions; mkdir zsh functions")
-        try tool.shell("cp completions functions/_prefs")
-        try tool.write("function fish_prompt; echo 'READY> '; end\n", to: "prompt")
-        try tool.write("PS1='READY> '; source completions\n", to: "setup")
-        try tool.write(
-            "PS1='READY> '; fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -D\n",
-            to: "zsh/.zshrc"
-        )
-        guard let session = try TerminalSession(tool, start) else { return }
-        _ = try session.screen(showing: "READY>")
+        guard let session = try session(of: shell, start, tool) else { return }
         for (typed, completed) in [
             ("prefs wr", "prefs write"), (" com", "prefs write com.example.app"),
             (" vol", "prefs write com.example.app volume"),
@@ -44,11 +35,65 @@ struct CompletionTests {
         #expect(try session.screen(showing: "--format").contains("prefs export --format"))
     }
 
+    /// A name is anybody's text: what completes it must not run it, whether it is a suite's, a preference's or a schema's.
+    @Test(arguments: shells)
+    func shellRunsNoName(_ shell: String, _ start: String) throws {
+        guard Needed.path(of: shell) != nil else { return }
+        let tool = try Tool()
+        let hostile = [
+            "$(touch ran)", "`touch ran`", "x$(touch ran)", "x;touch ran", "x\"$(touch ran)\"", "x'$(touch ran)'",
+            "${x:-$(touch ran)}", "<(touch ran)",
+        ]
+        for name in hostile {
+            try tool.run(["write", "com.example.app", name, "1"])
+            let folder = tool.folder + "/config/" + name
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data("{}\n".utf8).write(to: URL(filePath: folder + "/preferences.jsonl"))
+        }
+        let properties = try hostile.map { "\(try json("schema " + $0)):{}" }.joined(separator: ",")
+        try tool.write("{\"properties\":{\(properties)}}", to: "config/com.example.app/preferences.schema.json")
+        guard let session = try session(of: shell, start, tool) else { return }
+        for typed in [
+            "prefs read com.example.app ", "prefs read com.example.app x", "prefs read com.example.app schema",
+            "prefs read ", "prefs read --file config/com.example.app/preferences.jsonl ",
+        ] {
+            try session.press("-l", typed)
+            for _ in 1...3 { try session.press("Tab") }
+            // Answered only when the completion has ended.
+            try session.press("C-u")
+            try session.press("-l", "echo done-\(typed.count) | tr a-z A-Z")
+            try session.press("Enter")
+            #expect(try session.screen(showing: "DONE-\(typed.count)").contains("DONE"))
+            try session.press("C-l")
+        }
+        #expect(!FileManager.default.fileExists(atPath: tool.folder + "/ran"), "\(shell) ran a name")
+    }
+
+    private func json(_ text: String) throws -> String {
+        String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
+    }
+
+    private func session(of shell: String, _ start: String, _ tool: Tool) throws -> TerminalSession? {
+        try tool.shell("prefs --generate-completion-script \(shell) > completions; mkdir zsh functions")
+        try tool.shell("cp completions functions/_prefs")
+        try tool.write("function fish_prompt; echo 'READY> '; end\n", to: "prompt")
+        try tool.write("PS1='READY> '; source completions\n", to: "setup")
+        try tool.write(
+            "PS1='READY> '; fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -D\n",
+            to: "zsh/.zshrc"
+        )
+        guard let session = try TerminalSession(tool, start) else { return nil }
+        _ = try session.screen(showing: "READY>")
+        return session
+    }
+
     /// Without a terminal, as bash calls it: nothing but names of the suite behind the suite.
     @Test
     func namesFollowTheSuite() throws {
         let tool = try Tool()
+        // bash neither quotes what it inserts nor leaves it alone.
         try tool.run(["write", "app", "a name", "1"])
+        try tool.run(["write", "app", "ä.ö", "1"])
         try tool.run(["write", "app", "b:c", "1"])
         try tool.run(["write", "app", "two\nlines", "1"])
         try tool.shell("prefs --generate-completion-script bash > completions")
@@ -61,9 +106,9 @@ struct CompletionTests {
             return try tool.run("/bin/bash", ["-c", line]).output
         }
         #expect(try offered("prefs", "read", "") == "app\n")
-        #expect(try offered("prefs", "read", "app", "") == "a name\nb:c\n")
-        #expect(try offered("prefs", "read", "--json", "app", "") == "a name\nb:c\n")
-        #expect(try offered("prefs", "read", "--file", "config/app/preferences.jsonl", "") == "a name\nb:c\n")
+        #expect(try offered("prefs", "read", "app", "") == "b:c\nä.ö\n")
+        #expect(try offered("prefs", "read", "--json", "app", "") == "b:c\nä.ö\n")
+        #expect(try offered("prefs", "read", "--file", "config/app/preferences.jsonl", "") == "b:c\nä.ö\n")
         #expect(try offered("prefs", "read", "nope", "") == "\n")
     }
 }

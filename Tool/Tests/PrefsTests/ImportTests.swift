@@ -41,6 +41,33 @@ struct ImportTests {
         #expect(try tool.run("read com.example.app").output == Self.imported)
     }
 
+    /// Each list of these holds the next one twice, or the list itself, so that the whole has no end.
+    @Test(arguments: [true, false])
+    func listWithoutAnEndIsAnError(isCircle: Bool) throws {
+        let tool = try Tool()
+        let count: UInt8 = 60
+        var (bytes, offsets) = (Array("bplist00".utf8), [UInt8]())
+        func add(_ object: [UInt8]) {
+            offsets.append(UInt8(bytes.count))
+            bytes += object
+        }
+        add([0xD1, 1, 2])
+        add([0x51, UInt8(ascii: "a")])
+        for number in 2..<count {
+            add(isCircle ? [0xA1, number == count - 1 ? 2 : number + 1] : [0xA2, number + 1, number + 1])
+        }
+        add([0x08])
+        let table = UInt8(bytes.count)
+        bytes +=
+            offsets + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, UInt8(offsets.count)]
+            + [UInt8](repeating: 0, count: 8)
+        bytes += [0, 0, 0, 0, 0, 0, 0, table]
+        try Data(bytes).write(to: URL(filePath: tool.folder + "/list"))
+        let run = try tool.run("import app list")
+        #expect(run.status == 3 && run.error.hasPrefix("prefs: list is no readable property list: "), "\(run)")
+        #expect(try tool.files().keys.sorted() == ["config", "list"])
+    }
+
     /// Foundation's parser may crash on these: the tool doesn't.
     @Test(arguments: 0..<40)
     func damagedPropertyListIsAnError(_ seed: Int) throws {

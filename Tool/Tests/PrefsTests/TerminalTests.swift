@@ -3,6 +3,81 @@ import Testing
 
 /// What a person at a terminal sees and does.
 struct TerminalTests {
+    /// Controls (ESC, BEL, DEL, C1), formats (right-to-left override and isolate, soft hyphen, byte order mark, tag), line and
+    /// paragraph separators.
+    private static let hostile =
+        "\u{1B}[2J\u{7}\u{7F}\u{85}\u{9B}31m\u{202E}\u{2066}\u{AD}\u{FEFF}\u{E0041}\u{2028}\u{2029}"
+
+    private func expectHarmless(_ text: String, _ line: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let found = text.unicodeScalars.filter { scalar in
+            let isKept = scalar == "\n" || scalar == "\t"
+            return !isKept
+                && [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+        }
+        #expect(
+            found.isEmpty,
+            "prefs \(line): \(found.map { String($0.value, radix: 16) })",
+            sourceLocation: sourceLocation
+        )
+    }
+
+    @Test
+    func noCharacterOfOthersDoesAnythingButShow() throws {
+        let tool = try Tool()
+        let hostile = Self.hostile
+        try tool.run(["write", "app", "name" + hostile, "-string", "value" + hostile])
+        try tool.run([
+            "write", "app", "nested",
+            "{\"key\(String(decoding: try JSONEncoder().encode(hostile), as: UTF8.self).dropFirst().dropLast())\":[1]}",
+        ])
+        try tool.run(["write", "app" + hostile, "a", "1"])
+        let schema = [
+            "properties": [
+                "name" + hostile: ["type": "string", "description": "text" + hostile, "enum": ["b" + hostile]]
+            ]
+        ]
+        try JSONSerialization.data(withJSONObject: schema).write(
+            to: URL(filePath: tool.folder + "/config/app/preferences.schema.json")
+        )
+        try tool.shell("echo broken >> config/app/preferences.jsonl")
+        let lines: [[String]] = [
+            ["read"], ["read", "--json"], ["read", "app"], ["read", "app", "--json"],
+            ["read", "app", "name" + hostile, "--json"],
+            ["read", "app" + hostile], ["list"], ["list", "--json"], ["find", "a"], ["find", "a", "--json"],
+            ["describe", "app"],
+            ["describe", "app", "--json"], ["describe", "app", "name" + hostile],
+            ["describe", "app", "name" + hostile, "--json"],
+            ["diff", "app", "app" + hostile], ["diff", "app", "app" + hostile, "--json"], ["export", "app"],
+            ["check", "app"],
+            ["check", "app" + hostile], ["path", "app" + hostile], ["compact", "app" + hostile],
+            ["export", "app", "--format", "lines"],
+            // What is wrong.
+            ["read", "app", "absent" + hostile], ["read", "absent" + hostile], ["read", "--file", "absent" + hostile],
+            ["delete", "app", "absent" + hostile], ["write", "app", "name" + hostile, "-string", "c" + hostile],
+            ["write", "app", "x", "{" + hostile], ["nonsense" + hostile], ["read", "--nonsense" + hostile],
+            ["import", "app", "absent" + hostile],
+            ["import", "app", "--file", hostile],
+        ]
+        for line in lines {
+            let run = try tool.run(line)
+            expectHarmless(run.output, line.joined(separator: " "))
+            expectHarmless(run.error, line.joined(separator: " "))
+            #expect(!run.output.isEmpty || !run.error.isEmpty || line[0] == "compact")
+        }
+        let value = try tool.run(["read", "app", "name" + hostile]).output
+        #expect(value == "value" + hostile + "\n", "a program gets what is stored")
+        // The bytes that a terminal gets, as script(1) keeps them; colours are the tool's.
+        try tool.write("name" + hostile, to: "name")
+        for line in [
+            #"prefs read app "$(cat name)""#, "prefs read app", "prefs describe app", #"prefs read app "x$(cat name)""#,
+        ] {
+            let run = try tool.run("/usr/bin/script", ["-qefc", "env TERM=xterm \(line)", "/dev/null"])
+            let text = run.output.replacing("\r\n", with: "\n").replacing(/\u{1B}\[[0-9]*m/, with: "")
+            expectHarmless(text, line)
+            #expect(text.contains("name") || text.contains("value"))
+        }
+    }
+
     @Test
     func watchShowsEachChange() throws {
         let tool = try Tool()

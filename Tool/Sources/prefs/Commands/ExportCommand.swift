@@ -28,14 +28,16 @@ struct ExportCommand: ParsableCommand {
         guard !destination.isEmpty else { throw Failure(.usage, "the destination is empty; name a file, or -") }
         try words.end()
         let contents = try place.contents()
+        let format = format ?? Self.format(of: destination)
         let text: String
-        switch format ?? Self.format(of: destination) {
+        switch format {
         case .json: text = try ValueText.json(contents)
         case .xml: text = try PropertyListXML.text(of: contents)
         case .lines: text = try contents.sortedByName.map { try ValueText.line($0.name, $0.value) }.joined()
         }
         if destination == "-" {
-            Terminal.write(text)
+            // In JSON, unlike in XML, an escape stands for the character.
+            if format == .xml { Terminal.writeData(text) } else { Terminal.write(text) }
         } else {
             try OutputFile.replace(destination, with: Array(text.utf8))
         }

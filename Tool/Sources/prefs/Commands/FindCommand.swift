@@ -50,7 +50,7 @@ struct FindCommand: ParsableCommand {
         }
         if let failure, table.isEmpty, lines.isEmpty { throw failure }
         guard !table.isEmpty || !lines.isEmpty else { throw Failure(.absent, "nothing contains \"\(text)\"") }
-        Terminal.write(json ? lines : table.text())
+        Terminal.write(json ? ShownText(lines) : table.text())
         if let failure { throw failure }
     }
 }

@@ -22,8 +22,8 @@ struct ReadCommand: ParsableCommand {
         if let name = words.popFirst() {
             try words.end()
             guard let value = try place.contents()[name] else { throw place.absent(name) }
-            Terminal.write(try json ? ValueText.json(value) : ValueText.plain(value))
-            return Terminal.write("\n")
+            if json { return Terminal.write(try ValueText.json(value) + "\n") }
+            return Terminal.writeData(try ValueText.plain(value) + "\n")
         }
         let contents = try place.contents()
         if json { return Terminal.write(try ValueText.json(contents, indented: Terminal.isOutput)) }
@@ -41,7 +41,7 @@ struct ReadCommand: ParsableCommand {
                 table.add(ValueText.name(suite), ValueText.name(name), try ValueText.json(value))
             }
         }
-        Terminal.write(try json ? ValueText.json(all, indented: Terminal.isOutput) : table.text())
+        Terminal.write(json ? ShownText(try ValueText.json(all, indented: Terminal.isOutput)) : table.text())
         if let failure { throw failure }
     }
 }

@@ -48,23 +48,26 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     private func show(_ difference: Difference, of suite: String? = nil) throws {
-        Terminal.write(try line(difference, of: suite) + "\n")
+        Terminal.write(try line(difference, of: suite) + ShownText("\n"))
     }
 
-    private func line(_ difference: Difference, of suite: String?) throws -> String {
+    private func line(_ difference: Difference, of suite: String?) throws -> ShownText {
         let time = Clock.now()
         if json {
             var members: [String: PropertyListValue] = ["time": .string(time)]
             members["suite"] = suite.map { .string($0) }
-            return try difference.json(members)
+            return ShownText(try difference.json(members))
         }
         let old = try difference.old.map { try ValueText.json($0) } ?? "-"
         let new = try difference.new.map { try ValueText.json($0) } ?? "-"
         let place = suite.map { [ValueText.name($0)] } ?? []
         let name = ValueText.name(difference.name)
-        guard Terminal.isOutput else { return ([time] + place + [name, old, new]).joined(separator: "\t") }
-        return ([Terminal.coloured(time, .dim)] + place + [Terminal.coloured(name, .bold), ""]).joined(separator: "  ")
-            + "\(Terminal.coloured(old, .red)) → \(Terminal.coloured(new, .green))"
+        guard Terminal.isOutput else {
+            return ShownText(([time] + place + [name, old, new]).joined(separator: "\t"))
+        }
+        let gap = ShownText("  ")
+        let start = place.reduce(ShownText(time, .dim) + gap) { $0 + ShownText($1) + gap }
+        return start + ShownText(name, .bold) + gap + ShownText(old, .red) + ShownText(" → ") + ShownText(new, .green)
     }
 }
 

@@ -17,15 +17,15 @@ struct Difference {
     }
 
     /// A line for what goes and one for what comes.
-    static func text(_ differences: [Difference]) throws -> String {
-        var text = ""
+    static func text(_ differences: [Difference]) throws -> ShownText {
+        var text = ShownText("")
         for difference in differences {
             let name = ValueText.name(difference.name)
             if let old = difference.old {
-                text += Terminal.coloured("- \(name)\t\(try ValueText.json(old))", .red) + "\n"
+                text = text + ShownText("- \(name)\t\(try ValueText.json(old))", .red) + ShownText("\n")
             }
             if let new = difference.new {
-                text += Terminal.coloured("+ \(name)\t\(try ValueText.json(new))", .green) + "\n"
+                text = text + ShownText("+ \(name)\t\(try ValueText.json(new))", .green) + ShownText("\n")
             }
         }
         return text

@@ -20,8 +20,8 @@ enum PropertyListParser {
         default:
             throw Failure(
                 .damaged,
-                "\(title) is no readable property list: it is damaged, so that Foundation's parser ended with it. "
-                    + "Export it anew; nothing was changed"
+                "\(title) is no readable property list: it is damaged, or refers to itself without end, so that Foundation's parser "
+                    + "ended with it. Export it anew; nothing was changed"
             )
         }
     }

@@ -42,20 +42,20 @@ enum ValueText {
     /// For a person who asked for this one value: text without quotes.
     static func plain(_ value: PropertyListValue) throws -> String {
         switch value {
-        case .string(let text): Terminal.isOutput ? text.printable : text
+        case .string(let text): text
         default: try Terminal.isOutput ? pretty(value) : json(value)
         }
     }
 
     /// A name in a list: as it is, unless that would be mistaken for something else.
     static func name(_ name: String) -> String {
-        let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && $0 != " " }
-        return isPlain && name.first != "\"" ? name : PropertyListValue.string(name).description
+        let isPlain = PreferenceText.printable(name) == name && !name.contains(" ") && name.first != "\""
+        return isPlain ? name : PropertyListValue.string(name).description
     }
 
     /// Text that others wrote, on one line of a list.
     static func line(_ text: String) -> String {
-        String(text.printable.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+        String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
     }
 
     private static func key(_ key: String) throws -> String {
@@ -68,17 +68,5 @@ extension [String: PropertyListValue] {
     /// In the order in which they are shown and stored.
     var sortedByName: [(name: String, value: PropertyListValue)] {
         sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { ($0.key, $0.value) }
-    }
-}
-
-extension String {
-    /// Without the characters that could change what a terminal does.
-    var printable: String {
-        var text = ""
-        for scalar in unicodeScalars {
-            let isHarmless = scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
-            text.unicodeScalars.append(isHarmless ? scalar : "\u{FFFD}")
-        }
-        return text
     }
 }

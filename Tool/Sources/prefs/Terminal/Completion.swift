@@ -1,5 +1,5 @@
 import ArgumentParser
-import Preferences
+@_spi(Tool) import Preferences
 
 /// What a shell offers for the words of a command.
 enum Completion {
@@ -37,15 +37,24 @@ enum Completion {
     /// One a line, without those that a shell would take for something else.
     private static func offered(_ words: () throws -> [String]) -> [String] {
         do {
-            let words = try words().filter {
-                $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            let words = try words().filter { PreferenceText.printable($0) == $0 }
+            // zsh and fish quote what they insert. For zsh a description follows a colon.
+            switch CompletionShell.requesting {
+            case .zsh: return words.map { $0.replacing("\\", with: "\\\\").replacing(":", with: "\\:") }
+            case .fish: return words
+            default: return words.filter(isHarmlessToBash)
             }
-            // For zsh a description follows a colon.
-            guard CompletionShell.requesting == .zsh else { return words }
-            return words.map { $0.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:") }
         } catch {
             // A person who is typing is not told; the command will say what is wrong.
             return []
+        }
+    }
+
+    /// Whether bash takes a word for itself: `compgen -W` expands its words, so that a name such as `$(rm x)` would be a command
+    /// that runs while a person types, and what is inserted isn't quoted.
+    private static func isHarmlessToBash(_ word: String) -> Bool {
+        word.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil || "._-+@%:/,".unicodeScalars.contains($0)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+@_spi(Tool) import Preferences
 import Synchronization
 
 /// Tells a person at a terminal what a long piece of work has done so far; says nothing for the first half second.
@@ -14,7 +15,7 @@ struct Progress: ~Copyable {
     /// Begins to tell of work that reads and writes files of this process.
     init(_ title: String) {
         guard Terminal.isErrorOutput, !Self.begin() else { return }
-        let box = Unmanaged.passRetained(Title(title))
+        let box = Unmanaged.passRetained(Title(PreferenceText.printable(title)))
         var thread = pthread_t()
         let status = pthread_create(
             &thread,

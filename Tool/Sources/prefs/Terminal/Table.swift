@@ -1,3 +1,5 @@
+@_spi(Tool) import Preferences
+
 /// Rows of cells: aligned on a terminal, else separated by tabs for `cut` and `awk`.
 struct Table {
     private var rows: [[String]] = []
@@ -7,18 +9,19 @@ struct Table {
     var isEmpty: Bool { rows.isEmpty }
 
     /// The rows as text, each with its newline.
-    func text() -> String {
-        guard Terminal.isOutput else { return rows.map { $0.joined(separator: "\t") + "\n" }.joined() }
+    func text() -> ShownText {
+        // A cell has one line and no tab, whatever stands in it.
+        let rows = rows.map { $0.map { PreferenceText.printable($0) } }
+        guard Terminal.isOutput else { return ShownText(rows.map { $0.joined(separator: "\t") + "\n" }.joined()) }
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
-        return rows.map { row in
-            row.enumerated().map { column, cell in
+        return rows.reduce(ShownText("")) { text, row in
+            row.enumerated().reduce(text) { text, entry in
+                let (column, cell) = entry
                 let padding =
-                    column == row.count - 1 ? "" : String(repeating: " ", count: widths[column] - cell.count + 2)
-                return (column == 0 ? Terminal.coloured(cell, .bold) : cell) + padding
+                    column == row.count - 1 ? "\n" : String(repeating: " ", count: widths[column] - cell.count + 2)
+                return text + (column == 0 ? ShownText(cell, .bold) : ShownText(cell)) + ShownText(padding)
             }
-            .joined() + "\n"
         }
-        .joined()
     }
 }

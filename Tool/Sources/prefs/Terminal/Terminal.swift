@@ -1,4 +1,25 @@
 import Glibc
+@_spi(Tool) import Preferences
+
+/// Text for people: no character of a name, a value or a path does anything in it but show.
+struct ShownText {
+    fileprivate(set) var text: String
+
+    /// Escapes all control characters but line ends and tabs; what may not have these either is escaped before.
+    init(_ text: String) { self.text = PreferenceText.printable(text, keeping: ["\n", "\t"]) }
+
+    /// In a colour if colours are wanted.
+    init(_ text: String, _ colour: Terminal.Colour) {
+        self.init(text)
+        if Terminal.isColoured { self.text = "\u{1B}[\(colour.rawValue)m\(self.text)\u{1B}[0m" }
+    }
+
+    static func + (left: ShownText, right: ShownText) -> ShownText {
+        var both = left
+        both.text += right.text
+        return both
+    }
+}
 
 /// Standard output and standard error.
 enum Terminal {
@@ -7,7 +28,7 @@ enum Terminal {
     static let isErrorOutput = isatty(STDERR_FILENO) == 1
 
     /// Whether colours are wanted (https://no-color.org).
-    private static let isColoured = isOutput && isUnset("NO_COLOR") && variable("TERM") != "dumb"
+    fileprivate static let isColoured = isOutput && isUnset("NO_COLOR") && variable("TERM") != "dumb"
 
     enum Colour: String {
         case red = "31"
@@ -16,21 +37,26 @@ enum Terminal {
         case bold = "1"
     }
 
-    static func coloured(_ text: String, _ colour: Colour) -> String {
-        isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    static func write(_ text: String) { write(ShownText(text)) }
+
+    static func write(_ text: ShownText) {
+        write(Array(text.text.utf8), to: STDOUT_FILENO)
     }
 
-    static func write(_ text: String) {
-        write(Array(text.utf8), to: STDOUT_FILENO)
+    /// Writes what a program may read as it is, unless a person reads it.
+    static func writeData(_ text: String) {
+        if isOutput { write(text) } else { write(Array(text.utf8), to: STDOUT_FILENO) }
     }
 
-    static func warn(_ message: String) {
+    /// Writes a message on one line, and below it how a command is used.
+    static func warn(_ message: String, usage: String? = nil) {
         Progress.clear()
-        write(Array("prefs: \(message)\n".utf8), to: STDERR_FILENO)
+        let text = PreferenceText.printable(message) + (usage.map { "\n" + ShownText($0).text } ?? "")
+        write(Array("prefs: \(text)\n".utf8), to: STDERR_FILENO)
     }
 
-    static func end(_ failure: Failure) -> Never {
-        if !failure.message.isEmpty { warn(failure.message) }
+    static func end(_ failure: Failure, usage: String? = nil) -> Never {
+        if !failure.message.isEmpty { warn(failure.message, usage: usage) }
         end(failure.status)
     }
 
