@@ -1,5 +1,9 @@
 #if os(Linux)
+internal import CDurableFile
+
 extension CurrentProcess {
+    static func trustedVariable(_ name: String) -> UnsafePointer<CChar>? { durable_file_trusted_variable(name) }
+
     static func executablePath() -> String? {
         do {
             let path = try SystemFileSystem().target(ofLinkAt: "/proc/self/exe")

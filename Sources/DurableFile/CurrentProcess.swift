@@ -8,9 +8,10 @@ internal import Darwin
 
 /// What is known of the running program and its user.
 package enum CurrentProcess {
-    /// A variable of the environment; nil where it isn't set.
+    /// A variable of the environment; nil if it isn't set, or if the program has rights that its caller lacks (setuid), who would
+    /// then say where it writes.
     package static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
+        trustedVariable(name).map { String(cString: $0) }
     }
 
     /// The home folder that the user database names.

@@ -18,7 +18,8 @@ public struct PreferencesError: Error, Sendable {
         public static let managed = Code("managed")
         /// The store takes no writes.
         public static let readOnly = Code("readOnly")
-        /// The store's server does not let the user read or change this; nothing changed.
+        /// The store's server does not let the user read or change this, or the file or its folder is another user's; nothing
+        /// changed.
         public static let notPermitted = Code("notPermitted")
         /// A transaction touched a preference of another store.
         public static let wrongStore = Code("wrongStore")

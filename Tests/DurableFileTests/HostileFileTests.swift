@@ -134,6 +134,39 @@ struct HostileFileTests {
         }
     }
 
+    /// Another user who owns a link, the folder or the file would choose what is read, and where root writes.
+    @Test(arguments: ["log", "real/file", "real", "way"])
+    func whatBelongsToAnotherUserIsNotUsed(_ foreign: String) throws {
+        let fileSystem = FaultyFileSystem()
+        try SystemFileSystem().makeFolder(folder.path("real"))
+        try folder.link("way", to: "real")
+        try folder.write("a=1.\n", to: "real/file")
+        try folder.link("log", to: "way/file")
+        func open() throws -> LogFile<TextContents> {
+            let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
+            try log.load(observer: told.observer)
+            return log
+        }
+        #expect(try open().values == ["a": "1"])
+        fileSystem.give(folder.path(foreign), to: fileSystem.user + 1)
+        if foreign == "real/file" { fileSystem.give(folder.path("log"), to: fileSystem.user + 1) }
+        let error = #expect(throws: LogError.self) { try open() }
+        guard case .foreign(_, let owner) = error else {
+            Issue.record("not that: \(String(describing: error))")
+            return
+        }
+        #expect(owner == fileSystem.user + 1)
+        // Root may choose for everybody.
+        for path in ["log", "real/file", "real", "way"] { fileSystem.give(folder.path(path), to: 0) }
+        let log = try open()
+        // Nothing is created where another user would own it.
+        guard foreign != "real/file" else { return }
+        fileSystem.give(folder.path(foreign), to: fileSystem.user + 1)
+        try SystemFileSystem().remove(folder.path("real/file"))
+        #expect(throws: LogError.self) { try log.set("a", "2") }
+        #expect(try folder.names(in: "real").isEmpty)
+    }
+
     /// As of overlay file systems whose layers number their files each on its own.
     @Test
     func fileThatIsNeverTheSameIsAnErrorAfterAWhile() throws {

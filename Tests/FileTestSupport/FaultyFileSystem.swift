@@ -59,6 +59,7 @@ package final class FaultyFileSystem: FileSystem {
         var denial: FileSystemError.Code?
         var clockReads = 0
         var isDisagreeing = false
+        var owners: [String: UInt32] = [:]
     }
 
     private let base = SystemFileSystem()
@@ -102,6 +103,19 @@ package final class FaultyFileSystem: FileSystem {
 
     /// How often the time was asked for.
     package var clockReads: Int { state.withLock { $0.clockReads } }
+
+    /// From now on the file, folder or link at a path belongs to another user.
+    package func give(_ path: String, to user: UInt32) {
+        state.withLock { $0.owners[path] = user }
+    }
+
+    private func owned(_ status: FileStatus, _ path: String) -> FileStatus {
+        var status = status
+        status.owner = state.withLock { $0.owners[path] } ?? status.owner
+        return status
+    }
+
+    package var user: UInt32 { base.user }
 
     /// From now on `stat` of a path tells another file than `fstat` of the file that is opened there.
     package func disagree() {
@@ -187,19 +201,19 @@ package final class FaultyFileSystem: FileSystem {
 
     package func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus {
         try enter("fstat", file.path)
-        return try base.status(file)
+        return owned(try base.status(file), file.path)
     }
 
     package func status(at path: String) throws(FileSystemError) -> FileStatus {
         try enter("stat", path)
         var status = try base.status(at: path)
         if state.withLock({ $0.isDisagreeing }) { status.identity.inode += 1 }
-        return status
+        return owned(status, path)
     }
 
     package func linkStatus(at path: String) throws(FileSystemError) -> FileStatus {
         try enter("lstat", path)
-        return try base.linkStatus(at: path)
+        return owned(try base.linkStatus(at: path), path)
     }
 
     package func target(ofLinkAt path: String) throws(FileSystemError) -> String {

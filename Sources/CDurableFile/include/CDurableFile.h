@@ -23,6 +23,9 @@ void durable_file_condition_wait(void *condition, void *mutex, int64_t nanosecon
 /// The magic number of the file system that holds `path` (statfs(2), which Swift's Glibc module lacks); -1 and errno.
 int64_t durable_file_system_type(const char *path);
 
+/// secure_getenv(3), which Swift's Glibc module lacks.
+const char *durable_file_trusted_variable(const char *name);
+
 /// Gives a file the extended attributes and the access control list of another, or no list if that has none; 0, or -1 and errno.
 ///
 /// Here since Swift's Glibc module lacks xattr(7).

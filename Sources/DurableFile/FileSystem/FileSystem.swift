@@ -37,6 +37,8 @@ package protocol FileSystem: Sendable {
     ///
     /// `to` has no access control list afterwards if `from` has none, whatever its folder gave it.
     func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError)
+    /// The user as whom files are opened.
+    var user: UInt32 { get }
     /// Whether other machines may change files here unseen by this kernel.
     func isRemote(_ path: String) throws(FileSystemError) -> Bool
 

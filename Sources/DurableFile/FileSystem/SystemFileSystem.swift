@@ -151,6 +151,8 @@ package struct SystemFileSystem: FileSystem {
         _ = try Self.retrying("fchown", file.path) { fchown(file.descriptor, owner, group) }
     }
 
+    package var user: UInt32 { geteuid() }
+
     package func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {
         var ends: [Int32] = [-1, -1]
         _ = try Self.retrying("pipe", "") { pipe(&ends) }

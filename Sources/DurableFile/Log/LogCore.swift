@@ -153,6 +153,7 @@ struct LogCore: Sendable {
     func open(creating: Bool) throws(LogError) -> Handle? {
         let (file, isWritable, folders): (OpenFile, Bool, [String])
         let status: FileStatus
+        try checkWay(creating: creating)
         do throws(FileSystemError) {
             guard let opened = try openFile(creating: creating) else { return nil }
             (file, isWritable, folders) = opened
@@ -165,6 +166,7 @@ struct LogCore: Sendable {
             }
         }
         guard status.kind == .file else { throw .notAFile(path: path, kind: status.kind) }
+        try checkOwner(status, path)
         return Handle(
             file: file,
             identity: status.identity,
@@ -172,6 +174,30 @@ struct LogCore: Sendable {
             forks: durable_file_fork_count(),
             sync: FileSync(file, folders: folders, fileSystem: fileSystem)
         )
+    }
+
+    /// Throws if another user than root chose where the path leads, by a link, or may put other files there, as the owner of the
+    /// folder.
+    private func checkWay(creating: Bool) throws(LogError) {
+        let checked: [(path: String, status: FileStatus)]
+        do throws(FileSystemError) {
+            let walk = try LogPath(path: path).walk(fileSystem)
+            var statuses: [(String, FileStatus)] = []
+            for link in walk.links { statuses.append((link, try fileSystem.linkStatus(at: link))) }
+            if let folder = walk.entries.last?.folder { statuses.append((folder, try fileSystem.status(at: folder))) }
+            checked = statuses
+        } catch {
+            // It went away just now, and so is not what will be opened.
+            if error.code == .noEntry { return }
+            throw creating ? LogError(writing: error) : .failed(error)
+        }
+        for (path, status) in checked { try checkOwner(status, path) }
+    }
+
+    private func checkOwner(_ status: FileStatus, _ path: String) throws(LogError) {
+        guard status.owner == fileSystem.user || status.owner == 0 else {
+            throw .foreign(path: path, owner: status.owner)
+        }
     }
 
     /// Runs `body`, once more with the file opened again if the server has dropped it (ESTALE, of a file that another machine

@@ -6,6 +6,8 @@ package enum LogError: Error, Sendable {
     case readOnly(FileSystemError)
     /// Another descriptor held the lock for too long.
     case busy(path: String, waited: Duration)
+    /// A link, a folder or the file belongs to a user who could so choose what is read and written.
+    case foreign(path: String, owner: UInt32)
     /// Something else than a file stands at the path.
     case notAFile(path: String, kind: FileStatus.Kind)
     /// Each time it is opened, another file is at the path.

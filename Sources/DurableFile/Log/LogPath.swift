@@ -40,13 +40,16 @@ package struct LogPath {
     private static let longestChain = 40
 
     /// The way to a file: every name that the kernel looks up, and the path without links that they lead to.
-    struct Walk: Equatable {
-        var entries: [WatchedEntry] = []
-        var real = ""
+    package struct Walk: Equatable {
+        package fileprivate(set) var entries: [WatchedEntry] = []
+        package fileprivate(set) var real = ""
+
+        /// The paths of the links on the way.
+        package var links: [String] { entries.filter(\.isLink).map { LogPath(path: $0.folder).child($0.name).path } }
     }
 
     /// Follows each part of the path, up to one that doesn't exist; the parts behind it are kept as they are.
-    func walk(_ fileSystem: any FileSystem) throws(FileSystemError) -> Walk {
+    package func walk(_ fileSystem: any FileSystem = SystemFileSystem()) throws(FileSystemError) -> Walk {
         var walk = Walk()
         var folder = LogPath(path: path.hasPrefix("/") ? "/" : ".")
         var rest = Array(path.split(separator: "/").map(String.init).reversed())
@@ -85,7 +88,7 @@ package struct LogPath {
         do { return try walk(fileSystem).real } catch { return path }
     }
 
-    private func child(_ name: String) -> LogPath {
+    fileprivate func child(_ name: String) -> LogPath {
         switch path {
         case "/": LogPath(path: "/" + name)
         case ".": LogPath(path: name)

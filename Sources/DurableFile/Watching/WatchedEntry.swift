@@ -1,5 +1,5 @@
 /// A name in a folder; when something happens to it, a watched path may mean another file.
-struct WatchedEntry: Hashable, Sendable {
+package struct WatchedEntry: Hashable, Sendable {
     /// The path of the folder, without links.
     var folder: String
     var name: String

@@ -14,6 +14,11 @@ public enum PreferencesFile {
         return try backend.load(host: PreferenceBackendHost(changed: {}, report: report))
     }
 
+    /// The links on the way to a file, by their paths; each must be the user's or root's, as the file and its folder.
+    public static func links(to path: String) throws(PreferencesError) -> [String] {
+        do { return try LogPath(path: path).walk().links } catch { throw PreferencesError(LogError.failed(error)) }
+    }
+
     /// The store that a suite's program has, also where this process was started on fresh stores.
     public static func store(ofSuite name: String) throws(PreferencesError) -> PreferenceStore {
         try SuiteLocation.check(name)

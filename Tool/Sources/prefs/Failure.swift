@@ -30,7 +30,7 @@ struct Failure: Error {
         let status: ExitStatus =
             switch error.code {
             case .invalidName, .unencodable, .tooLarge: .usage
-            case .managed, .readOnly: .notPermitted
+            case .managed, .readOnly, .notPermitted: .notPermitted
             case .damaged, .unknownFormat, .unreadable: .damaged
             default: .failed
             }

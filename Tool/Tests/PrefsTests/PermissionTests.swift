@@ -45,6 +45,43 @@ struct PermissionTests {
         #expect(try tool.read(file) == "{\"volume\":5}\n")
     }
 
+    /// As where root keeps another user's `HOME`, and where a file in `/tmp` was somebody else's first.
+    @Test(
+        .enabled(if: isSuperuser, "SKIPPED: only a superuser can give files away"),
+        arguments: ["config/app/preferences.jsonl", "config/app", "config/link"]
+    )
+    func whatAnotherUserOwnsIsNotUsed(_ part: String) throws {
+        let tool = try Tool()
+        try tool.write("{\"volume\":5}\n", to: "config/app/preferences.jsonl")
+        try tool.shell("ln -s app config/link")
+        chmod("\(tool.folder)/config/app/preferences.jsonl", 0o666)
+        lchown("\(tool.folder)/\(part)", 12345, 12345)
+        for line in ["write link volume 6", "read link", "compact link"] {
+            let run = try tool.run(line)
+            #expect(run.status == 4 && run.error.contains("belongs to the user 12345"), "\(line): \(run)")
+        }
+        #expect(try tool.read("config/app/preferences.jsonl") == "{\"volume\":5}\n")
+        let report = try tool.run("check link")
+        #expect(report.status == 4, "\(report)")
+    }
+
+    /// Its caller must not say where a program with another user's rights writes.
+    @Test(.enabled(if: isSuperuser && canRun, "SKIPPED: only a superuser can make a program setuid"))
+    func setuidProgramTakesNoFolderFromItsCaller() throws {
+        let tool = try Tool()
+        let program = tool.folder + "/setuid"
+        try FileManager.default.copyItem(atPath: tool.program, toPath: program)
+        chown(program, 65534, 65534)
+        chmod(program, 0o4755)
+        chmod(tool.folder, 0o755)
+        func path(_ program: String) throws -> String {
+            let words = ["--reuid", "12345", "--regid", "12345", "--clear-groups", program, "path", "app"]
+            return try tool.run("/usr/bin/setpriv", words).output
+        }
+        #expect(try path(tool.program) == "~/config/app/preferences.jsonl\n")
+        #expect(try path(program).hasSuffix("/.config/app/preferences.jsonl\n"))
+    }
+
     @Test(.enabled(if: canRun))
     func describeSaysWhyAValueCanNotBeChanged() throws {
         let tool = try Tool()

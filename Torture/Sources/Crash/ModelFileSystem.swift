@@ -294,6 +294,7 @@ final class ModelFileSystem: FileSystem {
 
     func setMode(_ file: OpenFile, _ mode: UInt32) throws(FileSystemError) {}
     func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError) {}
+    var user: UInt32 { 0 }
     func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {}
     func isRemote(_ path: String) throws(FileSystemError) -> Bool { false }
     func makeEventQueue() throws(FileSystemError) -> OpenFile? { nil }

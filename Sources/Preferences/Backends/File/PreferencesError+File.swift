@@ -26,6 +26,12 @@ extension PreferencesError {
                 "\(path) is another file each time it is looked at; nothing was changed. Its file system may be broken: keep the "
                     + "file on another one"
             )
+        case .foreign(let path, let owner):
+            self.init(
+                .notPermitted,
+                "\(path) belongs to the user \(owner), who could choose by it what is read and written here; nothing was changed. "
+                    + "Run the program as that user, or take the file over with chown"
+            )
         case .refused(let path, let line, let reason):
             self.init(
                 .unknownFormat,

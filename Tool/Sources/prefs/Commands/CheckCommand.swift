@@ -43,6 +43,7 @@ struct CheckCommand: ParsableCommand {
         )
         table.add("needed", "\(try contents.reduce(0) { try $0 + ValueText.line($1.key, $1.value).utf8.count }) bytes")
         table.add("permissions", file.permissions)
+        for part in try file.way() { table.add(part.title, part.text) }
         table.add("writable", file.problemOfWriting ?? "yes")
         table.add("locked by", file.lockHolders())
         table.add("watches", FileReport.watchLimits())

@@ -1,4 +1,5 @@
 import Glibc
+@_spi(Tool) import Preferences
 
 /// What the system knows of a preferences file.
 struct FileReport {
@@ -22,10 +23,28 @@ struct FileReport {
 
     /// Mode and owner, with a word where others can look in.
     var permissions: String {
-        let mode = String(status.st_mode & 0o7777, radix: 8)
-        let owner = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(status.st_uid)"
         let isOpen = status.st_mode & 0o077 != 0
-        return "\(mode), owner \(owner)\(isOpen ? "; others can reach it: chmod 600 keeps them out" : "")"
+        return "\(Self.modeAndOwner(status))\(isOpen ? "; others can reach it: chmod 600 keeps them out" : "")"
+    }
+
+    /// The folder of the file and each link on the way to it, with mode and owner: whoever owns one of them decides which file it
+    /// is.
+    func way() throws -> [(title: String, text: String)] {
+        let links = try PreferencesFile.links(to: path).map { link in
+            ("link", "\(link): \(try Self.modeAndOwner(of: link))")
+        }
+        return links + [("folder", "\(folder): \(try Self.modeAndOwner(of: folder))")]
+    }
+
+    private static func modeAndOwner(of path: String) throws -> String {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw Failure("look at", path, errno: errno) }
+        return modeAndOwner(status)
+    }
+
+    private static func modeAndOwner(_ status: stat) -> String {
+        let owner = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(status.st_uid)"
+        return "\(String(status.st_mode & 0o7777, radix: 8)), owner \(owner)"
     }
 
     /// Why the user can't write it; compaction needs the folder, too.

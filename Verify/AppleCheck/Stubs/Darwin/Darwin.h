@@ -99,6 +99,7 @@ int fchown(int, uid_t, gid_t);
 int pipe(int [2]);
 int usleep(uint32_t);
 uid_t geteuid(void);
+int issetugid(void);
 int rename(const char *, const char *);
 char *getenv(const char *);
 char *strerror(int);
