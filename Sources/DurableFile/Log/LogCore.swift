@@ -96,7 +96,9 @@ struct LogCore: Sendable {
     var hasReport: Bool { contents.hasNews || damage.isUnreported }
 
     private mutating func readAppended(_ handle: Handle, size: Int64, _ scope: Scope) throws(LogError) {
-        let reader = reader(of: handle.file)
+        var reader = reader(of: handle.file)
+        // No program appends to it, so what has come to rest without an end has none.
+        reader.reportsUnfinished = isReadOnly && !scope.isAppendedOnly
         var isWhole = false
         if case .compared(let whole) = scope { isWhole = whole || position.offset <= LogPosition.largeSize }
         guard try reader.isUnchanged(position, whole: isWhole) else {
@@ -116,7 +118,8 @@ struct LogCore: Sendable {
         }
         var start = LogPosition()
         start.identity = handle.identity
-        let reader = reader(of: handle.file)
+        var reader = reader(of: handle.file)
+        reader.reportsUnfinished = isReadOnly
         try contents.readAfresh { fresh throws(LogError) in
             try reader.readOn(from: &start, expecting: status.size, into: fresh, noting: &damage)
         }

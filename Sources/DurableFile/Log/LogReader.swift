@@ -11,6 +11,8 @@ struct LogReader {
     let file: OpenFile
     let fileSystem: any FileSystem
     let longestLine: Int
+    /// Whether a last line without its newline that can't be read counts as damaged, and not as one that is still arriving.
+    var reportsUnfinished = false
     static var pieceSize: Int { 256 << 10 }
 
     /// Reads on to the end, or to `limit`.
@@ -53,8 +55,13 @@ struct LogReader {
             position.end = position.offset + Int64(held)
             return
         }
-        if case .refused(let reason) = contents.readUnfinished(buffer.bytes(held), isFirst: position.offset == 0) {
-            throw .refused(path: file.path, line: position.lines + 1, reason: reason)
+        let line = LogDamage(path: file.path, line: position.lines + 1, reason: "it ends in the middle")
+        switch contents.readUnfinished(buffer.bytes(held), isFirst: position.offset == 0) {
+        case .refused(let reason): throw .refused(path: file.path, line: line.line, reason: reason)
+        case .complete: break
+        case .incomplete, .damaged:
+            let range = position.offset..<position.offset + Int64(held)
+            if reportsUnfinished { damage.note(buffer.bytes(held), range, line) }
         }
         position.end = position.offset + Int64(held)
     }

@@ -95,6 +95,15 @@ extension Preference {
         return declaration.store.source(of: declaration.name) { declaration.rules.canRead($0, name: declaration.name) }
     }
 
+    /// Whether an administrator decides about the value, whatever answers now; setting it then fails.
+    ///
+    /// Also true for each name of a suite whose managed file exists and could not be read since the program began.
+    public var isManaged: Bool {
+        let declaration = declaration.resolved
+        declaration.signal.access()
+        return declaration.store.isManaged(declaration.name)
+    }
+
     /// What is stored: nil where nothing is, an error where it can't be read.
     @_disfavoredOverload
     public func read() throws(PreferencesError) -> Value? {

@@ -101,6 +101,8 @@ final class BackendSource: StoreSource {
         try await openBackend?.flush()
     }
 
+    var isOpen: Bool { openBackend != nil }
+
     func isManaged(_ name: String) -> Bool {
         openBackend?.isManaged(name) ?? false
     }

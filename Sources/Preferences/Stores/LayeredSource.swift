@@ -26,7 +26,9 @@ final class LayeredSource: StoreSource {
             case .made(let layers):
                 return layers
             case .unmade(let make):
-                let layers = make().flatMap { ($0.source as? LayeredSource)?.layers ?? [$0] }
+                let all = make().flatMap { ($0.source as? LayeredSource)?.layers ?? [$0] }
+                // An administrator decides, wherever the layer is listed.
+                let layers = all.filter(\.role.isManaged) + all.filter { !$0.role.isManaged }
                 stage = .made(layers)
                 return layers
             }
@@ -107,6 +109,7 @@ final class LayeredSource: StoreSource {
                 "no layer of the store takes writes; add one that does, such as a file or a memory store"
             )
         }
+        for layer in layers where layer.role.isManaged { try Self.checkPolicy(of: layer) }
         let (managed, below) = store.state.withLock { state -> (String?, PreferenceCondition?) in
             let imposing = layers.indices.prefix(index).filter { layers[$0].role.isManaged }
             let managed = changes.keys.first { name in
@@ -133,7 +136,28 @@ final class LayeredSource: StoreSource {
         try await writableLayer?.source.flush()
     }
 
-    func isManaged(_ name: String) -> Bool { false }
+    func isManaged(_ name: String) -> Bool {
+        layers.contains { layer in
+            if layer.role.isManaged {
+                return !layer.source.isOpen || layer.state.withLock { $0.contents.merged[name] != nil }
+            }
+            return !layer.role.isReadOnly && layer.source.isManaged(name)
+        }
+    }
+
+    var isOpen: Bool { true }
+
+    /// Throws if it isn't known what an administrator has decided: then anything might be.
+    private static func checkPolicy(of layer: PreferenceStore) throws(PreferencesError) {
+        guard !layer.source.isOpen else { return }
+        do throws(PreferencesError) { try layer.source.open(for: layer) } catch {
+            throw PreferencesError(
+                .managed,
+                "what an administrator has decided can't be read, so that nothing can be changed here; mend that file",
+                cause: error
+            )
+        }
+    }
 
     func writable(of store: PreferenceStore) -> PreferenceStore {
         writableLayer ?? store

@@ -59,7 +59,12 @@ extension PreferenceStore {
     func source(of name: String, _ canRead: (StoredCandidate) -> Bool) -> PreferenceSource {
         guard let candidate = snapshot(with: name).candidates(for: name).first(where: canRead) else { return .default }
         if let layer = candidate.layer { return .layer(layer) }
-        return source.isManaged(name) ? .managed : .store
+        return !(source is LayeredSource) && source.isManaged(name) ? .managed : .store
+    }
+
+    func isManaged(_ name: String) -> Bool {
+        load(CollectionOfOne(name))
+        return source.isManaged(name)
     }
 
     private func write(_ changes: [String: PropertyListValue?]) {

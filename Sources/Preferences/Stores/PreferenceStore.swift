@@ -130,8 +130,11 @@ protocol StoreSource: AnyObject, Sendable {
     /// Returns when everything committed so far survives a loss of power.
     func flush() async throws(PreferencesError)
 
-    /// Whether the name's value is imposed by an administrator.
+    /// Whether an administrator decides about the name's value, or may have decided.
     func isManaged(_ name: String) -> Bool
+
+    /// Whether the contents were read.
+    var isOpen: Bool { get }
 
     /// The store that takes the writes of `store`.
     func writable(of store: PreferenceStore) -> PreferenceStore

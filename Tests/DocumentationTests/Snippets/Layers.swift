@@ -42,7 +42,7 @@ struct LayersSnippets {
     /// Only compiled: `.managed` reads what the machine's administrator wrote, also in a test.
     private func programHasItsLayers() {
         // snippet: layers of a program
-        let store = PreferenceStore.layered([.managed, .arguments, .environment(prefix: "EXAMPLE"), .standard])
+        let store = PreferenceStore.layered([.arguments, .environment(prefix: "EXAMPLE"), .standard])
         let preferences = GeneralPreferences(in: store)
         // end
         _ = preferences
@@ -52,7 +52,7 @@ struct LayersSnippets {
     func controlsAreDisabled() {
         let preferences = GeneralPreferences(in: .inMemory())
         // snippet: managed
-        let isEnabled = !preferences.$volume.source.isManaged
+        let isEnabled = !preferences.$volume.isManaged
         // end
         #expect(isEnabled)
     }

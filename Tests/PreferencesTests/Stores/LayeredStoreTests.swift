@@ -81,6 +81,83 @@ struct LayeredStoreTests {
     }
 
     @Test
+    func managedLayerWinsWhereverItIsListed() throws {
+        let layers = Layers(arguments: ["-volume", "9", "-theme", "dark"])
+        try set(3, for: "volume", in: layers.managed)
+        for store in [layers.store, .layered([layers.user, .layered([layers.system, layers.managed])])] {
+            let volume = Preference("volume", default: 5, in: store)
+            #expect(volume.value == 3)
+            #expect(volume.source == .managed && volume.isManaged)
+            let error = #expect(throws: PreferencesError.self) { try volume.write(1) }
+            #expect(error?.code == .managed)
+        }
+        let theme = Preference("theme", default: "light", in: layers.store)
+        #expect(theme.value == "dark" && !theme.isManaged)
+        #expect(!Preference("volume", default: 5, in: layers.user).isManaged)
+    }
+
+    /// What an administrator has decided that the program doesn't understand is still decided.
+    @Test
+    func managedValueThatCanNotBeReadIsManaged() throws {
+        let layers = Layers()
+        layers.store.onIssue { _ in }
+        try set("loud", for: "volume", in: layers.managed)
+        let volume = Preference("volume", default: 5, in: layers.store)
+        #expect(volume.value == 5 && volume.source == .default && volume.isManaged)
+        #expect(throws: PreferencesError.self) { try volume.write(1) }
+    }
+
+    /// A user must not escape a policy by what keeps it from being read.
+    @Test
+    func policyThatCanNotBeReadLetsNothingBeSet() throws {
+        let backend = FaultInjectingBackend(["volume": 3])
+        backend.failNext(.load, count: .max)
+        let managed = PreferenceStore(source: BackendSource { _ in backend }, role: .managed)
+        let user = PreferenceStore.inMemory(["volume": 7])
+        let store = PreferenceStore.layered([user, managed])
+        let issues = Recorder<PreferencesError.Code>()
+        store.onIssue { issues.record($0.code) }
+        let volume = Preference("volume", default: 5, in: store)
+        #expect(volume.value == 7 && volume.isManaged)
+        for _ in 1...2 {
+            let error = #expect(throws: PreferencesError.self) { try volume.write(1) }
+            #expect(error?.code == .managed)
+            #expect(throws: PreferencesError.self) { try volume.update { $0 += 1 } }
+        }
+        #expect(issues.elements == [.unavailable], "once")
+        #expect(user["volume"] == 7)
+        backend.failNext(.load, count: 0)
+        let other = Preference("other", default: 0, in: store)
+        try other.write(1)
+        #expect(other.value == 1 && !other.isManaged)
+        #expect(volume.value == 3 && volume.source == .managed)
+        // What was read stays in force.
+        backend.failNext(.refresh, count: .max)
+        backend.changeOutside(["volume": nil])
+        #expect(volume.value == 3 && volume.isManaged)
+    }
+
+    @Test
+    func managedLineWithoutAnEndIsReported() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{\"a\":1}\n{\"volume\":", to: "managed.jsonl")
+        let path = folder.path("managed.jsonl")
+        func issues(isReadOnly: Bool) throws -> [PreferencesError] {
+            let store = PreferenceStore(
+                source: BackendSource { _ in FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil) }
+            )
+            let issues = Recorder<PreferencesError>()
+            store.onIssue { issues.record($0) }
+            #expect(store["a"] == 1)
+            return issues.elements
+        }
+        #expect(try issues(isReadOnly: true).map(\.code) == [.damaged])
+        #expect(try issues(isReadOnly: true).first?.message.contains("line 2 of \(path)") == true)
+        // In a user's file it may still be arriving.
+        #expect(try issues(isReadOnly: false).isEmpty)
+    }
+
+    @Test
     func issueNamesTheLayerAlsoWhereAnObserverReadsFirst() throws {
         let layers = Layers(arguments: ["-volume", "loud"])
         let issues = Recorder<PreferencesError>()
@@ -157,10 +234,10 @@ struct LayeredStoreTests {
         }
     }
 
-    /// All five layers, alone and each over each below.
+    /// All five layers, alone and each over each below; the managed one is listed third.
     @Test
-    func argumentsAndEnvironmentAnswerOverThoseBelow() throws {
-        let names = ["arguments", "environment", "managed", "user", "system"]
+    func layersAnswerInTheirOrder() throws {
+        let names = ["managed", "arguments", "environment", "user", "system"]
         for (upper, name) in names.enumerated() {
             for lower in upper..<names.count {
                 let chosen: (String) -> Int? = { $0 == name ? 2 : $0 == names[lower] ? 1 : nil }
