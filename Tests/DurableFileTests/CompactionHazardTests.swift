@@ -7,7 +7,7 @@ import Testing
 import Glibc
 #endif
 
-/// What may come between a compaction and the file: appenders that begin or end a line, swapped links, lists of who may read
+/// Hazards of a compaction: appenders that begin or end a line, swapped links, lists of who may read
 /// it, a place that nothing can be renamed to.
 struct CompactionHazardTests {
     private let folder: TemporaryFolder

@@ -2,7 +2,7 @@
 struct DamageList: Sendable {
     private var known: Set<Int> = []
     private var unreported: [LogDamage] = []
-    /// Where each of them stands, newline included; nil if that isn't asked for.
+    /// The byte range of each of them, newline included; nil unless asked for.
     private(set) var ranges: [Range<Int64>]?
 
     init(ranges: [Range<Int64>]? = nil) { self.ranges = ranges }

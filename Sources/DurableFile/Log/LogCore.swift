@@ -190,7 +190,7 @@ struct LogCore: Sendable {
             if let folder = walk.entries.last?.folder { statuses.append((folder, try fileSystem.status(at: folder))) }
             checked = statuses
         } catch {
-            // It went away just now, and so is not what will be opened.
+            // It was removed in between, and so is not what will be opened.
             if error.code == .noEntry { return }
             throw creating ? LogError(writing: error) : .failed(error)
         }

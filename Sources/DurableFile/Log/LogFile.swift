@@ -223,7 +223,7 @@ private struct LogBackground {
     var watch: Watch?
     /// In which process a sync will follow, as a child of `fork` has no thread to make its parent's.
     var syncScheduledIn: UInt64?
-    /// What the observer will be notified of, so that what comes until then needs no call of its own.
+    /// The notification that is scheduled: what comes until then needs no other.
     var report: Report?
 
     enum Report { case news, error }

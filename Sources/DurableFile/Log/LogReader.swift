@@ -106,7 +106,7 @@ struct LogReader {
         }
     }
 
-    /// Where the lines before an offset stand that can't be read, each with its newline.
+    /// The byte ranges of the lines before an offset that can't be read, newlines included.
     func damagedRanges(before end: Int64, _ scratch: any LogContents) throws(LogError) -> [Range<Int64>] {
         var position = LogPosition()
         var damage = DamageList(ranges: [])

@@ -43,7 +43,7 @@ final class IssueReporter: Sendable {
         var depth = 0
     }
 
-    /// The threads on which a handler is running, with the issue it handles and those that were raised there meanwhile.
+    /// The threads on which a handler is running, with the issue it handles and those raised there since.
     private static let running = Lock<[ThreadIdentity: FirstInFirstOut<Report>]>([:])
 
     /// Calls the handlers with an issue; once the handler that is running on this thread has returned, if there is one.

@@ -26,7 +26,7 @@ public enum PreferencesFile {
         return PreferenceStore(source: SharedStore.suite(name).makeSource())
     }
 
-    /// Writes the file anew with one name a line; lines that can't be read are kept in a file beside it.
+    /// Rewrites the file with one name a line; lines that can't be read are kept in a file beside it.
     ///
     /// Blocks, and stays for a second more to take over what others still append to the old file.
     public static func compact(_ path: String) throws(PreferencesError) {
