@@ -282,6 +282,19 @@ struct WatcherTests {
         #expect(state.deadline == nil)
     }
 
+    /// The watcher may look at a file before its log has read it. It must not take the damage, which `load` reports before it
+    /// returns.
+    @Test
+    func damageIsReportedByTheLoadThatMeetsIt() throws {
+        try folder.write("!\n", to: "log")
+        let log = LogFile<TextContents>(path: folder.path("log"), watcher: nil)
+        let finding = try log.core.withLock { core throws(LogError) in try core.noticed(.appended) }
+        #expect(finding == nil)
+        try log.load(observer: told.observer)
+        #expect(told.damage.count == 1)
+        #expect(log.core.withLock { !$0.damage.isUnreported })
+    }
+
     @Test
     func whatChangedBeforeTheKernelWasAskedIsTold() async throws {
         let filler = Self.largeFiller

@@ -11,6 +11,8 @@ struct LogCore: Sendable {
     let contents: any LogContents
     var position = LogPosition()
     var damage = DamageList()
+    /// Whether the file was read for the first time, or that failed; until then its damage is `load`'s to report.
+    var isBegun = false
     /// Whether the file at the path is missing or empty, as last seen.
     private(set) var isBlank = true
     /// Whether the file at the path is another one than was read, perhaps in the middle of a save.
@@ -86,8 +88,9 @@ struct LogCore: Sendable {
         }
     }
 
-    /// As `catchUp`, for the watcher.
-    mutating func noticed(_ scope: Scope) throws(LogError) -> WatchFinding {
+    /// As `catchUp`, for the watcher; nil before the file was read for the first time.
+    mutating func noticed(_ scope: Scope) throws(LogError) -> WatchFinding? {
+        guard isBegun else { return nil }
         try catchUp(scope)
         return WatchFinding(isBlank: isBlank, isNews: hasReport)
     }

@@ -64,19 +64,29 @@ package final class LogFile<Contents: LogContents>: Sendable {
             background.observer = observer
             background.watch = watch
         }
-        defer { tellDamage() }
+        try withCore { core throws(LogError) in
+            defer { core.isBegun = true }
+            try core.readAfresh()
+        }
+    }
+
+    /// Runs `body` with the core, again if the file has to be reopened, and then reports without the lock the damage that it met.
+    ///
+    /// The damage is taken under the same lock, so that no other thread reports it later than the call returns.
+    private func withCore(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
+        var damage: [LogDamage] = []
+        defer { notify(of: damage) }
         try core.withLock { core throws(LogError) in
-            try core.reopeningIfStale { core throws(LogError) in try core.readAfresh() }
+            defer { damage = core.damage.takeUnreported() }
+            try core.reopeningIfStale(body)
         }
     }
 
     /// Takes in what others did, but for a file that is perhaps in the middle of a save: that the watcher tells of.
     package func catchUp() throws(LogError) {
-        defer { tellDamage() }
         let isWatched = background.withLock { $0.watch != nil }
-        try core.withLock { core throws(LogError) in
-            let scope: LogCore.Scope = isWatched ? (core.isUnsettled ? .appended : .all) : .compared(whole: true)
-            try core.reopeningIfStale { core throws(LogError) in try core.catchUp(scope) }
+        try withCore { core throws(LogError) in
+            try core.catchUp(isWatched ? (core.isUnsettled ? .appended : .all) : .compared(whole: true))
         }
     }
 
@@ -90,7 +100,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
         do throws(LogError) {
             // One file's lock must not delay the other files' watching. Who uses the log reads external changes, too; what
             // it misses shows when the file has come to rest.
-            let finding = try core.withLockIfAvailable { core throws(LogError) in try core.noticed(scope) }
+            let finding = try core.withLockIfAvailable { core throws(LogError) in try core.noticed(scope) } ?? nil
             if finding?.isNews == true { scheduleReport() }
             return finding
         } catch {
@@ -129,12 +139,9 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// `prepare` runs under the lock and may be asked twice. When this returns the line survives the death of the process.
     /// Where it throws, the contents are those of the file as far as it could be read.
     package func append(_ prepare: (Contents) -> [UInt8]?) throws(LogError) {
-        defer { tellDamage() }
         let deadline = fileSystem.now() + lockTimeout
-        try core.withLock { core throws(LogError) in
-            try core.reopeningIfStale { core throws(LogError) in
-                try core.append(until: deadline) { prepare(contents) }
-            }
+        try withCore { core throws(LogError) in
+            try core.append(until: deadline) { prepare(contents) }
         }
         scheduleSync()
     }
@@ -205,13 +212,13 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 
     func tellNews() {
-        tellDamage()
-        guard core.withLock({ $0.contents.hasNews }) else { return }
+        let (damage, hasNews) = core.withLock { ($0.damage.takeUnreported(), $0.contents.hasNews) }
+        notify(of: damage)
+        guard hasNews else { return }
         background.withLock { $0.observer }?.changed()
     }
 
-    private func tellDamage() {
-        let damage = core.withLock { $0.damage.takeUnreported() }
+    private func notify(of damage: [LogDamage]) {
         guard !damage.isEmpty, let observer = background.withLock({ $0.observer }) else { return }
         for line in damage { observer.damaged(line) }
     }

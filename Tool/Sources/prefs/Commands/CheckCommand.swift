@@ -23,7 +23,16 @@ struct CheckCommand: ParsableCommand {
         try words.end()
         let progress = Progress("Checking \(path)")
         let file = try FileReport(path)
-        var (contents, damage) = try Self.read(path)
+        var contents: [String: PropertyListValue]
+        var damage: [PreferencesError]
+        do { (contents, damage) = try Self.read(path) } catch let error as PreferencesError
+            where error.code == .notPermitted
+        {
+            _ = consume progress
+            // Whose it is, is just what a person has to see.
+            Terminal.write(try Self.owners(of: file).text())
+            throw error
+        }
         var copies: [String] = []
         if repair, !damage.isEmpty {
             try file.checkWritable()
@@ -35,15 +44,12 @@ struct CheckCommand: ParsableCommand {
         }
         _ = consume progress
 
-        var table = Table()
-        table.add("file", path)
+        var table = try Self.owners(of: file)
         table.add(
             "size",
             "\(try FileReport(path).size) bytes, \(contents.count == 1 ? "1 name" : "\(contents.count) names")"
         )
         table.add("needed", "\(try contents.reduce(0) { try $0 + ValueText.line($1.key, $1.value).utf8.count }) bytes")
-        table.add("permissions", file.permissions)
-        for part in try file.way() { table.add(part.title, part.text) }
         table.add("writable", file.problemOfWriting ?? "yes")
         table.add("locked by", file.lockHolders())
         table.add("watches", FileReport.watchLimits())
@@ -55,6 +61,14 @@ struct CheckCommand: ParsableCommand {
             throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to a file beside it")
         }
         try file.checkWritable()
+    }
+
+    private static func owners(of file: FileReport) throws -> Table {
+        var table = Table()
+        table.add("file", file.path)
+        table.add("permissions", file.permissions)
+        for part in try file.way() { table.add(part.title, part.text) }
+        return table
     }
 
     /// The contents, and what could not be read of them.
