@@ -185,19 +185,23 @@ struct LogCore: Sendable {
     /// Throws if another user than root chose where the path leads, by a link, or may put other files there, as the owner of the
     /// folder.
     private func checkWay(creating: Bool) throws(LogError) {
-        let checked: [(path: String, status: FileStatus)]
-        do throws(FileSystemError) {
+        let owned: [(path: String, status: FileStatus)]
+        do { owned = try linksAndFolder(tries: 3) } catch { throw creating ? LogError(writing: error) : .failed(error) }
+        for (path, status) in owned { try checkOwner(status, path) }
+    }
+
+    private func linksAndFolder(tries: Int) throws(FileSystemError) -> [(path: String, status: FileStatus)] {
+        do {
             let walk = try LogPath(path: path).walk(fileSystem)
-            var statuses: [(String, FileStatus)] = []
-            for link in walk.links { statuses.append((link, try fileSystem.linkStatus(at: link))) }
-            if let folder = walk.entries.last?.folder { statuses.append((folder, try fileSystem.status(at: folder))) }
-            checked = statuses
+            var owned: [(path: String, status: FileStatus)] = []
+            for link in walk.links { owned.append((link, try fileSystem.linkStatus(at: link))) }
+            if let folder = walk.entries.last?.folder { owned.append((folder, try fileSystem.status(at: folder))) }
+            return owned
         } catch {
-            // It was removed in between, and so is not what will be opened.
-            if error.code == .noEntry { return }
-            throw creating ? LogError(writing: error) : .failed(error)
+            // A part of the way was removed in between: it leads elsewhere now, which has to be checked.
+            guard error.code == .noEntry, tries > 1 else { throw error }
+            return try linksAndFolder(tries: tries - 1)
         }
-        for (path, status) in checked { try checkOwner(status, path) }
     }
 
     private func checkOwner(_ status: FileStatus, _ path: String) throws(LogError) {

@@ -107,11 +107,11 @@ struct WatcherState: Sendable {
     ) throws(FileSystemError) -> [(watch: Int32, name: String)]? {
         var watches: [(watch: Int32, name: String)] = []
         for (index, entry) in entries.enumerated() {
-            let isOnTheWay = index < entries.count - 1 && !entry.isLink
+            let isLast = index == entries.count - 1
+            let isOnTheWay = !isLast && !entry.isLink
             if !isOnTheWay, try fileSystem.isRemote(entry.folder) { return nil }
             do {
-                let isFolder = index < entries.count - 1
-                let watch = try fileSystem.addWatch(queue, folder: entry.folder, namesOnly: isFolder)
+                let watch = try fileSystem.addWatch(queue, folder: entry.folder, namesOnly: !isLast)
                 watches.append((watch, entry.name))
             } catch {
                 // A folder that this user may pass through but not read; it is seldom replaced.

@@ -96,7 +96,7 @@ struct LayeredStoreTests {
         #expect(!Preference("volume", default: 5, in: layers.user).isManaged)
     }
 
-    /// What an administrator has decided that the program doesn't understand is still decided.
+    /// A managed value of another type is still the administrator's.
     @Test
     func managedValueThatCanNotBeReadIsManaged() throws {
         let layers = Layers()

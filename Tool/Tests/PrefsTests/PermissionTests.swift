@@ -45,7 +45,7 @@ struct PermissionTests {
         #expect(try tool.read(file) == "{\"volume\":5}\n")
     }
 
-    /// As where root keeps another user's `HOME`, and where a file in `/tmp` was somebody else's first.
+    /// As where root keeps another user's `HOME`, and where another user created the file in `/tmp`.
     @Test(
         .enabled(if: isSuperuser, "SKIPPED: only a superuser can give files away"),
         arguments: ["config/app/preferences.jsonl", "config/app", "config/link"]

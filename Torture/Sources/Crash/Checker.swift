@@ -11,7 +11,7 @@ struct Checker {
     /// The states that were checked already, by what was promised of them; runs of one life have most of them in common.
     private var checked: [Promise: Set<Tree>] = [:]
     private var promise = Promise()
-    /// What has happened at the moments whose states were checked: runs of one life begin alike.
+    /// The histories of the moments whose states were checked: runs of one life begin alike.
     private var histories: Set<Int> = []
 
     private struct Promise: Hashable {

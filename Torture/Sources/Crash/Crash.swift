@@ -190,7 +190,7 @@ enum Crash {
         /// The number of sets that each process knows.
         private var known = [0, 0, 0]
         private var (issued, number) = (0, 0)
-        /// What shells wrote and must be found once a set that was issued later is flushed.
+        /// Texts of shells, which must be found once a set that was issued later is flushed.
         private var fragments: [(text: String, issued: Int)] = []
         private var slowShell: SlowShell?
         /// The lines that the slow shell has ended; they are in the file when time has passed.

@@ -29,7 +29,7 @@ struct CheckCommand: ParsableCommand {
             where error.code == .notPermitted
         {
             _ = consume progress
-            // Whose it is, is just what a person has to see.
+            // The owners are the reason, so they are shown first.
             Terminal.write(try Self.owners(of: file).text())
             throw error
         }

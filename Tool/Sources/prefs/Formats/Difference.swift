@@ -22,10 +22,10 @@ struct Difference {
         for difference in differences {
             let name = ValueText.name(difference.name)
             if let old = difference.old {
-                text = text + ShownText("- \(name)\t\(try ValueText.json(old))", .red) + ShownText("\n")
+                text += ShownText("- \(name)\t\(try ValueText.json(old))", .red) + ShownText("\n")
             }
             if let new = difference.new {
-                text = text + ShownText("+ \(name)\t\(try ValueText.json(new))", .green) + ShownText("\n")
+                text += ShownText("+ \(name)\t\(try ValueText.json(new))", .green) + ShownText("\n")
             }
         }
         return text

@@ -27,8 +27,7 @@ struct FileReport {
         return "\(Self.modeAndOwner(status))\(isOpen ? "; others can reach it: chmod 600 keeps them out" : "")"
     }
 
-    /// The folder of the file and each link on the way to it, with mode and owner: whoever owns one of them decides which file it
-    /// is.
+    /// The folder of the file and each link on the way to it, with mode and owner: their owners decide which file it is.
     func way() throws -> [(title: String, text: String)] {
         let links = try PreferencesFile.links(to: path).map { link in
             ("link", "\(link): \(try Self.modeAndOwner(of: link))")

@@ -15,13 +15,15 @@ struct Table {
         guard Terminal.isOutput else { return ShownText(rows.map { $0.joined(separator: "\t") + "\n" }.joined()) }
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
-        return rows.reduce(ShownText("")) { text, row in
-            row.enumerated().reduce(text) { text, entry in
-                let (column, cell) = entry
+        var text = ShownText("")
+        for row in rows {
+            for (column, cell) in row.enumerated() {
                 let padding =
                     column == row.count - 1 ? "\n" : String(repeating: " ", count: widths[column] - cell.count + 2)
-                return text + (column == 0 ? ShownText(cell, .bold) : ShownText(cell)) + ShownText(padding)
+                text += column == 0 ? ShownText(cell, .bold) : ShownText(cell)
+                text += ShownText(padding)
             }
         }
+        return text
     }
 }

@@ -16,9 +16,11 @@ struct ShownText {
 
     static func + (left: ShownText, right: ShownText) -> ShownText {
         var both = left
-        both.text += right.text
+        both += right
         return both
     }
+
+    static func += (left: inout ShownText, right: ShownText) { left.text += right.text }
 }
 
 /// Standard output and standard error.
