@@ -16,6 +16,8 @@ public struct PreferencesError: Error, Sendable {
         public static let invalidName = Code("invalidName")
         /// A layer that the user can't override holds the value.
         public static let managed = Code("managed")
+        /// The value was stored, but a stronger layer's is read; only reported.
+        public static let hidden = Code("hidden")
         /// The store takes no writes.
         public static let readOnly = Code("readOnly")
         /// The store's server does not let the user read or change this, or the file or its folder is another user's; nothing

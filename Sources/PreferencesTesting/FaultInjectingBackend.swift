@@ -108,8 +108,9 @@ public final class FaultInjectingBackend: PreferenceBackend {
 
     /// Loads the base, with the outside changes that wait.
     public func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
-        try pass(.load)
+        // As a file is watched before it is read: also one that can't be opened tells when it may be.
         state.withLock { $0.host = host }
+        try pass(.load)
         let contents = try base.load(host: host)
         return try takePending().reduce(into: contents) { $0[$1.key] = $1.value }
     }

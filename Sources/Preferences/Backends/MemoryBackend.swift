@@ -21,7 +21,7 @@ package final class MemoryBackend: PreferenceBackend {
         try contents.withLock { contents throws(PreferencesError) in
             guard condition.holds(for: contents) else { return PreferenceBackendCommit(isStored: false) }
             // What a file would reject, so that a test in memory shows it.
-            try JSONLine.check(changes)
+            try JSONLine.check(.several(changes))
             for (name, value) in changes { contents[name] = value }
             return PreferenceBackendCommit(isStored: true)
         }

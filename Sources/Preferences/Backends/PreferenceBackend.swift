@@ -66,14 +66,12 @@ public struct PreferenceCondition: Sendable {
     /// The condition that is always true.
     public static let none = PreferenceCondition(values: [:])
 
+    /// Whether it is always true.
+    var isNone: Bool { values.isEmpty && !isComplete }
+
     /// Whether the condition is true of `contents`.
     public func holds(for contents: [String: PropertyListValue]) -> Bool {
-        holds(for: contents) { contents[$0] }
-    }
-
-    /// As above, for contents that answer for more names than they list.
-    func holds(for contents: [String: PropertyListValue], _ value: (String) -> PropertyListValue?) -> Bool {
-        for (name, expected) in values where value(name) != expected { return false }
+        for (name, expected) in values where contents[name] != expected { return false }
         guard isComplete else { return true }
         return contents.keys.allSatisfy { values[$0] != nil }
     }

@@ -21,13 +21,16 @@ final class ChangeSubscription: Sendable {
     private let isCancelled = Atomic<Bool>(false)
     private static let count = Atomic<UInt64>(0)
 
+    /// The identifier of the subscription that was made last.
+    static var newest: UInt64 { count.load(ordering: .sequentiallyConsistent) }
+
     init(
         names: Set<String>?,
         timing: PreferenceTiming,
         after start: UInt64,
         _ body: @escaping @Sendable (ChangeBatch) -> Void
     ) {
-        identifier = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+        identifier = Self.count.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
         self.names = names
         self.timing = timing
         self.start = start

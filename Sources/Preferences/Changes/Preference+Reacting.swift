@@ -18,7 +18,7 @@ extension Preference {
                         if includingCurrent { _ = yield { preference.value(of: candidates) } }
                     }
                 ) { entry, _ in
-                    yield { preference.value(of: entry.newCandidates) }?()
+                    yield { preference.value(of: entry.new) }?()
                 }
             ]
         }
@@ -32,8 +32,8 @@ extension Preference {
     public func observe(_ body: @escaping @Sendable (PreferenceChange<Value>) -> Void) -> PreferenceObservation {
         let preference = inUse
         return preference.subscribe { entry, origin in
-            let old = preference.value(of: entry.oldCandidates, isReporting: false)
-            let new = preference.value(of: entry.newCandidates)
+            let old = preference.value(of: entry.old, isReporting: false)
+            let new = preference.value(of: entry.new)
             body(PreferenceChange(name: preference.name, old: old, new: new, origin: origin))
         }
     }
@@ -47,7 +47,7 @@ extension Preference {
     /// Tells `body` of the changes after what `begin` is given; see `PreferenceStore.subscribe`.
     func subscribe(
         timing: PreferenceTiming = .didSet,
-        begin: ([StoredCandidate]) -> Void = { _ in },
+        begin: (StoredCandidates) -> Void = { _ in },
         _ body: @escaping @Sendable (ChangeEntry, PreferenceChangeOrigin) -> Void
     ) -> PreferenceObservation {
         let name = name
@@ -60,11 +60,11 @@ extension Preference {
     func isNews(_ entry: ChangeEntry) -> Bool {
         guard entry.isBelow else { return true }
         let canRead = { declaration.rules.canRead($0, name: name) }
-        return entry.oldCandidates.first(where: canRead) != entry.newCandidates.first(where: canRead)
+        return entry.old.first(where: canRead) != entry.new.first(where: canRead)
     }
 
     /// The value that stored values give, or the default.
-    func value(of candidates: [StoredCandidate], isReporting: Bool = true) -> Value {
+    func value(of candidates: StoredCandidates, isReporting: Bool = true) -> Value {
         let (value, problems) = declaration.rules.read(candidates, name: name)
         if isReporting { store.report(unreadable: problems, name: name, key: declaration.rules.key) }
         return value ?? defaultValue

@@ -45,8 +45,8 @@ public struct PreferenceStoreChange: Sendable {
         var old: [String: PropertyListValue] = [:]
         var new: [String: PropertyListValue] = [:]
         for entry in batch.entries {
-            old[entry.name] = entry.old
-            new[entry.name] = entry.new
+            old[entry.name] = entry.old.first?.value
+            new[entry.name] = entry.new.first?.value
         }
         self.init(names: Set(batch.entries.map(\.name)), old: old, new: new, origin: batch.origin)
     }

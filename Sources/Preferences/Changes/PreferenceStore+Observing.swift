@@ -8,19 +8,24 @@ extension PreferenceStore {
     func subscribe(
         to names: Set<String>? = nil,
         timing: PreferenceTiming = .didSet,
-        begin: (StoreContents) -> Void = { _ in },
+        begin: (LayerList) -> Void = { _ in },
         _ body: @escaping @Sendable (ChangeBatch) -> Void
     ) -> PreferenceObservation {
-        load(names ?? [])
-        let subscription = state.withLock { state in
+        let core = core
+        let list = core.preparedLayers(names ?? [])
+        // Before it has its number: a set that is announced up to this number then looks for it.
+        if timing == .willSet { for layer in list.layers { layer.source.addEarlySubscription() } }
+        let subscription = core.state.withLock { state in
             let subscription = ChangeSubscription(names: names, timing: timing, after: state.sequence, body)
             state.subscribe(subscription)
-            begin(state.contents)
+            begin(list)
             return subscription
         }
         return PreferenceObservation { [self] in
             subscription.cancel()
-            state.withLock { $0.unsubscribe(subscription) }
+            core.state.withLock { $0.unsubscribe(subscription) }
+            if timing == .willSet { for layer in list.layers { layer.source.removeEarlySubscription() } }
+            withExtendedLifetime(self) {}
         }
     }
 

@@ -11,30 +11,34 @@ extension PreferenceStore {
     /// The body runs on the caller's thread over a snapshot, without a lock. What it read must still be stored when its
     /// changes are; where others changed that meanwhile, the body runs again, so it should touch nothing but the
     /// transaction. After 64 runs the call throws `conflict`. This holds between threads, and between processes where
-    /// the backend can compare. Names that were only written are not compared.
+    /// the backend can compare. Names that were only written are not compared. In a layered store it reads the layer that takes
+    /// the writes and those below it; what changes in these at the very moment of storing counts as later.
     ///
     /// Throws what `body` throws, and what keeps the changes from being stored; nothing is changed then. Setting a
     /// preference directly inside the body is not part of the transaction.
     @discardableResult
     public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
-        let store = resolved
+        let core = resolved.core
         var retry = Retry()
         while true {
-            let (result, changes, condition) = try store.attempt(body)
+            let (result, changes, reads) = try core.attempt(body)
             if changes.isEmpty { return result }
-            if try store.commit(changes, if: condition) { return result }
+            if try core.commit(.several(changes), ifStillHolds: reads) { return result }
             try retry.next(name: nil)
         }
     }
 
+}
+
+extension StoreCore {
     /// Runs the body once; the snapshot ends with it, so that the commit need not copy what the snapshot shares.
-    private func attempt<Result>(
+    fileprivate func attempt<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result
-    ) throws -> (Result, changes: [String: PropertyListValue?], condition: PreferenceCondition) {
+    ) throws -> (Result, changes: [String: PropertyListValue?], reads: TransactionReads) {
         var transaction = PreferenceTransaction(on: self)
         let result = try body(&transaction)
         if let failure = transaction.failure { throw failure }
-        return (result, transaction.changes, transaction.condition)
+        return (result, transaction.changes, transaction.reads)
     }
 }
 
@@ -52,11 +56,12 @@ extension Preference {
         let name = declaration.name
         var retry = Retry()
         while true {
-            let candidates = declaration.store.snapshot(with: name).candidates(for: name)
+            let core = declaration.store.core
+            let candidates = try core.base(for: name)
             var value = try declaration.rules.readStrictly(candidates, name: name) ?? defaultValue
             let result = try body(&value)
-            let changes = [name: try declaration.rules.encode(value, name: name)]
-            if try declaration.store.commit(changes, if: PreferenceCondition(values: [name: candidates.first?.value])) {
+            let changed = try declaration.rules.encode(value, name: name)
+            if try core.commit(.one(name, changed), ifStillHolds: TransactionReads(of: name, as: candidates)) {
                 return result
             }
             try retry.next(name: name)

@@ -9,7 +9,7 @@ internal import OpenCombine
 /// What a subscriber of a `PreferencePublisher` holds: it keeps values until they are asked for.
 final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Sendable {  // `receive` runs singly
     private struct State {
-        var pending = FirstInFirstOut<[StoredCandidate]>()
+        var pending = FirstInFirstOut<StoredCandidates>()
         var demand = Subscribers.Demand.none
         var isSending = false
         var isCancelled = false
@@ -31,7 +31,7 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
     /// Begins to observe; the current value is the first to be sent.
     func begin() {
         let observation = preference.subscribe(timing: timing, begin: { enqueue($0) }) { [weak self] entry, _ in
-            self?.enqueue(entry.newCandidates)
+            self?.enqueue(entry.new)
             self?.send()
         }
         let isCancelled = state.withLock { state in
@@ -56,7 +56,7 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
         observation?.cancel()
     }
 
-    private func enqueue(_ candidates: [StoredCandidate]) {
+    private func enqueue(_ candidates: StoredCandidates) {
         state.withLock { state in
             if !state.isCancelled { state.pending.append(candidates) }
         }
@@ -73,7 +73,7 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
         }
     }
 
-    private func next() -> [StoredCandidate]? {
+    private func next() -> StoredCandidates? {
         state.withLock { state in
             guard !state.isSending, !state.isCancelled, state.demand > .none, let next = state.pending.popFirst()
             else { return nil }

@@ -4,17 +4,21 @@
 /// that was read, a refused validation or encoding, a preference of another store) is thrown at the end; then nothing
 /// is stored.
 public struct PreferenceTransaction {
-    private let store: PreferenceStore
-    private var snapshot: StoreContents
+    private let core: StoreCore
+    private var snapshot: StoreSnapshot
     private(set) var changes: [String: PropertyListValue?] = [:]
     /// What was read, and must still be so when the changes are stored.
-    private(set) var condition = PreferenceCondition.none
+    private(set) var reads = TransactionReads()
     /// The first thing that went wrong.
     private(set) var failure: PreferencesError?
 
-    init(on store: PreferenceStore) {
-        self.store = store
-        snapshot = store.snapshot
+    /// Why nothing can be read, if so.
+    private var unread: PreferencesError?
+
+    init(on core: StoreCore) {
+        self.core = core
+        do throws(PreferencesError) { try core.checkRead() } catch { unread = error }
+        snapshot = core.snapshot()
     }
 
     /// A preference's value; its default where nothing is stored.
@@ -69,23 +73,27 @@ public struct PreferenceTransaction {
     /// Everything stored, by name.
     public var contents: [String: PropertyListValue] {
         mutating get {
-            condition.values = snapshot.merged.mapValues { $0 }
-            condition.isComplete = true
-            var contents = snapshot.merged
+            if let unread { fail(unread) }
+            reads.noteAll(snapshot)
+            var contents = snapshot.contents
             for (name, value) in changes { contents[name] = value }
             return contents
         }
     }
 
-    private mutating func candidates(for name: String) -> [StoredCandidate] {
-        if let own = changes[name] { return own.map { [StoredCandidate(value: $0)] } ?? [] }
-        if store.isUndiscovered(name) { snapshot.take(name, from: store.snapshot(with: name)) }
-        if !condition.isComplete { condition.values.updateValue(snapshot.value(of: name), forKey: name) }
-        return snapshot.candidates(for: name)
+    private mutating func candidates(for name: String) -> StoredCandidates {
+        if let own = changes[name] { return StoredCandidates(own) }
+        if let unread { fail(unread) }
+        if core.isUnknown(name) {
+            snapshot.take(name, from: core.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
+        }
+        let candidates = snapshot.candidates(for: name)
+        reads.note(name, candidates)
+        return candidates
     }
 
     private mutating func isOwn<Value>(_ preference: Preference<Value>) -> Bool {
-        guard preference.store.resolved !== store else { return true }
+        guard preference.store.resolved.core !== core else { return true }
         fail(
             PreferencesError(
                 .wrongStore,

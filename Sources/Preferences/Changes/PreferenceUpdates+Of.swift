@@ -59,10 +59,10 @@ private struct LatestCandidates: Sendable {
 
     /// Whether every store is subscribed to, so that elements may be yielded.
     var isComplete = false
-    private var candidates: [Key: [StoredCandidate]] = [:]
+    private var candidates: [Key: StoredCandidates] = [:]
 
     /// Takes a store's contents at the time of its subscription.
-    mutating func begin(_ names: Set<String>, of store: ObjectIdentifier, with contents: StoreContents) {
+    mutating func begin(_ names: Set<String>, of store: ObjectIdentifier, with contents: LayerList) {
         for name in names { candidates[Key(store: store, name: name)] = contents.candidates(for: name) }
     }
 
@@ -71,13 +71,14 @@ private struct LatestCandidates: Sendable {
         for entry in batch.entries + batch.entriesBelow {
             // A transaction may have changed other names too.
             guard let index = candidates.index(forKey: Key(store: store, name: entry.name)) else { continue }
-            candidates.values[index] = entry.newCandidates
+            candidates.values[index] = entry.new
         }
         return isComplete
     }
 
     func value<Value>(of preference: Preference<Value>) -> Value {
-        let candidates = candidates[Key(store: ObjectIdentifier(preference.store), name: preference.name)] ?? []
+        let candidates =
+            candidates[Key(store: ObjectIdentifier(preference.store), name: preference.name)] ?? StoredCandidates()
         return preference.value(of: candidates)
     }
 }

@@ -81,7 +81,7 @@ extension Preference {
     /// Whether a value is stored in the store itself, readable or not; for a layered store, in its writable layer.
     public var isSet: Bool {
         let declaration = declaration.resolved
-        return declaration.store.ownValue(of: declaration.name) != nil
+        return declaration.store.core.ownValue(of: declaration.name) != nil
     }
 
     /// What is stored, also when it can't be decoded; nil where nothing is.
@@ -100,7 +100,7 @@ extension Preference {
     /// Also true for each name of a suite whose managed file exists and could not be read since the program began.
     public var isManaged: Bool {
         let declaration = declaration.resolved
-        declaration.signal.access()
+        _ = declaration.register()
         return declaration.store.isManaged(declaration.name)
     }
 
@@ -117,9 +117,7 @@ extension Preference {
 
     private func readStrictly() throws(PreferencesError) -> Value? {
         let declaration = declaration.resolved
-        declaration.signal.access()
-        let candidates = declaration.store.snapshot(with: declaration.name).candidates(for: declaration.name)
-        return try declaration.rules.readStrictly(candidates, name: declaration.name)
+        return try declaration.rules.readStrictly(declaration.register().candidates, name: declaration.name)
     }
 
     /// Stores a value; nil removes.
@@ -129,7 +127,8 @@ extension Preference {
     /// `PreferenceStore.flush()` for the loss of power.
     public func write(_ value: Value) throws(PreferencesError) {
         let declaration = declaration.resolved
-        _ = try declaration.store.commit([declaration.name: declaration.rules.encode(value, name: declaration.name)])
+        let stored = try declaration.rules.encode(value, name: declaration.name)
+        _ = try declaration.store.core.commit(.one(declaration.name, stored))
     }
 
     /// Removes what is stored, so that the default answers.

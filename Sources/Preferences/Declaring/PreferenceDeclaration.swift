@@ -20,7 +20,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         in store: PreferenceStore,
         default makeDefault: @escaping @Sendable () -> Value
     ) {
-        (slot, signal) = store.state.withLock { $0.slot(for: name, key: rules.key) }
+        (slot, signal) = store.core.state.withLock { $0.slot(for: name, key: rules.key) }
         cell = slot.cell
         self.makeDefault = makeDefault
         self.store = store
@@ -72,7 +72,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             return declaration.load()
         }
         while true {
-            let (candidates, ticket) = store.candidates(for: name, cell: cell)
+            let (candidates, ticket) = register()
             let (value, problems) = rules.read(candidates, name: name)
             let replaced = keep(value, ticket: ticket)
             // The value that was replaced ends here, outside of the lock: its deinit may be anybody's code.
@@ -80,13 +80,24 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             guard !problems.isEmpty else { return value }
             store.report(unreadable: problems, name: name, key: rules.key)
             // From here on a change below the unreadable value is told; one that came before is read.
-            if store.state.withLock({ _ in cell.isUnchanged(since: ticket) }) { return value }
+            if store.core.state.withLock({ _ in cell.isUnchanged(since: ticket) }) { return value }
+        }
+    }
+
+    /// Registers with Observation, then looks at what is stored; with the ticket to keep what is decoded of it.
+    func register() -> (candidates: StoredCandidates, ticket: UInt64) {
+        while true {
+            let registered = signal.currentEpoch
+            signal.access()
+            let (candidates, ticket, epoch) = store.core.candidates(for: name, cell: cell, signal: signal)
+            // A change in between ended the epoch that was registered; the next one's end would not be told.
+            if epoch == registered { return (candidates, ticket) }
         }
     }
 
     /// Keeps a value unless a change came in between; returns what was kept before.
     private func keep(_ value: Value?, ticket: UInt64) -> Value? {
-        store.state.withLock { _ in
+        store.core.state.withLock { _ in
             cell.ticket == ticket && !store.keepsNothing ? slot.fill(value) : nil
         }
     }

@@ -66,20 +66,21 @@ final class PreferenceRules<Value: Sendable>: Sendable {
     }
 
     /// The first candidate that can be read, and what was wrong with those before it.
-    func read(_ candidates: [StoredCandidate], name: String) -> (value: Value?, problems: [PreferencesError]) {
+    func read(_ candidates: StoredCandidates, name: String) -> (value: Value?, problems: [PreferencesError]) {
         var problems: [PreferencesError] = []
-        for candidate in candidates {
-            do {
-                if let value = try decode(candidate, name: name) { return (value, problems) }
+        let value = candidates.firstResult { candidate in
+            do throws(PreferencesError) {
+                return try decode(candidate, name: name)
             } catch {
                 problems.append(error)
+                return nil
             }
         }
-        return (nil, problems)
+        return (value, problems)
     }
 
     /// As `read`, for those who must not take a default for a value: throws where a stored value can't be read.
-    func readStrictly(_ candidates: [StoredCandidate], name: String) throws(PreferencesError) -> Value? {
+    func readStrictly(_ candidates: StoredCandidates, name: String) throws(PreferencesError) -> Value? {
         let (value, problems) = read(candidates, name: name)
         if value == nil, let problem = problems.first { throw problem }
         return value
@@ -87,7 +88,7 @@ final class PreferenceRules<Value: Sendable>: Sendable {
 
     /// Whether a candidate answers for a name.
     func canRead(_ candidate: StoredCandidate, name: String) -> Bool {
-        read([candidate], name: name).value != nil
+        do throws(PreferencesError) { return try decode(candidate, name: name) != nil } catch { return false }
     }
 
     private func decode(_ candidate: StoredCandidate, name: String) throws(PreferencesError) -> Value? {

@@ -43,7 +43,8 @@ extension Preference {
     }
 
     private func move<New>(to target: Preference<New>, _ transform: (Value) throws -> New) throws {
-        guard let old = store.ownValue(of: name) else { return }
+        try store.core.checkRead()
+        guard let old = store.core.ownValue(of: name) else { return }
         let isInPlace = store === target.store && name == target.name
         // In place, what the new declaration can read is moved already.
         if isInPlace, target.canRead(old) { return }
@@ -60,8 +61,8 @@ extension Preference {
             try target.store.transaction { transaction in
                 if transaction[target.name] == nil { transaction[target.name] = new }
             }
-            guard target.store.ownValue(of: target.name) == new else { return }
-            try target.store.source.sync()
+            guard target.store.core.ownValue(of: target.name) == new else { return }
+            try target.store.core.layers.writable?.sync()
             // Only what was moved is removed: a value that somebody set meanwhile stays for the next launch.
             try store.transaction { transaction in
                 if transaction[name] == old { transaction[name] = nil }

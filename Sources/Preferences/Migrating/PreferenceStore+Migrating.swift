@@ -28,9 +28,9 @@ extension PreferenceStore {
     ) async throws -> PreferenceStoreChange {
         try Self.check(steps, upTo: version)
         let store = resolved
-        let before = store.snapshot.merged
+        let before = store.contents
         guard !dryRun else {
-            var transaction = PreferenceTransaction(on: store)
+            var transaction = PreferenceTransaction(on: store.core)
             for step in steps + [PreferenceMigration(version) { _ in }] {
                 try step.run(in: &transaction, upTo: version)
             }
@@ -41,7 +41,7 @@ extension PreferenceStore {
             try store.transaction { transaction in try step.run(in: &transaction, upTo: version) }
         }
         try await store.flush()
-        return PreferenceStoreChange(from: before, to: store.snapshot.merged)
+        return PreferenceStoreChange(from: before, to: store.contents)
     }
 
     private static func check(_ steps: [PreferenceMigration], upTo version: Int) throws(PreferencesError) {

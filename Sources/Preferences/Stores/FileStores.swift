@@ -10,13 +10,14 @@ public import Foundation
 enum FileStores {
     private struct Entry {
         weak var store: PreferenceStore?
+        weak var source: Source?
         weak var backend: FileBackend?
     }
 
     private static let entries = Lock<[String: Entry]>([:])
 
-    /// The store of a file; one that falls back works in memory where the file can't be opened.
-    static func store(at path: String, durability: PreferenceDurability = .background, isFallingBack: Bool = false)
+    /// The store of a file; one that recovers keeps what is set while the file can't be opened.
+    static func store(at path: String, durability: PreferenceDurability = .background, isRecovering: Bool = false)
         -> PreferenceStore
     {
         // However a file is named, it is one store, also before it or its folder exists.
@@ -24,15 +25,17 @@ enum FileStores {
         let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
             if let store = entries[key]?.store {
                 entries[key]?.backend?.promise(durability)
+                if isRecovering { entries[key]?.source?.recover() }
                 return (store, [])
             }
             // Those that are looked at leave the lock alive: one of these may be the last reference.
             let others = entries.compactMapValues(\.store)
             entries = entries.filter { others[$0.key] != nil }
             let backend = FileBackend(path: path, durability: durability)
-            let used: any PreferenceBackend = isFallingBack ? FallbackBackend(insteadOf: backend) : backend
-            let store = PreferenceStore(source: BackendSource { _ in used })
-            entries[key] = Entry(store: store, backend: backend)
+            let source = Source(backend)
+            if isRecovering { source.recover() }
+            let store = PreferenceStore(Layer(source: source))
+            entries[key] = Entry(store: store, source: source, backend: backend)
             return (store, Array(others.values))
         }
         return store
@@ -58,12 +61,7 @@ extension PreferenceStore {
             throw PreferencesError(.invalidName, "\(url) is no file URL; use URL(filePath:)")
         }
         let store = FileStores.store(at: url.path, durability: durability)
-        try store.source.open(for: store)
+        try store.core.layers.writable?.open()
         return store
-    }
-
-    /// A store over a file of its own: also a second one over the same file, as another process would have.
-    convenience init(file path: String, role: StoreRole = StoreRole()) {
-        self.init(source: BackendSource { _ in FileBackend(path: path, isReadOnly: role.isReadOnly) }, role: role)
     }
 }

@@ -53,7 +53,7 @@ final class IsolatedStores: Sendable {
             return .inMemory(shared == .standard ? initialContents : [:])
         case .layers(let layers):
             let layers = layers.map { layer in layer.standIn.map { store(for: layer, $0) } ?? layer }
-            return PreferenceStore(source: LayeredSource { layers })
+            return PreferenceStore(layers: layers)
         }
     }
 

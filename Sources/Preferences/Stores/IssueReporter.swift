@@ -4,41 +4,21 @@ internal import DurableFile
 final class IssueReporter: Sendable {
     typealias Handler = @Sendable (PreferencesError) -> Void
 
-    private struct State {
-        var handler: Handler?
-        /// Of the layered stores that show this store's values.
-        var above: [Above] = []
-    }
-
-    private struct Above {
-        weak var reporter: IssueReporter?
-    }
-
-    private let state = Lock(State())
+    private let handler = Lock<Handler?>(nil)
     private static let standard = Lock<Handler>({ writeToLog($0) })
 
     func setHandler(_ handler: Handler?) {
-        let replaced = state.withLock { exchange(&$0.handler, with: handler) }
+        let replaced = self.handler.withLock { exchange(&$0, with: handler) }
         // What a handler holds may be the last reference to anything: not released under the lock.
         withExtendedLifetime(replaced) {}
     }
 
-    /// Leaves issues to the handlers of a layered store too, as long as this store has none of its own.
-    func forward(to reporter: IssueReporter) {
-        let known = state.withLock { state in
-            let known = state.above.map(\.reporter)
-            state.above = zip(state.above, known).filter { $0.1 != nil && $0.1 !== reporter }.map(\.0)
-            state.above.append(Above(reporter: reporter))
-            return known
-        }
-        // Let go of without the lock: one may be the last to hold a handler.
-        withExtendedLifetime(known) {}
-    }
+    var hasHandler: Bool { handler.withLock { $0 != nil } }
 
     /// An issue that waits until the handler that is running on its thread returns.
     private struct Report: Sendable {
         let error: PreferencesError
-        let reporter: IssueReporter
+        let reporters: [IssueReporter]
         /// How many issues, each raised by the handler of the one before, led to this one.
         var depth = 0
     }
@@ -46,21 +26,23 @@ final class IssueReporter: Sendable {
     /// The threads on which a handler is running, with the issue it handles and those raised there since.
     private static let running = Lock<[ThreadIdentity: FirstInFirstOut<Report>]>([:])
 
-    /// Calls the handlers with an issue; once the handler that is running on this thread has returned, if there is one.
-    func report(_ error: PreferencesError) {
+    /// Calls the handlers of some reporters with an issue, or the default one where they have none.
+    ///
+    /// While a handler is running on this thread, the issue waits until that one returns.
+    static func report(_ error: PreferencesError, to reporters: [IssueReporter]) {
         let thread = ThreadIdentity.current
-        let isNested = Self.running.withLock { running in
+        let isNested = running.withLock { running in
             let depth = running[thread]?.first.map { $0.depth + 1 }
             running[thread, default: FirstInFirstOut()].append(
-                Report(error: error, reporter: self, depth: depth ?? 0)
+                Report(error: error, reporters: reporters, depth: depth ?? 0)
             )
             return depth != nil
         }
         if isNested { return }
-        while let report = Self.running.withLock({ $0[thread]?.first }) {
-            report.reporter.call(with: report)
+        while let report = running.withLock({ $0[thread]?.first }) {
+            call(with: report)
             // What is being handled stays the first until it is. It is released without the lock.
-            let handled = Self.running.withLock { running in
+            let handled = running.withLock { running in
                 let handled = running[thread]?.popFirst()
                 if running[thread]?.first == nil { running[thread] = nil }
                 return handled
@@ -69,9 +51,9 @@ final class IssueReporter: Sendable {
         }
     }
 
-    private func call(with report: Report) {
+    private static func call(with report: Report) {
         // As with observers that answer each other, there has to be an end.
-        guard report.depth <= PreferenceStore.answerDepthLimit else {
+        guard report.depth <= StoreCore.answerDepthLimit else {
             return writeToLog(
                 PreferencesError(
                     .feedbackLoop,
@@ -80,13 +62,8 @@ final class IssueReporter: Sendable {
                 )
             )
         }
-        let handlers = handlers
-        for handler in handlers.isEmpty ? [Self.standardHandler] : handlers { handler(report.error) }
-    }
-
-    private var handlers: [Handler] {
-        let (handler, above) = state.withLock { ($0.handler, $0.above.compactMap(\.reporter)) }
-        return handler.map { [$0] } ?? above.flatMap(\.handlers)
+        let handlers = report.reporters.compactMap { $0.handler.withLock { $0 } }
+        for handler in handlers.isEmpty ? [standardHandler] : handlers { handler(report.error) }
     }
 
     static var standardHandler: Handler {
@@ -107,7 +84,7 @@ extension PreferenceStore {
     /// has one handler: a later call replaces it. A layered store's also gets what its layers find, such as a damaged
     /// line of a file, unless the layer has a handler of its own.
     public func onIssue(_ handler: (@Sendable (PreferencesError) -> Void)?) {
-        resolved.issues.setHandler(handler)
+        resolved.core.issues.setHandler(handler)
     }
 
     /// Who is told of the issues of stores that have no handler of their own.
@@ -119,12 +96,12 @@ extension PreferenceStore {
     }
 
     func report(_ error: PreferencesError) {
-        issues.report(error)
+        core.report(error)
     }
 
     /// Reports what could not be read, once for each stored value and kind of reader.
     func report(unreadable problems: [PreferencesError], name: String, key: SlotKey) {
-        guard !problems.isEmpty, state.withLock({ $0.isFirstReport(on: name, by: key) }) else { return }
+        guard !problems.isEmpty, core.state.withLock({ $0.isFirstReport(on: name, by: key) }) else { return }
         for problem in problems { report(problem) }
     }
 }

@@ -2,13 +2,14 @@
 final class PreferenceNode {
     /// What Observation tracks; lives as long as the store, so that a tracked read outlives its `Preference`.
     let signal = PreferenceSignal()
-    var subscriptions: [ChangeSubscription] = []
-    private var slots: [SlotKey: SlotEntry] = [:]
+    // The store's lock excludes others; to check that took 300 instructions a set.
+    @exclusivity(unchecked) var subscriptions: [ChangeSubscription] = []
+    @exclusivity(unchecked) private var slots: [SlotKey: SlotEntry] = [:]
     /// How many slots there may be before those that nobody uses are dropped.
     private var slotLimit = 8
     /// Who has reported the stored value as unreadable already, whatever their validation: a view may declare its own
     /// each time.
-    private var reported: Set<SlotKey> = []
+    @exclusivity(unchecked) private var reported: Set<SlotKey> = []
 
     private struct SlotEntry {
         let slot: AnyObject
@@ -18,11 +19,11 @@ final class PreferenceNode {
     var isObserved: Bool { !subscriptions.isEmpty }
 
     /// Whether somebody could not read what is stored, or the strongest layer's value, since that changed.
-    private(set) var isUnreadable = false
+    @exclusivity(unchecked) private(set) var isUnreadable = false
 
     /// Makes every slot of the name read the store again, after a change that is shown or below a stronger layer's value.
-    func invalidate(_ effect: StoreContents.Effect = .shown) {
-        if effect == .shown { isUnreadable = false }
+    func invalidate(isShown: Bool = true) {
+        if isShown { isUnreadable = false }
         if !reported.isEmpty { reported.removeAll() }
         for entry in slots.values { entry.cell.invalidate() }
     }

@@ -10,6 +10,10 @@ final class PreferenceSignal: Observable, Sendable {
     /// Between two changes is an epoch; a read registers with the key path of its own, so that a signal that is sent
     /// once more reaches only those who read the old value.
     private let epoch = Atomic<Int>(0)
+    /// Whether anybody read since the epoch began; else it need not end.
+    private let isRead = Atomic<Bool>(false)
+    /// The epochs in which anybody ever read, as bits: only these can have trackings.
+    private let readEpochs = Atomic<UInt8>(0)
     /// The epochs whose signals the main actor will send, as bits.
     private let waitingEpochs = Atomic<UInt8>(0)
     /// The epochs whose signals are to be sent by the thread that sends just now, and a bit that says that one does.
@@ -22,7 +26,6 @@ final class PreferenceSignal: Observable, Sendable {
     private var second: Void { () }
     private var third: Void { () }
     private static let epochCount = 3
-    private static let allEpochs: UInt8 = 0b111
 
     private typealias EpochKeyPath = Unmanaged<KeyPath<PreferenceSignal, Void>>
     // Made once and never freed, and held here as a pointer: counting references to the key paths, and asking each time
@@ -46,9 +49,28 @@ final class PreferenceSignal: Observable, Sendable {
         keyPaths[epoch.load(ordering: .acquiring)]._withUnsafeGuaranteedRef { registrar.access(self, keyPath: $0) }
     }
 
-    /// Ends the epoch of those who read the old value, and returns it; call under the store's lock once the new one is
-    /// readable.
-    func endEpoch() -> Int {
+    /// The epoch that a read registers with just now.
+    var currentEpoch: Int { epoch.load(ordering: .acquiring) }
+
+    /// Notes that a value is being read, and returns its epoch; call under the store's lock.
+    func noteRead() -> Int {
+        let current = epoch.load(ordering: .relaxed)
+        if !isRead.load(ordering: .relaxed) {
+            isRead.store(true, ordering: .relaxed)
+            readEpochs.bitwiseOr(1 << UInt8(current), ordering: .relaxed)
+        }
+        return current
+    }
+
+    /// Whether anybody may have to be told of changes.
+    var isEverRead: Bool { readEpochs.load(ordering: .relaxed) != 0 }
+
+    /// Ends the epoch of those who read the old value, and returns it; nil where nobody did.
+    ///
+    /// Call under the store's lock once the new value is readable.
+    func endEpoch() -> Int? {
+        guard isRead.load(ordering: .relaxed) else { return nil }
+        isRead.store(false, ordering: .relaxed)
         let ended = epoch.load(ordering: .relaxed)
         epoch.store((ended + 1) % Self.epochCount, ordering: .releasing)
         return ended
@@ -56,7 +78,7 @@ final class PreferenceSignal: Observable, Sendable {
 
     /// Tells all who read, also those whose tracking was installed too late for the change that ended their epoch.
     fileprivate func send() {
-        send(Self.allEpochs)
+        send(readEpochs.load(ordering: .relaxed))
     }
 
     /// Tells those who read in these epochs.
@@ -84,17 +106,18 @@ final class PreferenceSignal: Observable, Sendable {
 
 /// The signals of a change, to be sent without a lock.
 struct PreferenceSignals: Sendable {
-    private var ended: [EndedEpoch] = []
+    private var ended = ShortList<EndedEpoch>()
 
     fileprivate struct EndedEpoch {
         let signal: PreferenceSignal
-        let epoch: Int
+        /// Nil where nobody had read in it: then only a tracking of an earlier epoch, installed late, is told.
+        let epoch: Int?
     }
 
     var isEmpty: Bool { ended.isEmpty }
 
     mutating func endEpoch(of signal: PreferenceSignal) {
-        ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch()))
+        if signal.isEverRead { ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch())) }
     }
 
     /// Tells those who read the old values, and again from the main actor where this is another thread.
@@ -102,8 +125,8 @@ struct PreferenceSignals: Sendable {
     /// A tracking closure that runs on the main actor just now, and read an old value, installs its tracking only when
     /// it ends: the first signal would be lost on it.
     func send() {
-        for ended in ended { ended.signal.send() }
-        guard !ended.isEmpty, !ThreadIdentity.isMain else { return }
+        ended.forEach { $0.signal.send() }
+        guard ended.firstResult({ $0.epoch }) != nil, !ThreadIdentity.isMain else { return }
         PreferenceSignal.sendFromMainActor(ended)
     }
 }
@@ -115,12 +138,13 @@ extension PreferenceSignal {
     /// first.
     private static let waiting = Lock<[(signal: PreferenceSignal, isolation: PreferenceIsolation)]>([])
 
-    fileprivate static func sendFromMainActor(_ ended: [PreferenceSignals.EndedEpoch]) {
+    fileprivate static func sendFromMainActor(_ ended: ShortList<PreferenceSignals.EndedEpoch>) {
         let isolation = PreferenceStore.isolation
         let isFirst = waiting.withLock { waiting in
             let isFirst = waiting.isEmpty
-            for ended in ended {
-                let bit: UInt8 = 1 << UInt8(ended.epoch)
+            ended.forEach { ended in
+                guard let epoch = ended.epoch else { return }
+                let bit: UInt8 = 1 << UInt8(epoch)
                 let before = ended.signal.waitingEpochs.bitwiseOr(bit, ordering: .acquiringAndReleasing).oldValue
                 if before == 0 { waiting.append((ended.signal, isolation)) }
             }

@@ -13,19 +13,7 @@ extension PreferenceStore {
 
     /// What a command line of one's own says; see `arguments`.
     public static func arguments(_ arguments: [String]) -> PreferenceStore {
-        PreferenceStore.arguments(arguments, role: .arguments)
-    }
-
-    static func arguments(_ arguments: [String], role: StoreRole) -> PreferenceStore {
-        var values: [String: PropertyListValue] = [:]
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            guard argument.count > 1, argument.hasPrefix("-"), !argument.hasPrefix("--") else { continue }
-            guard let value = rest.first, !value.hasPrefix("-") || Double(value) != nil else { continue }
-            rest.removeFirst()
-            values[String(argument.dropFirst())] = .string(value)
-        }
-        return PreferenceStore(source: BackendSource { [values] _ in MemoryBackend(values) }, role: role)
+        PreferenceStore(.arguments(Source(ofArguments: arguments)))
     }
 
     /// What the environment says: `PREFIX_NAME=value`, as a layer.
@@ -39,9 +27,25 @@ extension PreferenceStore {
 
     static func environment(prefix: String, _ environment: [String: String]) -> PreferenceStore {
         let values = environment.filter { $0.key.hasPrefix(prefix + "_") }.mapValues { PropertyListValue.string($0) }
-        let role = StoreRole(name: "environment", isReadOnly: true, isText: true) { name in
-            prefix + "_" + String(name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+        return PreferenceStore(
+            Layer(source: Source(values), name: "environment", isReadOnly: true, isText: true) { name in
+                prefix + "_" + String(name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+            }
+        )
+    }
+}
+
+extension Source {
+    /// What a command line says, as text.
+    convenience init(ofArguments arguments: [String]) {
+        var values: [String: PropertyListValue] = [:]
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.count > 1, argument.hasPrefix("-"), !argument.hasPrefix("--") else { continue }
+            guard let value = rest.first, !value.hasPrefix("-") || Double(value) != nil else { continue }
+            rest.removeFirst()
+            values[String(argument.dropFirst())] = .string(value)
         }
-        return PreferenceStore(source: BackendSource { _ in MemoryBackend(values) }, role: role)
+        self.init(values)
     }
 }

@@ -5,9 +5,7 @@ extension PreferenceStore {
     ///
     /// For a layered store what the first layer that has the name holds. Not tracked by Observation.
     public subscript(name: String) -> PropertyListValue? {
-        let store = resolved
-        store.load(CollectionOfOne(name))
-        return store.state.withLock { $0.contents.value(of: name) }
+        resolved.core.read(CollectionOfOne(name)) { $0.value(of: name) }
     }
 
     /// All names that have a value, sorted.
@@ -17,7 +15,7 @@ extension PreferenceStore {
 
     /// Everything stored, by name.
     public var contents: [String: PropertyListValue] {
-        resolved.snapshot.merged
+        resolved.core.contents
     }
 
     /// Stores a value under a name, or removes the name where `value` is nil.
@@ -25,54 +23,60 @@ extension PreferenceStore {
     /// When it returns, the value survives the death of the process. What goes wrong is reported to the issue handler;
     /// to have it thrown, use `transaction`.
     public func set(_ value: PropertyListValue?, for name: String) {
-        write([name: value])
+        write(.one(name, value))
     }
 
     /// Removes what is stored under a name; does nothing where nothing is.
     public func remove(_ name: String) {
-        write([name: nil])
+        write(.one(name, nil))
     }
 
     /// Removes everything that this store itself holds, as one change.
+    ///
+    /// Nothing is removed, and that is reported, while what is stored can't be read.
     public func removeAll() {
-        let store = resolved
+        let core = resolved.core
         // Declared names that nobody has read are found by this.
-        _ = store.snapshot
-        let own = store.source.writable(of: store)
-        own.write(own.snapshot.merged.mapValues { _ in nil })
+        core.prepareDeclared()
+        let list = core.preparedLayers()
+        guard let writable = list.writable else { return }
+        do throws(PreferencesError) {
+            try core.checkRead()
+            let names = core.read(EmptyCollection()) { _ in writable.contents.keys }
+            _ = try core.commit(.several(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) })))
+        } catch {
+            core.report(error)
+        }
     }
 
     /// Returns when everything set so far survives a loss of power.
     ///
-    /// Waits for one synchronisation of the file, which many callers share. Throws `notDurable` where that fails: what
-    /// was set stays readable then.
+    /// Waits for one synchronisation of the file, which many callers share; of a layered store's files only the one that
+    /// takes the writes. Throws `notDurable` where that fails: what was set stays readable then.
     public nonisolated(nonsending) func flush() async throws(PreferencesError) {
-        try await resolved.source.flush()
-    }
-
-    /// What the store itself holds under a name: for a layered store what its writable layer does.
-    func ownValue(of name: String) -> PropertyListValue? {
-        source.writable(of: self).snapshot(with: name).merged[name]
+        try await resolved.core.layers.writable?.flush()
     }
 
     /// Where a name's value comes from; `canRead` says whether a candidate answers.
     func source(of name: String, _ canRead: (StoredCandidate) -> Bool) -> PreferenceSource {
-        guard let candidate = snapshot(with: name).candidates(for: name).first(where: canRead) else { return .default }
+        let (list, candidates) = core.read(CollectionOfOne(name)) { ($0, $0.candidates(for: name)) }
+        guard let candidate = candidates.first(where: canRead) else { return .default }
         if let layer = candidate.layer { return .layer(layer) }
-        return !(source is LayeredSource) && source.isManaged(name) ? .managed : .store
+        return list.writable?.isManaged(name) ?? false ? .managed : .store
     }
 
     func isManaged(_ name: String) -> Bool {
-        load(CollectionOfOne(name))
-        return source.isManaged(name)
+        core.read(CollectionOfOne(name)) { list in
+            list.layers.contains { $0.isManaged && (!$0.source.isOpen || $0.value(of: name) != nil) }
+        } || core.layers.writable?.isManaged(name) ?? false
     }
 
-    private func write(_ changes: [String: PropertyListValue?]) {
-        let store = resolved
+    private func write(_ changes: ValueChanges) {
+        let core = resolved.core
         do throws(PreferencesError) {
-            _ = try store.commit(changes)
+            _ = try core.commit(changes)
         } catch {
-            store.report(changes.count == 1 ? changes.keys.first.map(error.named) ?? error : error)
+            core.report(changes.onlyName.map(error.named) ?? error)
         }
     }
 }

@@ -1,16 +1,17 @@
 #if !canImport(Darwin)
 extension SharedStore {
-    /// Where the store keeps its values: the user's file, under what an administrator imposes and over the system's
-    /// defaults.
-    func makeSource() -> any StoreSource {
-        LayeredSource {
+    /// The store over the user's file, under what an administrator imposes and over the system's defaults.
+    func makeStore(standIn: StandIn?) -> PreferenceStore {
+        PreferenceStore(standIn: standIn) {
             do throws(PreferencesError) {
                 let location = try location()
-                let managed = PreferenceStore(file: location.managedPath, role: .managed)
-                let user = FileStores.store(at: location.userPath, isFallingBack: true)
-                return [managed, user] + location.systemPaths.map { PreferenceStore(file: $0, role: .system) }
+                let user = FileStores.store(at: location.userPath, isRecovering: true)
+                return [.managed(file: location.managedPath)] + user.asLayers
+                    + location.systemPaths.map { .system(file: $0) }
             } catch {
-                return [PreferenceStore(source: BackendSource { _ in FallbackBackend(because: error) })]
+                let source = Source(NoBackend(because: error))
+                source.recover()
+                return [Layer(source: source)]
             }
         }
     }
@@ -24,5 +25,25 @@ extension SharedStore {
         case .suite(let name): try SuiteLocation(name)
         }
     }
+}
+
+extension Layer {
+    static func managed(file: String) -> Layer { .managed(Source(FileBackend(path: file, isReadOnly: true))) }
+    static func system(file: String) -> Layer { .system(Source(FileBackend(path: file, isReadOnly: true))) }
+}
+
+/// What stands for a file whose path can't be told.
+private struct NoBackend: PreferenceBackend {
+    let error: PreferencesError
+
+    init(because error: PreferencesError) { self.error = error }
+
+    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] { throw error }
+    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] { throw error }
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit { throw error }
+    func flush() throws(PreferencesError) { throw error }
 }
 #endif

@@ -23,8 +23,10 @@ enum SharedStores {
     static func store(_ shared: SharedStore) -> PreferenceStore {
         registry.withLock { registry in
             if let store = registry.stores[shared] { return store }
-            let source = IsolatedProgram.isOn ? BackendSource { _ in MemoryBackend() } : shared.makeSource()
-            let store = PreferenceStore(source: source, standIn: .memory(shared))
+            let standIn = StandIn.memory(shared)
+            let store =
+                IsolatedProgram.isOn
+                ? PreferenceStore(Layer(source: Source([:])), standIn: standIn) : shared.makeStore(standIn: standIn)
             registry.stores[shared] = store
             return store
         }
@@ -47,7 +49,7 @@ enum SharedStores {
         let touched = registry.withLock { registry -> [PreferenceStore] in
             guard isNeeded() else { return [] }
             let stores = Array(registry.stores.values) + registry.layered.compactMap(\.store)
-            for store in stores { store.state.withLock { $0.forgetValues() } }
+            for store in stores { store.core.state.withLock { $0.forgetValues() } }
             return stores
         }
         withExtendedLifetime(touched) {}
@@ -57,8 +59,10 @@ enum SharedStores {
 extension PreferenceStore {
     /// The store of this program.
     ///
-    /// On Apple platforms `UserDefaults.standard`. Elsewhere the file of `applicationIdentifier`; where it can't be
-    /// opened, the store works in memory and reports each write as an issue.
+    /// On Apple platforms `UserDefaults.standard`. Elsewhere the file of `applicationIdentifier`. Where that can't be
+    /// opened, the cause is reported once and reads give defaults; what is set is kept in memory, and stored once the
+    /// file can be opened, which each set and each change in the file's folder tries again. `update`, transactions that
+    /// read, and `migrate` throw `unavailable` until then, and `flush()` throws until all is stored.
     ///
     /// A program that is started with `PREFERENCES_ISOLATED=1` in its environment, or with the arguments
     /// `-PreferencesIsolated YES`, has this store and every suite in memory, empty at first and without what an

@@ -1,90 +1,115 @@
 internal import DurableFile
 
-/// All that a store knows, guarded by the store's lock; no method calls out.
+/// What a store knows of its names and observers, guarded by the store's lock; no method calls out.
 struct StoreState {
-    /// Whether `contents` are the source's.
-    private(set) var isLoaded = false
-    private(set) var contents = StoreContents()
-    /// The names that the source was asked for; nil where it lists all it has.
-    private(set) var discovered: Set<String>?
     /// Counts the batches of changes.
     private(set) var sequence: UInt64 = 0
     /// What waits to be delivered to observers, and who delivers.
     var queue = DeliveryQueue()
     /// Who announces a set just now, and how often one answers another.
     var announcing: [ThreadIdentity: Int] = [:]
-    /// Layered stores that show this one's values.
-    private(set) var dependents: [StoreDependent] = []
+    private var nodes: [String: PreferenceNode] = [:]
     /// Who observes all names.
     private var subscriptions: [ChangeSubscription] = []
-    private var nodes: [String: PreferenceNode] = [:]
-    /// How many subscriptions there are, and how many of them to the moment before a change: a set without any does
-    /// less.
-    private var subscriptionCount = 0
-    private(set) var announcedCount = 0
+    /// How many subscriptions are for the moment before a change.
+    private var earlyCount = 0
+    /// Names of which was reported that a stronger layer hides what was set.
+    private var reportedHidden: Set<String> = []
 
-    /// Takes the source's contents before anybody has read; nobody is told.
-    ///
-    /// Where these are not all that the source has, names are asked for one by one; see `DiscoveringBackend`.
-    mutating func begin(with contents: StoreContents, isComplete: Bool = true) {
-        guard !isLoaded else { return }
-        self.contents = contents
-        discovered = isComplete ? nil : Set(contents.merged.keys)
-    }
+    /// The names that were declared or observed.
+    var names: Dictionary<String, PreferenceNode>.Keys { nodes.keys }
 
-    /// Takes what is stored under names that nobody has read before; so nobody is told.
-    mutating func discover(_ values: [String: PropertyListValue], layer: Int? = nil) {
-        for (name, value) in values { contents.set(value, for: name, layer: layer) }
-    }
-
-    /// Notes that the source has been asked for the names.
-    mutating func finishDiscovery(of names: Set<String>) {
-        discovered?.formUnion(names)
-    }
-
-    /// Which of the names the source must be asked for before they are read; none for a source that lists its names.
-    func undiscovered(among names: some Collection<String> & Sendable) -> Set<String> {
-        guard let discovered, !names.isEmpty else { return [] }
-        return Set(names).subtracting(discovered)
-    }
-
-    /// The names that were declared or observed, as `undiscovered(among:)`.
-    var undiscoveredDeclarations: Set<String> { undiscovered(among: Set(nodes.keys)) }
-
-    /// Lets everybody read, with defaults where the source could not be loaded; false where they do already.
-    mutating func finishLoading() -> Bool {
-        guard !isLoaded else { return false }
-        isLoaded = true
-        return true
-    }
-
-    /// Makes `changes` what everybody reads from now on; nil where nothing differs.
+    /// Makes slots stale and readies signals and a batch, before a source changes; nil where that concerns nobody.
     mutating func take(
-        _ changes: [String: PropertyListValue?],
-        layer: Int? = nil,
-        origin: PreferenceChangeOrigin
+        _ changes: ShortList<ValueChange>,
+        of source: Source,
+        in list: LayerList,
+        _ publication: Publication
     ) -> ChangeBatch? {
-        var batch = ChangeBatch(sequence: sequence + 1, origin: origin)
-        batch.isObserved = !subscriptions.isEmpty
-        // Entries are only made where somebody may read them.
-        let isObserved = subscriptionCount > 0
-        var isChanged = false
-        for (name, value) in changes {
-            if isObserved, let entry = contents.change(of: name, to: value, layer: layer) {
-                batch.append(entry)
-            }
-            let effect = contents.set(value, for: name, layer: layer)
-            isChanged = isChanged || effect == .shown
-            guard effect != .none, let node = nodes[name] else { continue }
+        var batch = ChangeBatch(
+            sequence: sequence + 1,
+            origin: publication.origin,
+            announcedUpTo: publication.announcedUpTo
+        )
+        changes.forEach { change in
+            let node = nodes[change.name]
+            let isObserved = node?.isObserved ?? false || !subscriptions.isEmpty
+            guard node != nil || isObserved else { return }
+            guard let effect = list.effect(of: change, in: source) else { return }
+            if isObserved { batch.append(list.entry(for: change, in: source)) }
+            guard let node else { return }
             if effect == .shown || node.isUnreadable { batch.signals.endEpoch(of: node.signal) }
-            node.invalidate(effect)
+            node.invalidate(isShown: effect == .shown)
             batch.isObserved = batch.isObserved || node.isObserved
         }
-        guard isChanged || !batch.isEmpty else { return nil }
-        sequence += 1
+        batch.isObserved = batch.isObserved || !batch.entries.isEmpty && !subscriptions.isEmpty
+        guard batch.isObserved || !batch.signals.isEmpty else { return nil }
+        if batch.isObserved { sequence += 1 }
         return batch
     }
+
+    /// What to report of changes in the writable layer that a stronger layer hides; each name once.
+    mutating func hidden(_ changes: ShortList<ValueChange>, in list: LayerList) -> [PreferencesError] {
+        var errors: [PreferencesError] = []
+        changes.forEach { change in
+            guard change.new != nil, !(nodes[change.name]?.isUnreadable ?? false),
+                let layer = list.layers[..<list.base].first(where: { $0.value(of: change.name) != nil })?.name,
+                reportedHidden.insert(change.name).inserted
+            else { return }
+            errors.append(
+                PreferencesError(
+                    .hidden,
+                    name: change.name,
+                    "the value was stored, but hidden by layer \"\(layer)\", whose value is read as long as it is there"
+                )
+            )
+        }
+        return errors
+    }
 }
+
+/// What becomes of a value that changed in one layer.
+enum ChangeEffect {
+    /// A stronger layer's answers as before, for those who can read it.
+    case below
+    case shown
+}
+
+extension LayerList {
+    /// What a change does to what a name reads as; nil where the layer has the name in another spelling, as its values
+    /// never change.
+    fileprivate func effect(of change: ValueChange, in source: Source) -> ChangeEffect? {
+        if isPlain { return .shown }
+        for (index, layer) in layers.enumerated() {
+            guard layer.source === source else {
+                if layer.value(of: change.name) != nil { return .below }
+                continue
+            }
+            guard layer.spelling == nil else { return nil }
+            // Where the layer has or had nothing, one below answers, perhaps with the same value.
+            let below = change.old == nil || change.new == nil ? value(of: change.name, from: index + 1) : nil
+            return change.old ?? below == change.new ?? below ? .below : .shown
+        }
+        return nil
+    }
+
+    fileprivate func entry(for change: ValueChange, in source: Source) -> ChangeEntry {
+        if isPlain { return ChangeEntry(name: change.name, old: candidate(change.old), new: candidate(change.new)) }
+        return ChangeEntry(
+            name: change.name,
+            old: candidates(for: change.name),
+            new: candidates(for: change.name, with: change.new, in: source)
+        )
+    }
+
+    private func candidate(_ value: PropertyListValue?) -> StoredCandidates {
+        var candidates = StoredCandidates()
+        if let value { candidates.append(candidate(value, at: 0)) }
+        return candidates
+    }
+}
+
+// MARK: Names
 
 extension StoreState {
     /// Makes every later read go to the store.
@@ -109,41 +134,41 @@ extension StoreState {
         nodes[name] = node
         return node
     }
+}
 
-    /// Adds a layered store above this one, and forgets those that are gone.
-    ///
-    /// The caller lets go of what is returned once the lock is released: it may be the last to hold a store.
-    mutating func attach(_ dependent: StoreDependent) -> [PreferenceStore] {
-        let stores = dependents.map(\.store)
-        dependents = zip(dependents, stores).filter { $0.1 != nil }.map(\.0) + [dependent]
-        return stores.compactMap(\.self)
-    }
+// MARK: Subscriptions
 
+extension StoreState {
     /// Adds a subscription to these names, or to all.
     mutating func subscribe(_ subscription: ChangeSubscription) {
-        subscriptionCount += 1
         guard let names = subscription.names else {
             subscriptions.append(subscription)
             return
         }
-        if subscription.timing == .willSet { announcedCount += 1 }
+        if subscription.timing == .willSet { earlyCount += 1 }
         for name in names { node(of: name).subscriptions.append(subscription) }
     }
 
     /// Takes a subscription out; the caller lets go of it once the lock is released.
     mutating func unsubscribe(_ subscription: ChangeSubscription) {
-        subscriptionCount -= 1
         guard let names = subscription.names else {
             subscriptions.removeAll { $0 === subscription }
             return
         }
-        if subscription.timing == .willSet { announcedCount -= 1 }
+        if subscription.timing == .willSet { earlyCount -= 1 }
         for name in names { nodes[name]?.subscriptions.removeAll { $0 === subscription } }
     }
 
-    /// Those who are to be told of a batch: subscribed before it, each once, in the order in which they subscribed.
-    func subscribers(to batch: ChangeBatch, at timing: PreferenceTiming = .didSet) -> [ChangeSubscription] {
-        guard timing == .didSet || announcedCount > 0 else { return [] }
+    /// Who is to be notified of a batch that was made: of the moment before it, who was not told then, and of the moment
+    /// after it.
+    func subscribers(to batch: ChangeBatch) -> [ChangeSubscription] {
+        subscribers(to: batch, at: .willSet).filter { $0.identifier > batch.announcedUpTo }
+            + subscribers(to: batch, at: .didSet)
+    }
+
+    /// Those who subscribed before a batch, each once, in the order in which they subscribed.
+    private func subscribers(to batch: ChangeBatch, at timing: PreferenceTiming) -> [ChangeSubscription] {
+        guard timing == .didSet || earlyCount > 0 else { return [] }
         var found = timing == .didSet && !batch.entries.isEmpty ? subscriptions : []
         var sources = found.isEmpty ? 0 : 1
         for entry in batch.entries + batch.entriesBelow {
@@ -163,15 +188,30 @@ extension StoreState {
         return found.filter { $0.start < batch.sequence }
     }
 
-    /// A batch of what `changes` would change, for those who are told before; nil where nobody is.
-    func announcement(of changes: [String: PropertyListValue?]) -> ChangeBatch? {
-        guard announcedCount > 0 else { return nil }
+    struct Announcement: Sendable {
+        let batch: ChangeBatch
+        let subscribers: [ChangeSubscription]
+    }
+
+    /// What is to be announced of a set that is about to be made, and to whom: to those up to a number, as later ones are
+    /// notified afterwards.
+    func announcement(
+        of changes: ValueChanges,
+        in source: Source,
+        _ list: LayerList,
+        upTo newest: UInt64
+    ) -> Announcement? {
+        guard earlyCount > 0 else { return nil }
         var batch = ChangeBatch(sequence: sequence + 1, origin: .local)
-        let layer = contents.writableLayer
-        guard layer != nil || contents.layers.isEmpty else { return nil }
-        for (name, value) in changes {
-            if let entry = contents.change(of: name, to: value, layer: layer) { batch.append(entry) }
+        changes.forEach { name, value in
+            let entry = ChangeEntry(
+                name: name,
+                old: list.candidates(for: name),
+                new: list.candidates(for: name, with: value, in: source)
+            )
+            if entry.old != entry.new { batch.append(entry) }
         }
-        return batch.isEmpty ? nil : batch
+        let subscribers = subscribers(to: batch, at: .willSet).filter { $0.identifier <= newest }
+        return subscribers.isEmpty ? nil : Announcement(batch: batch, subscribers: subscribers)
     }
 }

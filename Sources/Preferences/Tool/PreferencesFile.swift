@@ -23,7 +23,7 @@ public enum PreferencesFile {
     public static func store(ofSuite name: String) throws(PreferencesError) -> PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
-        return PreferenceStore(source: SharedStore.suite(name).makeSource())
+        return SharedStore.suite(name).makeStore(standIn: nil)
     }
 
     /// Rewrites the file with one name a line; lines that can't be read are kept in a file beside it.
@@ -47,8 +47,8 @@ extension PreferenceStore {
     public var contentsAndChanges: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
             let observation = resolved.subscribe(
-                begin: { contents in
-                    let now = contents.merged
+                begin: { layers in
+                    let now = layers.contents
                     // Nobody waits for the first element yet, so there is nobody to resume.
                     _ = yield { PreferenceStoreChange(names: Set(now.keys), old: [:], new: now, origin: .external) }
                 }

@@ -21,13 +21,6 @@ struct BackendTests {
     }
 
     @Test
-    func fallbackBackendKeepsTheContract() async throws {
-        try await PreferenceBackendContract.verify {
-            try filePlace { FallbackBackend(insteadOf: FileBackend(path: $0, fileSystem: $1)) }
-        }
-    }
-
-    @Test
     func faultInjectingBackendKeepsTheContractUntilItIsTold() async throws {
         try await PreferenceBackendContract.verify { FaultInjectingBackend() }
         try await PreferenceBackendContract.verify {

@@ -188,10 +188,10 @@ struct ChangeRulesTests {
             let name = Preference("name", default: "Pitt", in: store)
             let seen = Recorder<String>()
             let will = name.subscribe(timing: .willSet) { entry, _ in
-                seen.record("will: \(name.value(of: entry.newCandidates)), property: \(name.value)")
+                seen.record("will: \(name.value(of: entry.new)), property: \(name.value)")
             }
             let did = name.subscribe { entry, _ in
-                seen.record("did: \(name.value(of: entry.newCandidates)), property: \(name.value)")
+                seen.record("did: \(name.value(of: entry.new)), property: \(name.value)")
             }
             name.value = "François"
             name.value = "François"

@@ -10,8 +10,8 @@ struct FeedbackTests {
         try kind.withStore { store in
             store.onIssue { Issue.record($0) }
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
-            let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.newCandidates) }
-            let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.newCandidates) }
+            let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.new) }
+            let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.new) }
             // Before a value is set its equal is another change: the limit has to end that.
             if timing == .willSet { store.onIssue { #expect($0.code == .feedbackLoop) } }
             a.value = 5
@@ -26,8 +26,8 @@ struct FeedbackTests {
             let issues = Recorder<PreferencesError>()
             store.onIssue { issues.record($0) }
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
-            let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.newCandidates) + 1 }
-            let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.newCandidates) + 1 }
+            let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.new) + 1 }
+            let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.new) + 1 }
             a.value = 1
             #expect(issues.elements.map(\.code) == [.feedbackLoop])
             #expect(issues.elements.first?.name != nil)

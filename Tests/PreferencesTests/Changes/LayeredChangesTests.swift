@@ -19,7 +19,7 @@ struct LayeredChangesTests {
         name.value = "User"
         let seen = Recorder<String>()
         let observation = name.subscribe(timing: .willSet) { entry, _ in
-            seen.record("\(name.value(of: entry.oldCandidates)) → \(name.value(of: entry.newCandidates))")
+            seen.record("\(name.value(of: entry.old)) → \(name.value(of: entry.new))")
         }
         name.reset()
         name.value = "User"

@@ -8,7 +8,7 @@ struct TimingTests {
         let user = Preference("user.name", default: "Pitt", in: .inMemory())
         let printed = Recorder<String>()
         let observation = user.subscribe(timing: timing) { entry, _ in
-            printed.record("Published: \(user.value(of: entry.newCandidates)) - Property: \(user.value)")
+            printed.record("Published: \(user.value(of: entry.new)) - Property: \(user.value)")
         }
         change(user)
         observation.cancel()
@@ -45,12 +45,12 @@ struct TimingTests {
         let optional = Preference<String?>("user.name", in: store)
         let printed = Recorder<String>()
         let observations = [
-            did.subscribe { entry, _ in printed.record("did \(did.value(of: entry.newCandidates)) (\(did.value))") },
+            did.subscribe { entry, _ in printed.record("did \(did.value(of: entry.new)) (\(did.value))") },
             will.subscribe(timing: .willSet) { entry, _ in
-                printed.record("will \(will.value(of: entry.newCandidates)) (\(will.value))")
+                printed.record("will \(will.value(of: entry.new)) (\(will.value))")
             },
             optional.subscribe { entry, _ in
-                printed.record("optional \(optional.value(of: entry.newCandidates) ?? "nil")")
+                printed.record("optional \(optional.value(of: entry.new) ?? "nil")")
             },
         ]
         will.value = "François"
@@ -72,11 +72,34 @@ struct TimingTests {
         let seen = Recorder<String>()
         let observations = [PreferenceTiming.didSet, .willSet].map { timing in
             count.subscribe(timing: timing) { entry, origin in
-                seen.record("\(timing) \(count.value(of: entry.newCandidates)) \(origin)")
+                seen.record("\(timing) \(count.value(of: entry.new)) \(origin)")
             }
         }
         backend.changeOutside("count", to: 3)
         #expect(seen.elements == ["willSet 3 external", "didSet 3 external"])
         withExtendedLifetime(observations) {}
+    }
+
+    /// Who begins between the announcement of a set and the change is told late, and not never.
+    @Test
+    func subscriptionThatBeginsWhileASetIsAnnouncedIsToldOnce() {
+        let store = PreferenceStore.inMemory()
+        let count = Preference("count", default: 0, in: store)
+        let seen = Recorder<String>()
+        let late = Recorder<PreferenceObservation>()
+        let first = count.subscribe(timing: .willSet) { entry, _ in
+            seen.record("first \(count.value(of: entry.new)) (\(count.value))")
+            guard late.elements.isEmpty else { return }
+            late.record(
+                count.subscribe(timing: .willSet) { entry, _ in
+                    seen.record("late \(count.value(of: entry.new)) (\(count.value))")
+                }
+            )
+        }
+        count.value = 1
+        #expect(seen.elements == ["first 1 (0)", "late 1 (1)"])
+        count.value = 2
+        #expect(seen.elements.dropFirst(2) == ["first 2 (1)", "late 2 (1)"])
+        withExtendedLifetime(first) {}
     }
 }

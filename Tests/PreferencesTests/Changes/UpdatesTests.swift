@@ -153,9 +153,9 @@ struct UpdatesTests {
     }
 
     private var subscriptionCount: Int {
-        let change = ChangeEntry(name: "count", old: nil, new: 1)
+        let change = ChangeEntry(name: "count", old: StoredCandidates(), new: StoredCandidates(1))
         var batch = ChangeBatch(sequence: .max, origin: .local)
         batch.append(change)
-        return store.state.withLock { [batch] in $0.subscribers(to: batch).count }
+        return store.core.state.withLock { [batch] in $0.subscribers(to: batch).count }
     }
 }

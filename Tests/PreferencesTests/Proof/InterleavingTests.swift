@@ -51,12 +51,12 @@ struct InterleavingTests {
         }
         // Takes in what was changed outside last, and waits for whoever still delivers.
         for name in Self.names { Preference(name, default: 0, in: store).value = serial.next() }
-        await waitUntil { master.elements.last?.sequence == store.state.withLock { $0.sequence } }
+        await waitUntil { master.elements.last?.sequence == store.core.state.withLock { $0.sequence } }
 
         let batches = master.elements
         #expect(zip(batches, batches.dropFirst()).allSatisfy { $0.sequence + 1 == $1.sequence }, "seed \(seed)")
         for name in Self.names {
-            let history = batches.compactMap { $0.entry(for: name) }.map { Step(old: $0.old, new: $0.new) }
+            let history = batches.compactMap { $0.entry(for: name) }.map { Step($0) }
             #expect(zip(history, history.dropFirst()).allSatisfy { $0.new == $1.old }, "chained; seed \(seed)")
             #expect(history.first?.old == nil && history.last?.new == store[name], "seed \(seed)")
             // No value is set twice, so no step comes twice.
@@ -97,6 +97,11 @@ struct InterleavingTests {
 private struct Step: Hashable {
     let old: PropertyListValue?
     let new: PropertyListValue?
+
+    init(_ entry: ChangeEntry) {
+        old = entry.old.first?.value
+        new = entry.new.first?.value
+    }
 }
 
 /// What one observer of a preference saw, and when it was cancelled.
@@ -125,7 +130,7 @@ private final class Observer: Sendable {
                 state.lateCount += 1
                 if canceller == thread { state.ownLateCount += 1 }
             }
-            state.seen.append(Step(old: entry.old, new: entry.new))
+            state.seen.append(Step(entry))
         }
     }
 

@@ -45,7 +45,7 @@ struct ReleaseTests {
             try await store.flush()
             held = Held(
                 store: store,
-                source: store.source as AnyObject,
+                source: store.core,
                 declaration: count.declaration,
                 token: token,
                 observation: observation

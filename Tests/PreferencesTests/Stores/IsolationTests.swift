@@ -202,6 +202,6 @@ struct IsolationTests {
         for _ in 0..<100 {
             PreferenceStore.withIsolatedStores { _ = layered["isolation.count"] }
         }
-        #expect(own.state.withLock { $0.dependents.count } <= 2)
+        #expect(own.core.layers.layers[0].source.cores.count <= 2)
     }
 }

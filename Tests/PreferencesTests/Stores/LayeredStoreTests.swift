@@ -8,9 +8,9 @@ import Testing
 struct LayeredStoreTests {
     /// A layered store over layers that a test can change, the strongest first.
     private struct Layers {
-        let managed = PreferenceStore(source: BackendSource { _ in MemoryBackend() }, role: .managed)
+        let managed = PreferenceStore(.managed(Source(MemoryBackend())))
         let user = PreferenceStore.inMemory()
-        let system = PreferenceStore(source: BackendSource { _ in MemoryBackend() }, role: .system)
+        let system = PreferenceStore(.system(Source(MemoryBackend())))
         let store: PreferenceStore
 
         init(arguments: [String] = [], environment: [String: String] = [:]) {
@@ -24,8 +24,8 @@ struct LayeredStoreTests {
 
     /// Changes a layer as its own writer would, who may write what can only be read here.
     private func set(_ value: PropertyListValue?, for name: String, in layer: PreferenceStore) throws {
-        layer.load()
-        _ = try layer.source.commit([name: value], if: .none, in: layer, for: layer)
+        let source = try #require(layer.core.attachedLayers.layers.first).source
+        _ = try source.commit(.one(name, value), if: .none, by: layer.core, announcedUpTo: .max)
     }
 
     private func source(_ name: String) -> PreferenceSource {
@@ -50,10 +50,7 @@ struct LayeredStoreTests {
         fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["fsync", "fdatasync"]))
         let path = folder.path("managed.jsonl")
         let managed = PreferenceStore(
-            source: BackendSource { _ in
-                FileBackend(path: path, isReadOnly: true, fileSystem: fileSystem, watcher: nil)
-            },
-            role: .managed
+            .managed(Source(FileBackend(path: path, isReadOnly: true, fileSystem: fileSystem, watcher: nil)))
         )
         managed.onIssue { _ in }
         let user = FaultInjectingBackend()
@@ -64,7 +61,7 @@ struct LayeredStoreTests {
         try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])
         user.failNext(.flush)
         await #expect(throws: PreferencesError.self) { try await store.flush() }
-        try managed.source.sync()
+        try #require(managed.core.layers.layers.first).source.sync()
         #expect(!fileSystem.calls.contains { ["fsync", "fdatasync", "write", "rename", "flock"].contains($0) })
         #expect(try folder.names() == ["managed.jsonl"])
     }
@@ -72,7 +69,7 @@ struct LayeredStoreTests {
     @Test
     func flushOfALayeredStoreConcernsTheWritableLayerAlone() async throws {
         let backend = FaultInjectingBackend()
-        let system = PreferenceStore(source: BackendSource { _ in backend }, role: .system)
+        let system = PreferenceStore(.system(Source(backend)))
         let store = PreferenceStore.layered([.inMemory(), system])
         Preference("a", default: 0, in: store).value = 1
         for call in [FaultInjectingBackend.Operation.flush, .sync] { backend.failNext(call) }
@@ -112,7 +109,7 @@ struct LayeredStoreTests {
     func policyThatCanNotBeReadLetsNothingBeSet() throws {
         let backend = FaultInjectingBackend(["volume": 3])
         backend.failNext(.load, count: .max)
-        let managed = PreferenceStore(source: BackendSource { _ in backend }, role: .managed)
+        let managed = PreferenceStore(.managed(Source(backend)))
         let user = PreferenceStore.inMemory(["volume": 7])
         let store = PreferenceStore.layered([user, managed])
         let issues = Recorder<PreferencesError.Code>()
@@ -143,9 +140,7 @@ struct LayeredStoreTests {
         try folder.write("{\"a\":1}\n{\"volume\":", to: "managed.jsonl")
         let path = folder.path("managed.jsonl")
         func issues(isReadOnly: Bool) throws -> [PreferencesError] {
-            let store = PreferenceStore(
-                source: BackendSource { _ in FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil) }
-            )
+            let store = PreferenceStore(backend: FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil))
             let issues = Recorder<PreferencesError>()
             store.onIssue { issues.record($0) }
             #expect(store["a"] == 1)
@@ -297,6 +292,67 @@ struct LayeredStoreTests {
         #expect(layers.system["volume"] == 10)
         volume.reset()
         #expect(volume.value == 10)
+    }
+
+    @Test
+    func hiddenSetIsStoredAndReportedOnce() throws {
+        let layers = Layers(arguments: ["-volume", "9", "-speed", "fast"], environment: ["APP_SIZE": "1"])
+        let issues = Recorder<PreferencesError>()
+        layers.store.onIssue { issues.record($0) }
+        let volume = Preference("volume", default: 5, in: layers.store)
+        try volume.write(1)
+        try volume.write(2)
+        #expect(volume.value == 9 && layers.user["volume"] == 2)
+        #expect(issues.elements.map(\.code) == [.hidden])
+        #expect(issues.elements.first?.name == "volume")
+        #expect(issues.elements.first?.message.contains("stored, but hidden by layer \"arguments\"") == true)
+        layers.store.set(3, for: "size")
+        #expect(issues.elements.last?.message.contains("\"environment\"") == true)
+        // An argument that can't be read hides nothing from who reads it, and is an issue of its own.
+        let speed = Preference("speed", default: 0, in: layers.store)
+        #expect(speed.value == 0)
+        try speed.write(4)
+        #expect(speed.value == 4)
+        #expect(issues.elements.map(\.code).filter { $0 == .hidden }.count == 2)
+        layers.user.set(7, for: "volume")
+        layers.store.remove("volume")
+        #expect(issues.elements.map(\.code).filter { $0 == .hidden }.count == 2)
+    }
+
+    /// An argument must not become permanent.
+    @Test
+    func updateReadsAsIfLayersAboveWereAbsent() throws {
+        let layers = Layers(arguments: ["-volume", "9"])
+        layers.store.onIssue { _ in }
+        try set(3, for: "volume", in: layers.system)
+        let volume = Preference("volume", default: 0, in: layers.store)
+        try volume.update { $0 += 1 }
+        #expect(layers.user["volume"] == 4)
+        let read = try layers.store.transaction { transaction in
+            transaction[volume] += 1
+            return (transaction["volume"], transaction.contents, transaction.names)
+        }
+        #expect(read.0 == 5 && read.1 == ["volume": 5] && read.2 == ["volume"])
+        #expect(layers.user["volume"] == 5 && volume.value == 9)
+    }
+
+    @Test
+    func changeBelowWhatWasReadIsAConflict() throws {
+        let layers = Layers()
+        try set(3, for: "volume", in: layers.system)
+        let volume = Preference("volume", default: 0, in: layers.store)
+        let runs = Counter()
+        try volume.update { value in
+            if runs.next() == 1 { try set(5, for: "volume", in: layers.system) }
+            value += 1
+        }
+        #expect(runs.value == 2 && layers.user["volume"] == 6)
+        try layers.store.transaction { transaction in
+            let count = transaction.names.count
+            if runs.next() == 3 { try set(1, for: "other", in: layers.system) }
+            transaction["count"] = .integer(Int64(count))
+        }
+        #expect(runs.value == 4 && layers.user["count"] == 2)
     }
 
     @Test

@@ -23,7 +23,7 @@ struct MemoryStoreTests {
         let (name, value) = Self.values[index]
         func outcome(_ store: PreferenceStore) -> PreferencesError.Code? {
             do throws(PreferencesError) {
-                _ = try store.commit([name: value, "other": 1])
+                _ = try store.core.commit(.several([name: value, "other": 1]))
                 return nil
             } catch {
                 return error.code

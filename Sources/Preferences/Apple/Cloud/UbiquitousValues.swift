@@ -39,8 +39,8 @@ extension PreferenceStore {
     public static func ubiquitous() -> PreferenceStore { cloud }
 
     private static let cloud: PreferenceStore = {
-        let source = BackendSource { _ in CloudBackend(UbiquitousValues()) }
-        let store = PreferenceStore(source: source, standIn: .memory(.suite("ubiquitous")))
+        let source = Source(CloudBackend(UbiquitousValues()))
+        let store = PreferenceStore(Layer(source: source), standIn: .memory(.suite("ubiquitous")))
         SharedStores.register(layered: store)
         return store
     }()

@@ -16,10 +16,7 @@ extension PreferenceStore {
 
     /// The user defaults that take this store's writes, if any do.
     var userDefaults: UserDefaults? {
-        let store = resolved
-        store.load()
-        let source = store.source.writable(of: store).source as? BackendSource
-        return (source?.openBackend as? UserDefaultsBackend)?.defaults.object
+        (resolved.core.preparedLayers().writable?.backend as? UserDefaultsBackend)?.defaults.object
     }
 }
 #endif

@@ -2,32 +2,34 @@
 internal import Foundation
 
 extension SharedStore {
-    /// Where the store keeps its values: the program's user defaults, or those of a suite.
-    func makeSource() -> any StoreSource {
+    /// The store over the program's user defaults, or over those of a suite.
+    func makeStore(standIn: StandIn?) -> PreferenceStore {
         switch self {
         case .standard:
             // The command line's values are among the standard defaults, as texts; a layer above reads these by the
             // declared type.
-            let arguments = CommandLine.arguments.dropFirst().map { $0 }
-            return LayeredSource {
-                [
-                    .arguments(arguments, role: .unlistedArguments),
-                    store(over: .standard, file: DefaultsFile.path(ofDomain: Bundle.main.bundleIdentifier)),
-                ]
+            PreferenceStore(standIn: standIn) {
+                let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
+                let defaults = source(over: .standard, file: DefaultsFile.path(ofDomain: Bundle.main.bundleIdentifier))
+                return [.unlistedArguments(arguments), Layer(source: defaults)]
             }
         case .suite(let name):
             // Nil for the names that `checkSuite` refuses only.
             let suite = UserDefaults(suiteName: name) ?? .standard
-            return store(over: suite, file: DefaultsFile.path(ofDomain: name, inGroup: true)).source
+            return PreferenceStore(
+                Layer(source: source(over: suite, file: DefaultsFile.path(ofDomain: name, inGroup: true))),
+                standIn: standIn
+            )
         }
     }
 
-    private func store(over defaults: UserDefaults, file: String?) -> PreferenceStore {
-        PreferenceStore(
+    private func source(over defaults: UserDefaults, file: String?) -> Source {
+        let backend = UserDefaultsBackend(
             SharedUserDefaults(object: defaults),
             protection: file.map(DataProtection.file) ?? .none,
             observer: KeyValueObserver.make
         )
+        return Source(backend, asked: backend)
     }
 
     static func checkSuite(_ name: String) throws(PreferencesError) {

@@ -35,7 +35,10 @@ package final class FileBackend: PreferenceBackend {
             damaged: { host.report(PreferencesError($0)) },
             failed: { host.report(PreferencesError($0)) }
         )
-        do { try log.load(observer: observer) } catch { throw PreferencesError(error) }
+        do { try log.load(observer: observer) } catch {
+            log.withContents { $0.awaitReading() }
+            throw PreferencesError(error)
+        }
         return log.withContents { $0.load() }
     }
 

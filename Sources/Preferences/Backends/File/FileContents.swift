@@ -14,6 +14,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     private var outside: [String: PropertyListValue?] = [:]
     /// Whether a store has been told of the values.
     private var isLoaded = false
+    /// Whether a store would have been, had the file been readable.
+    private var isAwaited = false
 
     init() {}
 
@@ -64,8 +66,12 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// Begins to remember what the store isn't told of.
     func load() -> [String: PropertyListValue] {
         isLoaded = true
+        isAwaited = false
         return values
     }
+
+    /// Notes that the file could not be read; once it can, that is news.
+    func awaitReading() { isAwaited = true }
 
     /// What changed since the store was told last.
     func takeOutside() -> [String: PropertyListValue?] {
@@ -76,7 +82,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         }
     }
 
-    var hasNews: Bool { told.contains { name, value in values[name] != value } }
+    var hasNews: Bool { isAwaited || told.contains { name, value in values[name] != value } }
 
     /// Chooses what of some changes has to be written; nil where nothing has.
     func stage(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?]? {

@@ -49,16 +49,16 @@ extension JSONLine {
     }
 
     /// Throws if a line of the changes could not be written, at little cost for small ones.
-    static func check(_ changes: [String: PropertyListValue?]) throws(PreferencesError) {
+    static func check(_ changes: ValueChanges) throws(PreferencesError) {
         var size = 0
-        for (name, value) in changes {
-            guard let value else { continue }
+        changes.forEach { name, value in
+            guard let value else { return }
             size += name.isEmpty ? maximumLength : name.longestLiteral
             size += longestText(of: value, nesting: 0)
         }
         guard size >= maximumLength else { return }
         var line: [UInt8] = []
-        try write(changes, to: &line)
+        try write(changes.dictionary, to: &line)
     }
 
     /// At least as many bytes as a value takes, and more than a line has if it is nested too deep.

@@ -183,7 +183,8 @@ struct UserDefaultsRuleTests {
     @Test
     func argumentIsReadByTheDeclaredTypeAndNotListed() {
         let store = PreferenceStore.layered([
-            .arguments(["-volume", "7", "-NSThing", "YES"], role: .unlistedArguments), defaults.store(),
+            PreferenceStore(.unlistedArguments(Source(ofArguments: ["-volume", "7", "-NSThing", "YES"]))),
+            defaults.store(),
         ])
         let volume = Preference("volume", default: 5, in: store)
         #expect(volume.value == 7)

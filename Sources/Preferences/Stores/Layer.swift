@@ -1,0 +1,145 @@
+internal import Synchronization
+
+/// One place in a store's order of precedence: a source, and how its values are taken there.
+struct Layer: Sendable {
+    let source: Source
+    /// Names the layer in `PreferenceSource.layer`.
+    var name = "store"
+    var isReadOnly = false
+    /// Whether a value of the layer keeps the user from setting another.
+    var isManaged = false
+    /// Whether values are text that a person wrote for a declared type, as in an argument.
+    var isText = false
+    /// How a preference's name is written in the layer, where that is another way; such names are not listed.
+    var spelling: (@Sendable (String) -> String)?
+    /// The store that was made into a layer of another, kept for its issue handler and its identity.
+    var owner: PreferenceStore?
+
+    static func managed(_ source: Source) -> Layer {
+        Layer(source: source, name: "managed", isReadOnly: true, isManaged: true)
+    }
+
+    static func system(_ source: Source) -> Layer {
+        Layer(source: source, name: "system", isReadOnly: true)
+    }
+
+    /// The command line among other sources of the system, which adds some of its own.
+    static func unlistedArguments(_ source: Source) -> Layer {
+        Layer(source: source, name: "arguments", isReadOnly: true, isText: true) { $0 }
+    }
+
+    static func arguments(_ source: Source) -> Layer {
+        Layer(source: source, name: "arguments", isReadOnly: true, isText: true)
+    }
+
+    /// A preference's name as the layer has it.
+    func spelled(_ name: String) -> String { spelling?(name) ?? name }
+
+    /// What the layer holds for a preference.
+    func value(of name: String) -> PropertyListValue? {
+        source.value(of: spelled(name))
+    }
+}
+
+/// The layers of a store, the strongest first.
+///
+/// They show one moment only while the store's lock is held.
+final class LayerList: Sendable {
+    let layers: [Layer]
+    /// The layer that takes the writes: the first that isn't read-only.
+    let writableIndex: Int?
+    /// What takes the writes.
+    let writable: Source?
+    /// Whether there is one layer, and what it holds is what the store reads.
+    let isPlain: Bool
+    /// Whether the sources know of the store.
+    let isAttached = Atomic(false)
+    /// Whether the sources were opened, or failed to be, and list all they have: then a read asks them nothing.
+    let isSettled = Atomic(false)
+
+    init(_ layers: [Layer]) {
+        // An administrator decides, wherever the layer is listed.
+        self.layers = layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
+        writableIndex = self.layers.firstIndex { !$0.isReadOnly }
+        writable = writableIndex.map { [layers = self.layers] in layers[$0].source }
+        isPlain = layers.count == 1 && !layers[0].isText && layers[0].spelling == nil
+    }
+
+    /// Where the layers begin that an update reads: at the writable one, as what it stores lies there.
+    var base: Int { writableIndex ?? 0 }
+
+    /// What may answer for a name, the strongest first.
+    func candidates(for name: String) -> StoredCandidates {
+        candidates(from: 0) { layers[$0].value(of: name) }
+    }
+
+    /// As above, as if a source had another value under the name.
+    func candidates(for name: String, with value: PropertyListValue?, in source: Source) -> StoredCandidates {
+        candidates(from: 0) { layers[$0].source === source ? value : layers[$0].value(of: name) }
+    }
+
+    /// What the layers from `first` on have, by `value`, which is given their indices.
+    func candidates(from first: Int, _ value: (Int) -> PropertyListValue?) -> StoredCandidates {
+        var candidates = StoredCandidates()
+        for index in first..<layers.count {
+            if let value = value(index) { candidates.append(candidate(value, at: index)) }
+        }
+        return candidates
+    }
+
+    /// What a name reads as, before decoding.
+    func value(of name: String, from first: Int = 0) -> PropertyListValue? {
+        for layer in layers[first...] {
+            if let value = layer.value(of: name) { return value }
+        }
+        return nil
+    }
+
+    /// All that is listed, each name as it reads.
+    var contents: [String: PropertyListValue] { contents(from: 0) { layers[$0].source.contents } }
+
+    /// As above, of the layers from `first` on, by their `values`.
+    func contents(
+        from first: Int,
+        _ values: (Int) -> [String: PropertyListValue]
+    ) -> [String: PropertyListValue] {
+        var contents: [String: PropertyListValue] = [:]
+        for index in first..<layers.count where layers[index].spelling == nil {
+            let values = values(index)
+            if contents.isEmpty { contents = values } else { contents.merge(values) { stronger, _ in stronger } }
+        }
+        return contents
+    }
+
+    func candidate(_ value: PropertyListValue, at index: Int) -> StoredCandidate {
+        StoredCandidate(
+            value: value,
+            isText: layers[index].isText,
+            layer: index == writableIndex ? nil : layers[index].name
+        )
+    }
+}
+
+/// A stored value that may answer for a name.
+struct StoredCandidate: Equatable, Sendable {
+    let value: PropertyListValue
+    /// Whether the value is text that a person wrote for a declared type.
+    var isText = false
+    /// The layer it stands in; nil for the one that takes the writes.
+    var layer: String?
+}
+
+/// What may answer for a name, the strongest first.
+typealias StoredCandidates = ShortList<StoredCandidate>
+
+extension ShortList<StoredCandidate> {
+    init(_ value: PropertyListValue?) {
+        self.init()
+        if let value { append(StoredCandidate(value: value)) }
+    }
+
+    /// The first that `canRead` says yes to.
+    func first(where canRead: (StoredCandidate) -> Bool) -> StoredCandidate? {
+        firstResult { canRead($0) ? $0 : nil }
+    }
+}

@@ -1,0 +1,454 @@
+internal import DurableFile
+internal import Synchronization
+
+/// A backend and what the stores read of it: its values, whose turn it is, and the stores that show it.
+///
+/// One thread at a time has the turn: it alone calls the backend and changes the values. The turn is no lock: it may be
+/// waited for, but nobody waits for it with a lock held. The values change only while the locks of all stores that show
+/// a changed name are held together, so whoever holds a store's lock sees all its layers at one moment.
+final class Source: Sendable {
+    /// Nil where the values are in memory only, and here.
+    let backend: (any PreferenceBackend)?
+    /// The backend where it is asked for names.
+    ///
+    /// Known when the source is made: to cast to a protocol searches all conformances of the program, which took a quarter
+    /// of the instructions of opening a small file.
+    private let asked: (any DiscoveringBackend)?
+    /// The handler of the store that was made over this source.
+    let issues = IssueReporter()
+    private let state: Lock<SourceState>
+    /// What is stored, as stores show it; a leaf lock.
+    private let values: Lock<[String: PropertyListValue]>
+    /// Whether there are no values, so that a read that looks through layers need not take the lock.
+    private let isEmpty: Atomic<Bool>
+    /// Whether reads need not open the backend, as that was done, or tried and reported.
+    private let isSettled: Atomic<Bool>
+    /// Whether plain sets are kept while the backend can't be opened, and stored once it can.
+    private let isRecovering = Atomic(false)
+    /// How many subscriptions of the stores are for the moment before a change: a set without any does less.
+    private let earlySubscriptions = Atomic<Int>(0)
+
+    private typealias Waiter = Condition<Bool>
+
+    /// A source in memory.
+    init(_ contents: [String: PropertyListValue]) {
+        backend = nil
+        asked = nil
+        state = Lock(SourceState(phase: .open))
+        values = Lock(contents)
+        isEmpty = Atomic(contents.isEmpty)
+        isSettled = Atomic(true)
+    }
+
+    /// A source over a backend, which is loaded at the first use.
+    init(_ backend: any PreferenceBackend, asked: (any DiscoveringBackend)? = nil) {
+        self.backend = backend
+        self.asked = asked
+        state = Lock(SourceState(phase: .closed))
+        if asked != nil { state.withLock { $0.known = [] } }
+        values = Lock([:])
+        isEmpty = Atomic(true)
+        isSettled = Atomic(false)
+    }
+
+    /// Makes plain sets be kept while the backend can't be opened.
+    func recover() { isRecovering.store(true, ordering: .relaxed) }
+
+    // MARK: What is stored
+
+    /// What is stored under a name; of one moment with other names only under a lock of a store that shows them.
+    func value(of name: String) -> PropertyListValue? {
+        isEmpty.load(ordering: .acquiring) ? nil : values.withLock { $0[name] }
+    }
+
+    /// Everything stored; as `value(of:)`.
+    var contents: [String: PropertyListValue] {
+        isEmpty.load(ordering: .acquiring) ? [:] : values.withLock { $0 }
+    }
+
+    /// Counts up whenever values change; as `value(of:)`.
+    var version: UInt64 { state.withLock { $0.version } }
+
+    /// Whether what is stored was read.
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Whether the backend says that an administrator decides about a name.
+    func isManaged(_ name: String) -> Bool { isOpen && backend?.isManaged(name) ?? false }
+
+    /// Why what is stored could not be read, if that was tried.
+    var failure: PreferencesError? { state.withLock { $0.failure } }
+
+    // MARK: Who shows it
+
+    /// Adds a store to those whose readers and observers learn of changes.
+    func attach(_ core: StoreCore) {
+        state.withLock { $0.attach(core) }
+    }
+
+    func detach(_ core: StoreCore) {
+        let removed = state.withLock { $0.detach(core) }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Whether a read need not call `prepare`.
+    var isPrepared: Bool { isSettled.load(ordering: .acquiring) && asked == nil }
+
+    func addEarlySubscription() { earlySubscriptions.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+    func removeEarlySubscription() { earlySubscriptions.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+    var hasEarlySubscriptions: Bool { earlySubscriptions.load(ordering: .sequentiallyConsistent) > 0 }
+
+    /// The stores that show it.
+    var cores: [StoreCore] { state.withLock { $0.cores } }
+
+    /// Calls the handler of the store that was made over this source; without one those of the stores that show it too.
+    func report(_ error: PreferencesError) {
+        let above = issues.hasHandler ? [] : cores.map(\.issues).filter { $0 !== issues && $0.hasHandler }
+        IssueReporter.report(error, to: above.isEmpty ? [issues] : above)
+    }
+}
+
+// MARK: Opening
+
+extension Source {
+    /// Makes sure that reads find what is stored, under these names too where the backend is asked for names.
+    ///
+    /// Where it can't be read that is reported, once, and reads give defaults from then on.
+    func prepare(_ names: some Collection<String> & Sendable) {
+        if !isSettled.load(ordering: .acquiring) {
+            do throws(PreferencesError) {
+                try open()
+            } catch {
+                if state.withLock({ $0.isFirstReport() }) { report(error) }
+            }
+            isSettled.store(true, ordering: .releasing)
+        }
+        askFor(names)
+    }
+
+    /// Reads what is stored unless that is done, also where it failed before.
+    func open() throws(PreferencesError) {
+        guard !isOpen else { return }
+        try withTurn { (publications) throws(PreferencesError) in try load(&publications) }
+    }
+
+    /// As `open`, with the turn.
+    private func load(_ publications: inout Publications) throws(PreferencesError) {
+        guard let backend, !isOpen else { return }
+        do throws(PreferencesError) {
+            let contents = try backend.load(host: host)
+            let (isFirst, kept) = state.withLock { ($0.failure == nil, $0.kept) }
+            guard !isFirst else {
+                replaceSilently(with: contents)
+                return state.withLock { $0.phase = .open }
+            }
+            // Reads gave defaults after an earlier try had failed: what is there now is a change, but for what was set since.
+            var changes = contents.merging(askForAll()) { $1 }.mapValues(Optional.some)
+            if !kept.isEmpty {
+                let outside = try backend.apply(kept, if: .none).outside
+                changes.merge(outside) { $1 }
+                for name in kept.keys { changes[name] = nil }
+            }
+            state.withLock { state in
+                state.phase = .open
+                state.kept = [:]
+            }
+            publishExternal(changes, into: &publications)
+        } catch {
+            state.withLock { $0.phase = .failed(error) }
+            throw error
+        }
+    }
+
+    private func replaceSilently(with contents: [String: PropertyListValue]) {
+        values.withLock { $0 = contents }
+        isEmpty.store(contents.isEmpty, ordering: .releasing)
+    }
+
+    private var host: PreferenceBackendHost {
+        PreferenceBackendHost(
+            changed: { [weak self] in self?.takeExternalChanges() },
+            report: { [weak self] error in self?.reportOfBackend(error) }
+        )
+    }
+}
+
+// MARK: Names that are asked for
+
+extension Source {
+    /// Asks the backend for names that it was not asked for yet; nobody has read these, so nobody is notified.
+    private func askFor(_ names: some Collection<String> & Sendable) {
+        guard asked != nil, !state.withLock({ $0.unknown(among: names).isEmpty }) else { return }
+        do throws(PreferencesError) {
+            try withTurn { (_) throws(PreferencesError) in
+                guard isOpen, let asked else { return }
+                let names = state.withLock { $0.unknown(among: names) }
+                var new = ShortList<ValueChange>()
+                for (name, value) in asked.values(under: names) {
+                    new.append(ValueChange(name: name, to: value))
+                }
+                state.withLock { state in
+                    StoreCore.withLocks(of: state.cores[...]) { _, _ in
+                    } _: {
+                        set(new)
+                    }
+                    state.known?.formUnion(names)
+                }
+            }
+        } catch {
+            // The thread is at the backend already, further up its stack: the name reads as absent.
+        }
+    }
+
+    /// What the backend has under the names that stores declared; with the turn.
+    private func askForAll() -> [String: PropertyListValue] {
+        guard let asked else { return [:] }
+        let names = state.withLock { $0.unknown(among: Self.names(of: $0.cores)) }
+        state.withLock { $0.known?.formUnion(names) }
+        return asked.values(under: names)
+    }
+
+    /// Whether the backend was not asked for a name that it would tell of only then.
+    func isUnknown(_ name: String) -> Bool {
+        asked != nil && state.withLock { !$0.unknown(among: CollectionOfOne(name)).isEmpty }
+    }
+
+    /// Asks for the names that any store over this source declared or observes.
+    func prepareDeclared() {
+        prepare(asked == nil ? [] : Self.names(of: cores))
+    }
+
+    private static func names(of cores: [StoreCore]) -> Set<String> {
+        cores.reduce(into: []) { names, core in core.state.withLock { names.formUnion($0.names) } }
+    }
+}
+
+// MARK: Committing
+
+extension Source {
+    /// Stores the changes, makes every store show them and notifies observers; false where `condition` did not hold.
+    func commit(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition,
+        by initiator: StoreCore,
+        announcedUpTo: UInt64
+    ) throws(PreferencesError) -> Bool {
+        let own = Publication(origin: .local, announcedUpTo: announcedUpTo, initiator: initiator)
+        guard let backend else { return try commitInMemory(changes, if: condition, own) }
+        let isStored = try withTurn { (publications) throws(PreferencesError) -> Bool? in
+            do throws(PreferencesError) { try load(&publications) } catch {
+                try keep(changes, if: condition, because: error, own, &publications)
+                return nil
+            }
+            let commit: PreferenceBackendCommit
+            do throws(PreferencesError) {
+                commit = try backend.apply(changes.dictionary, if: condition)
+            } catch {
+                // What it learned of outside changes before it failed is still to be taken in.
+                state.withLock { state in _ = state.turn.requestRefresh(by: .current) }
+                throw error
+            }
+            publishExternal(commit.outside, into: &publications)
+            if commit.isStored { publish(changes, own, into: &publications) }
+            return commit.isStored
+        }
+        if isStored == true { try backend.settle() }
+        return isStored ?? true
+    }
+
+    private func commitInMemory(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition,
+        _ publication: Publication
+    ) throws(PreferencesError) -> Bool {
+        // What a file would reject, so that a test in memory shows it.
+        try JSONLine.check(changes)
+        var publications = Publications()
+        let isStored = state.withLock { state in
+            guard condition.isNone || values.withLock({ condition.holds(for: $0) }) else { return false }
+            publish(changes, publication, with: &state, into: &publications)
+            return true
+        }
+        publications.send()
+        return isStored
+    }
+
+    /// Keeps plain sets for when the backend can be opened; throws what depends on what is stored, and where nothing is kept.
+    private func keep(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition,
+        because error: PreferencesError,
+        _ publication: Publication,
+        _ publications: inout Publications
+    ) throws(PreferencesError) {
+        guard isRecovering.load(ordering: .relaxed) else { throw error }
+        guard condition.isNone else { throw PreferencesError(unread: error) }
+        try JSONLine.check(changes)
+        publish(changes, publication, into: &publications)
+        state.withLock { $0.kept.merge(changes.dictionary) { $1 } }
+    }
+
+    /// Takes in what others changed, now or, where another thread is at the backend, when that one leaves it.
+    func takeExternalChanges() {
+        guard state.withLock({ $0.turn.requestRefresh(by: .current) }) else { return }
+        var publications = Publications()
+        leave(&publications)
+    }
+
+    private func reportOfBackend(_ error: PreferencesError) {
+        let isLater = state.withLock { state in
+            guard state.turn.holder != nil else { return false }
+            state.reports.append(error)
+            return true
+        }
+        if !isLater { report(error) }
+    }
+
+    /// Returns when everything set so far survives a loss of power.
+    func flush() async throws(PreferencesError) {
+        try checkStored()
+        if isOpen { try await backend?.flush() }
+    }
+
+    /// Blocks until everything set so far survives a loss of power.
+    func sync() throws(PreferencesError) {
+        try checkStored()
+        if isOpen { try backend?.sync() }
+    }
+
+    private func checkStored() throws(PreferencesError) {
+        guard isRecovering.load(ordering: .relaxed), let failure else { return }
+        throw PreferencesError(
+            .notDurable,
+            "what was set is kept in memory and ends with the program, since the store could not be opened; "
+                + "mend that: then the next set stores all of it",
+            cause: failure
+        )
+    }
+}
+
+// MARK: The turn
+
+extension Source {
+    /// Runs `body` while no other thread is at the backend; then does what the backend asked for, and notifies.
+    private func withTurn<Result>(
+        _ body: (inout Publications) throws(PreferencesError) -> Result
+    ) throws(PreferencesError) -> Result {
+        try claim()
+        var publications = Publications()
+        defer { leave(&publications) }
+        return try body(&publications)
+    }
+
+    private func claim() throws(PreferencesError) {
+        let thread = ThreadIdentity.current
+        while true {
+            var waiter: Waiter?
+            let claim = state.withLock { state in
+                state.turn.claim(by: thread) {
+                    let new = Waiter(false)
+                    waiter = new
+                    return new
+                }
+            }
+            switch claim {
+            case .granted: return
+            case .waiting: waiter?.wait { $0 ? .done(()) : .until(nil) }
+            case .held:
+                throw PreferencesError(
+                    .misuse,
+                    "a backend used its own store while the store was calling it; nothing was changed. "
+                        + "Use the store outside of load, refresh and apply"
+                )
+            }
+        }
+    }
+
+    /// Gives the turn back once nothing is left to do at the backend; then, without it, notifies.
+    private func leave(_ publications: inout Publications) {
+        var problems: [PreferencesError] = []
+        var mayOpen = true
+        release: while true {
+            switch state.withLock({ $0.release() }) {
+            case .refresh:
+                do throws(PreferencesError) {
+                    try refresh(&publications, &mayOpen)
+                } catch {
+                    problems.append(error)
+                }
+            case .free(let waiter, let reports):
+                waiter?.signal { $0 = true }
+                problems += reports
+                break release
+            }
+        }
+        publications.send()
+        for problem in problems { report(problem) }
+    }
+
+    private func refresh(_ publications: inout Publications, _ mayOpen: inout Bool) throws(PreferencesError) {
+        if isOpen {
+            guard let backend else { return }
+            publishExternal(try backend.refresh(), into: &publications)
+        } else if mayOpen, failure != nil {
+            // It could not be loaded; now it calls because it can. Once, as a load that fails may call too.
+            mayOpen = false
+            do throws(PreferencesError) {
+                try load(&publications)
+            } catch {
+                // It was reported when it failed first.
+            }
+        }
+    }
+}
+
+// MARK: Publishing
+
+extension Source {
+    private func publishExternal(_ changes: [String: PropertyListValue?], into publications: inout Publications) {
+        if !changes.isEmpty { publish(.several(changes), Publication(origin: .external), into: &publications) }
+    }
+
+    /// Makes the changes what every store reads; with the turn.
+    private func publish(
+        _ changes: ValueChanges,
+        _ publication: Publication,
+        into publications: inout Publications
+    ) {
+        state.withLock { publish(changes, publication, with: &$0, into: &publications) }
+    }
+
+    /// As above, with the source's lock, which keeps the list of stores as it is.
+    private func publish(
+        _ changes: ValueChanges,
+        _ publication: Publication,
+        with state: inout SourceState,
+        into publications: inout Publications
+    ) {
+        let changed = values.withLock { values in
+            var changed = ShortList<ValueChange>()
+            changes.forEach { name, new in
+                let change = ValueChange(name: name, to: new, at: values.index(forKey: name), in: values)
+                if change.old != new { changed.append(change) }
+            }
+            return changed
+        }
+        guard !changed.isEmpty else { return }
+        let cores = state.cores
+        StoreCore.withLocks(of: cores[...]) { core, state in
+            core.take(changed, of: self, publication, in: &state, into: &publications)
+        } _: {
+            set(changed)
+        }
+        state.version += 1
+        publications.keep(cores)
+    }
+
+    private func set(_ changes: ShortList<ValueChange>) {
+        values.withLock { values in
+            // First those that move nothing.
+            changes.forEach { if let place = $0.place, let new = $0.new { values.values[place] = new } }
+            changes.forEach { if $0.place == nil || $0.new == nil { values[$0.name] = $0.new } }
+            isEmpty.store(values.isEmpty, ordering: .releasing)
+        }
+    }
+}

@@ -1,0 +1,317 @@
+internal import DurableFile
+internal import Synchronization
+
+/// What a store is besides its name to its users: its layers, names, subscriptions and deliveries.
+///
+/// Sources hold it, and it holds no `PreferenceStore`: that one ends when its last user lets go of it, and then takes the
+/// core out of the sources.
+final class StoreCore: Sendable {
+    /// Counts up over the process: the locks of several stores are taken in this order.
+    let id: UInt64
+    let state = Lock(StoreState())
+    let issues: IssueReporter
+    private let making: Lock<(@Sendable () -> [Layer])?>
+    private let isMade = Atomic(false)
+    // Written once, under the lock `making` and before `isMade`. `AtomicLazyReference` took 400 instructions a look.
+    nonisolated(unsafe) private var list: LayerList?
+    private static let count = Atomic<UInt64>(0)
+
+    init(issues: IssueReporter, layers: @escaping @Sendable () -> [Layer]) {
+        id = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+        self.issues = issues
+        making = Lock(layers)
+    }
+
+    /// The layers; made at the first use, and then always the same.
+    var layers: LayerList { madeLayers ?? makeLayers() }
+
+    private var madeLayers: LayerList? { isMade.load(ordering: .acquiring) ? list : nil }
+
+    private func makeLayers() -> LayerList {
+        guard let make = making.withLock({ $0 }) else { return layers }
+        // Without the lock, as it may make other stores; who comes second takes what the first made.
+        let new = LayerList(make())
+        let (made, replaced) = making.withLock { making in
+            let replaced = exchange(&making, with: nil)
+            if replaced != nil { list = new }
+            isMade.store(true, ordering: .releasing)
+            return (list ?? new, replaced)
+        }
+        withExtendedLifetime(replaced) {}
+        return made
+    }
+
+    /// The layers, whose sources know of the store from now on.
+    var attachedLayers: LayerList {
+        let list = layers
+        if !list.isAttached.load(ordering: .acquiring) {
+            for layer in list.layers { layer.source.attach(self) }
+            list.isAttached.store(true, ordering: .releasing)
+        }
+        return list
+    }
+
+    /// The layers, opened, and with what they have under these names where they are asked for names.
+    func preparedLayers(_ names: some Collection<String> & Sendable = EmptyCollection()) -> LayerList {
+        let list = attachedLayers
+        guard !list.isSettled.load(ordering: .acquiring) else { return list }
+        for layer in list.layers { layer.source.prepare(names) }
+        if list.layers.allSatisfy(\.source.isPrepared) { list.isSettled.store(true, ordering: .releasing) }
+        return list
+    }
+
+    private func preparedLayers(for changes: ValueChanges) -> LayerList {
+        switch changes {
+        case .one(let name, _): preparedLayers(CollectionOfOne(name))
+        case .several(let changes): preparedLayers(changes.keys)
+        }
+    }
+
+    /// Takes the store out of its sources; by its end.
+    func detach() {
+        guard let list = madeLayers else { return }
+        for layer in list.layers { layer.source.detach(self) }
+    }
+
+    /// Reports to this store's handler, or for a store without layers to that of whoever shows its source.
+    func report(_ error: PreferencesError) {
+        if !issues.hasHandler, let layer = madeLayers?.layers.first, layer.source.issues === issues {
+            layer.source.report(error)
+        } else {
+            IssueReporter.report(error, to: [issues])
+        }
+    }
+}
+
+// MARK: Reading
+
+extension StoreCore {
+    /// Runs `body` with the layers, all of one moment.
+    func read<Result: Sendable>(_ names: some Collection<String> & Sendable, _ body: (LayerList) -> Result) -> Result {
+        let list = preparedLayers(names)
+        return state.withLock { _ in body(list) }
+    }
+
+    /// What may answer for a name, for a read whose slot is stale: with the ticket to fill it, and the epoch of the name.
+    func candidates(for name: String, cell: PreferenceCell, signal: PreferenceSignal)
+        -> (StoredCandidates, ticket: UInt64, epoch: Int)
+    {
+        let list = preparedLayers(CollectionOfOne(name))
+        return state.withLock { _ in
+            let ticket = cell.ticket
+            return (list.candidates(for: name), ticket, signal.noteRead())
+        }
+    }
+
+    /// What an update may read under a name; throws where that can't be read.
+    func base(for name: String) throws(PreferencesError) -> StoredCandidates {
+        try checkRead()
+        return read(CollectionOfOne(name)) { list in
+            list.candidates(from: list.base) { list.layers[$0].value(of: name) }
+        }
+    }
+
+    /// What a transaction may read.
+    func snapshot() -> StoreSnapshot {
+        prepareDeclared()
+        return read(EmptyCollection()) { StoreSnapshot(of: $0) }
+    }
+
+    /// Throws where it isn't known what is stored in the layer that takes the writes; tries once more to read it.
+    func checkRead() throws(PreferencesError) {
+        guard let source = preparedLayers().writable, source.failure != nil else { return }
+        do throws(PreferencesError) { try source.open() } catch { throw PreferencesError(unread: error) }
+    }
+
+    /// What the writable layer holds under a name.
+    func ownValue(of name: String) -> PropertyListValue? {
+        read(CollectionOfOne(name)) { list in list.writableIndex.flatMap { list.layers[$0].value(of: name) } }
+    }
+
+    /// All names that are listed, with what they read as.
+    var contents: [String: PropertyListValue] {
+        prepareDeclared()
+        return read(EmptyCollection()) { $0.contents }
+    }
+
+    /// Whether a source would tell of a name only when asked for it, and was not.
+    func isUnknown(_ name: String) -> Bool {
+        layers.layers.contains { $0.source.isUnknown(name) }
+    }
+
+    /// Asks for all names that were declared, where the sources tell only of names they were asked for.
+    func prepareDeclared() {
+        let list = attachedLayers
+        guard !list.isSettled.load(ordering: .acquiring) else { return }
+        for layer in list.layers { layer.source.prepareDeclared() }
+    }
+}
+
+// MARK: Committing
+
+extension StoreCore {
+    /// Stores all of `changes` or nothing, and notifies observers; false where what was read no longer holds.
+    func commit(
+        _ changes: ValueChanges,
+        ifStillHolds reads: TransactionReads = TransactionReads()
+    ) throws(PreferencesError) -> Bool {
+        let list = preparedLayers(for: changes)
+        guard let writable = list.writable else { throw PreferencesError(readOnly: list) }
+        guard AnswerDepth.current <= Self.answerDepthLimit else {
+            throw PreferencesError(loopOver: changes, limit: Self.answerDepthLimit)
+        }
+        if !list.isPlain {
+            for layer in list.layers where layer.isManaged { try layer.source.checkPolicy() }
+            let (managed, isHolding) = state.withLock { _ in
+                (list.managedName(among: changes), reads.holdBelow(in: list))
+            }
+            if let managed { throw PreferencesError(managed: managed) }
+            guard isHolding else { return false }
+        }
+        let newest = ChangeSubscription.newest
+        if writable.hasEarlySubscriptions {
+            for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
+        }
+        return try writable.commit(changes, if: reads.condition, by: self, announcedUpTo: newest)
+    }
+
+    /// How often observers may set in answer to a change that was set in answer to … before it is called a loop.
+    static var answerDepthLimit: Int { 1000 }
+}
+
+extension LayerList {
+    /// The first of the names that an administrator decides about.
+    fileprivate func managedName(among changes: ValueChanges) -> String? {
+        let imposing = layers.prefix { $0.isManaged }
+        guard !imposing.isEmpty else { return nil }
+        var managed: String?
+        changes.forEach { name, _ in
+            if managed == nil, imposing.contains(where: { $0.value(of: name) != nil }) { managed = name }
+        }
+        return managed
+    }
+}
+
+extension Source {
+    /// Throws if it isn't known what an administrator has decided: then anything might be.
+    fileprivate func checkPolicy() throws(PreferencesError) {
+        do throws(PreferencesError) { try open() } catch {
+            throw PreferencesError(
+                .managed,
+                "what an administrator has decided can't be read, so that nothing can be changed here; mend that file",
+                cause: error
+            )
+        }
+    }
+}
+
+extension PreferencesError {
+    fileprivate init(readOnly list: LayerList) {
+        let message =
+            if list.layers.count == 1, let layer = list.layers.first, layer.name != "store" {
+                "the \(layer.name) store can only be read; nothing was changed"
+            } else {
+                "no layer of the store takes writes; add one that does, such as a file or a memory store"
+            }
+        self.init(.readOnly, message)
+    }
+
+    fileprivate init(managed name: String) {
+        self.init(
+            .managed,
+            name: name,
+            "the value is managed by an administrator and can't be changed here; nothing was changed"
+        )
+    }
+
+    /// The error for what depends on values that could not be read.
+    init(unread cause: PreferencesError) {
+        self.init(
+            .unavailable,
+            "what is stored could not be read, so that nothing which depends on it was changed; "
+                + "mend that, and try again",
+            cause: cause
+        )
+    }
+}
+
+// MARK: Publishing
+
+/// How changes of a source came about.
+struct Publication {
+    let origin: PreferenceChangeOrigin
+    /// The number of the last subscription that was notified before the change, where it is for that moment.
+    var announcedUpTo: UInt64 = 0
+    /// The store that was asked to make the change.
+    var initiator: StoreCore?
+}
+
+extension StoreCore {
+    /// Locks several stores, in the order in which they come, which must be that of their age; calls `prepare` with each once
+    /// it is locked, and `body` once all are.
+    static func withLocks(
+        of cores: ArraySlice<StoreCore>,
+        prepare: (StoreCore, inout StoreState) -> Void,
+        _ body: () -> Void
+    ) {
+        guard let core = cores.first else { return body() }
+        core.state.withLock { state in
+            prepare(core, &state)
+            withLocks(of: cores.dropFirst(), prepare: prepare, body)
+        }
+    }
+
+    /// Makes this store's readers look again for what changes in one of its sources, and its observers be notified.
+    ///
+    /// Call with the store's lock, which is held until the source has changed.
+    func take(
+        _ changes: ShortList<ValueChange>,
+        of source: Source,
+        _ publication: Publication,
+        in state: inout StoreState,
+        into publications: inout Publications
+    ) {
+        guard let list = madeLayers else { return }
+        let batch = state.take(changes, of: source, in: list, publication)
+        if publication.initiator === self, !list.isPlain {
+            publications.noteHidden(state.hidden(changes, in: list), in: self)
+        }
+        guard let batch else { return }
+        if batch.isObserved { state.queue.enqueue(batch, setBy: .current, depth: AnswerDepth.current) }
+        publications.append(batch, in: self)
+    }
+}
+
+/// What is left to do once the locks of a publication are released.
+struct Publications {
+    private struct Entry {
+        let core: StoreCore
+        let signals: PreferenceSignals
+        let isObserved: Bool
+    }
+
+    private var entries = ShortList<Entry>()
+    private var hidden: [(core: StoreCore, error: PreferencesError)] = []
+    /// Kept until then, as a list's last copy may end a store.
+    private var kept: [StoreCore] = []
+    private var othersKept: [[StoreCore]] = []
+
+    mutating func append(_ batch: ChangeBatch, in core: StoreCore) {
+        entries.append(Entry(core: core, signals: batch.signals, isObserved: batch.isObserved))
+    }
+
+    mutating func noteHidden(_ errors: [PreferencesError], in core: StoreCore) {
+        hidden += errors.map { (core, $0) }
+    }
+
+    mutating func keep(_ cores: [StoreCore]) {
+        if kept.isEmpty { kept = cores } else { othersKept.append(cores) }
+    }
+
+    /// Tells Observation and the observers; call without any lock.
+    func send() {
+        entries.forEach { $0.signals.send() }
+        entries.forEach { if $0.isObserved { $0.core.deliver() } }
+        for (core, error) in hidden { core.report(error) }
+    }
+}

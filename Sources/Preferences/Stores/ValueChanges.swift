@@ -1,0 +1,94 @@
+/// What is to be stored: names and their values, nil for none.
+///
+/// Most sets are of one name: a dictionary of it took a third of the instructions of a set in memory.
+enum ValueChanges: Sendable {
+    case one(String, PropertyListValue?)
+    case several([String: PropertyListValue?])
+
+    var isEmpty: Bool {
+        if case .several(let changes) = self { changes.isEmpty } else { false }
+    }
+
+    var dictionary: [String: PropertyListValue?] {
+        switch self {
+        case .one(let name, let value): [name: value]
+        case .several(let changes): changes
+        }
+    }
+
+    /// The name, where there is one.
+    var onlyName: String? {
+        switch self {
+        case .one(let name, _): name
+        case .several(let changes): changes.count == 1 ? changes.keys.first : nil
+        }
+    }
+
+    // No `Sequence`: making an iterator of it took 500 instructions.
+    func forEach<Failure: Error>(_ body: (String, PropertyListValue?) throws(Failure) -> Void) throws(Failure) {
+        switch self {
+        case .one(let name, let value): try body(name, value)
+        case .several(let changes): for (name, value) in changes { try body(name, value) }
+        }
+    }
+}
+
+/// A value that changes.
+///
+/// A class, as to copy one costs more than to make it.
+final class ValueChange: Sendable {
+    let name: String
+    let old: PropertyListValue?
+    let new: PropertyListValue?
+    /// Where `old` is among the values, which saves to look the name up again.
+    let place: Dictionary<String, PropertyListValue>.Index?
+
+    /// A change of a name to `new`, of a new name where it has no place among `values`.
+    init(
+        name: String,
+        to new: PropertyListValue?,
+        at place: Dictionary<String, PropertyListValue>.Index? = nil,
+        in values: [String: PropertyListValue] = [:]
+    ) {
+        self.name = name
+        self.new = new
+        self.place = place
+        old = place.map { values[$0].value }
+    }
+}
+
+/// A list that mostly has one element, which then needs no array.
+struct ShortList<Element> {
+    private(set) var first: Element?
+    private var rest: [Element] = []
+
+    init() {}
+
+    var isEmpty: Bool { first == nil }
+
+    mutating func append(_ element: Element) {
+        if first == nil { first = element } else { rest.append(element) }
+    }
+
+    func forEach(_ body: (Element) -> Void) {
+        guard let first else { return }
+        body(first)
+        for element in rest { body(element) }
+    }
+
+    /// The first result that `body` gives for one element after the other.
+    func firstResult<Result>(_ body: (Element) -> Result?) -> Result? {
+        guard let first else { return nil }
+        return body(first) ?? rest.lazy.compactMap(body).first
+    }
+
+    func dropFirst() -> ShortList {
+        var list = ShortList()
+        list.first = rest.first
+        list.rest = Array(rest.dropFirst())
+        return list
+    }
+}
+
+extension ShortList: Sendable where Element: Sendable {}
+extension ShortList: Equatable where Element: Equatable {}

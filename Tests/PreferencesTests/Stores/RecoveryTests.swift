@@ -1,0 +1,149 @@
+import DurableFile
+import FileTestSupport
+import FoundationEssentials
+import PreferencesTesting
+import Testing
+
+@testable import Preferences
+
+/// A store that keeps what is set while its backend can't be opened, as `.standard` and the suites do.
+struct RecoveryTests {
+    private let base = MemoryBackend(["launches": 41, "theme": "dark", "volume": 3])
+    private let backend: FaultInjectingBackend
+    private let store: PreferenceStore
+    private let launches: Preference<Int>
+    private let volume: Preference<Int>
+    private let issues = Recorder<PreferencesError.Code>()
+
+    init() {
+        backend = FaultInjectingBackend(over: base)
+        backend.failNext(.load, count: .max)
+        let source = Source(backend)
+        source.recover()
+        store = PreferenceStore(Layer(source: source))
+        launches = Preference("launches", default: 0, in: store)
+        volume = Preference("volume", default: 5, in: store)
+        store.onIssue { [issues] in issues.record($0.code) }
+    }
+
+    @Test
+    func plainSetsAreKeptAndStoredOnceTheStoreOpens() async throws {
+        let seen = Recorder<PreferenceChange<Int>>()
+        let observations = [launches, volume].map { $0.observe { seen.record($0) } }
+        #expect(volume.value == 5)
+        try volume.write(7)
+        store.set("light", for: "theme")
+        #expect(volume.value == 7 && volume.source == .store && store.names == ["theme", "volume"])
+        #expect(issues.elements == [.unavailable], "once")
+        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        #expect(error?.code == .notDurable)
+        #expect(base.load(host: .none)["volume"] == 3)
+
+        backend.failNext(.load, count: 0)
+        store.remove("theme")
+        #expect(base.load(host: .none) == ["launches": 41, "volume": 7])
+        #expect(launches.value == 41 && volume.value == 7)
+        #expect(
+            seen.elements.map { "\($0.name) \($0.old) \($0.new) \($0.origin)" } == [
+                "volume 5 7 local", "launches 0 41 external",
+            ]
+        )
+        try await store.flush()
+        #expect(issues.elements.count == 1)
+        withExtendedLifetime(observations) {}
+    }
+
+    /// A counter of 41 must not become 1, nor a migration run over data that was migrated.
+    @Test
+    func whatDependsOnWhatIsStoredIsRefused() async throws {
+        try volume.write(7)
+        let uses: [() async throws -> Void] = [
+            { try launches.update { $0 += 1 } },
+            { try volume.update { $0 += 1 } },
+            { try store.transaction { $0[launches] += 1 } },
+            { try store.transaction { $0["new"] = $0.names.isEmpty ? 1 : 2 } },
+            { try await store.migrate(to: 1, steps: [PreferenceMigration(1) { $0["volume"] = 0 }]) },
+            { try await store.migrate(to: 1, steps: [], dryRun: true) },
+        ]
+        for (index, use) in uses.enumerated() {
+            let error = await #expect(throws: PreferencesError.self, "\(index)") { try await use() }
+            #expect(error?.code == .unavailable, "\(index)")
+            #expect(error?.cause is PreferencesError, "\(index)")
+        }
+        store.removeAll()
+        #expect(issues.elements == [.unavailable, .unavailable])
+        volume.migrate(from: launches)
+        #expect(issues.elements.count == 3)
+        #expect(store.contents == ["volume": 7])
+        // Nothing is read here, so nothing can be misjudged.
+        try store.transaction { $0[launches] = 1 }
+        #expect(launches.value == 1)
+
+        backend.failNext(.load, count: 0)
+        try volume.update { $0 += 1 }
+        #expect(base.load(host: .none) == ["launches": 1, "theme": "dark", "volume": 8])
+    }
+
+    @Test
+    func whatCanNotBeStoredYetStaysKept() async throws {
+        try volume.write(7)
+        backend.failNext(.load, count: 0)
+        backend.failNext(.apply, count: 2)
+        try launches.write(1)
+        await #expect(throws: PreferencesError.self) { try await store.flush() }
+        try launches.write(2)
+        #expect(volume.value == 7 && launches.value == 2)
+        #expect(base.load(host: .none)["volume"] == 3)
+        try launches.write(3)
+        #expect(base.load(host: .none) == ["launches": 3, "theme": "dark", "volume": 7])
+        try await store.flush()
+        #expect(issues.elements == [.unavailable])
+    }
+
+    /// What a file would refuse is refused, though it could not be asked.
+    @Test
+    func refusedValueIsNotKept() {
+        #expect(throws: PreferencesError.self) { try store.core.commit(.one("", 1)) }
+        #expect(store.contents == [:])
+    }
+
+    @Test
+    func storeOpensWhenTheBackendSaysThatItCan() {
+        volume.value = 7
+        let theme = Preference("theme", default: "", in: store)
+        let seen = Recorder<String>()
+        let observation = theme.observe { seen.record($0.new) }
+        backend.failNext(.load, count: 0)
+        backend.changeOutside([:])
+        #expect(seen.elements == ["dark"])
+        #expect(base.load(host: .none)["volume"] == 7)
+        withExtendedLifetime(observation) {}
+    }
+
+    /// A folder that is made or mounted later is noticed without a write.
+    @Test
+    func fileThatCanBeOpenedLaterIsOpened() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("in the way", to: "app")
+        let store = FileStores.store(at: folder.path("app/preferences.jsonl"), isRecovering: true)
+        let issues = Recorder<PreferencesError>()
+        store.onIssue { issues.record($0) }
+        let theme = Preference("theme", default: "none", in: store)
+        let volume = Preference("volume", default: 5, in: store)
+        #expect(theme.value == "none")
+        volume.value = 7
+        try FileManager.default.removeItem(atPath: folder.path("app"))
+        try FileManager.default.createDirectory(atPath: folder.path("app"), withIntermediateDirectories: false)
+        try folder.write("{\"theme\":\"dark\",\"volume\":3}\n", to: "app/preferences.jsonl")
+        await waitUntil { theme.value == "dark" }
+        #expect(theme.value == "dark" && volume.value == 7)
+        try await store.flush()
+        #expect(try folder.read("app/preferences.jsonl") == "{\"theme\":\"dark\",\"volume\":3}\n{\"volume\":7}\n")
+        #expect(issues.elements.count == 1, "\(issues.elements)")
+        store.onIssue { _ in }
+    }
+}
+
+extension PreferenceBackendHost {
+    fileprivate static let none = PreferenceBackendHost(changed: {}, report: { _ in })
+}

@@ -1,0 +1,110 @@
+import DurableFile
+import Testing
+
+@testable import Preferences
+
+/// The turn at a backend, through every order in which threads can take their steps.
+struct SourceTurnTests {
+    /// What a thread does, one step after the other; each step is done under the source's lock.
+    private enum Step { case claim, work, release }
+
+    private struct Model {
+        var turn = SourceTurn<Int>()
+        /// Each thread's steps that are still to be done.
+        var steps: [[Step]]
+        var parked: Set<Int> = []
+        var holder: Int?
+        /// How often the backend has changed, and up to which change it was asked.
+        var changes = 0
+        var asked = 0
+        var callsLeft: Int
+
+        /// The threads that can go on; one more than the last stands for a call of the backend on a thread of its own.
+        var runnable: [Int] {
+            steps.indices.filter { !steps[$0].isEmpty && !parked.contains($0) } + (callsLeft > 0 ? [steps.count] : [])
+        }
+
+        mutating func run(_ thread: Int) {
+            let identity = ThreadIdentity(value: UInt(thread + 1))
+            if thread == steps.count, holder != thread {
+                callsLeft -= 1
+                changes += 1
+                if turn.requestRefresh(by: identity) { release(thread) }
+                return
+            }
+            switch steps[thread].first {
+            case .claim:
+                switch turn.claim(by: identity, orWait: { thread }) {
+                case .granted:
+                    #expect(holder == nil)
+                    holder = thread
+                    steps[thread].removeFirst()
+                case .waiting: parked.insert(thread)
+                case .held: Issue.record("nobody claims twice")
+                }
+            case .work:
+                #expect(holder == thread)
+                steps[thread].removeFirst()
+            case .release:
+                #expect(holder == thread)
+                if !release(thread) { return }
+                steps[thread].removeFirst()
+            case nil: break
+            }
+        }
+
+        /// Whether the turn was given back.
+        @discardableResult
+        private mutating func release(_ thread: Int) -> Bool {
+            while true {
+                switch turn.release() {
+                case .refresh:
+                    asked = changes
+                    // Of a thread each round is a step of its own, so that others come in between.
+                    if thread < steps.count { return false }
+                case .free(let waiter):
+                    holder = nil
+                    if let waiter { parked.remove(waiter) }
+                    return true
+                }
+            }
+        }
+    }
+
+    private func explore(_ model: Model, _ count: inout Int) {
+        let runnable = model.runnable
+        guard !runnable.isEmpty else {
+            count += 1
+            #expect(model.steps.joined().isEmpty, "nobody waits for ever")
+            #expect(model.turn.holder == nil)
+            #expect(model.asked == model.changes, "no call of the backend is lost")
+            return
+        }
+        for thread in runnable {
+            var next = model
+            next.run(thread)
+            explore(next, &count)
+        }
+    }
+
+    @Test(arguments: [(2, 2), (3, 1), (3, 0)])
+    func everyScheduleEndsWithTheTurnFreeAndNothingLost(threads: Int, calls: Int) {
+        var count = 0
+        explore(
+            Model(steps: Array(repeating: [.claim, .work, .release], count: threads), callsLeft: calls),
+            &count
+        )
+        #expect(count > 100)
+    }
+
+    @Test
+    func holderThatClaimsAgainIsTold() {
+        var turn = SourceTurn<Int>()
+        let thread = ThreadIdentity(value: 1)
+        guard case .granted = turn.claim(by: thread, orWait: { 0 }), case .held = turn.claim(by: thread, orWait: { 0 })
+        else {
+            Issue.record("granted, then held")
+            return
+        }
+    }
+}
