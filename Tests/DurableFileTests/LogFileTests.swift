@@ -20,7 +20,7 @@ struct LogFileTests {
     func readingMakesNothing() throws {
         let log = try open("a/b/log")
         try log.catchUp()
-        try log.append { _ in nil }
+        try log.append({ _ in nil }, commit: { _ in })
         #expect(try folder.names() == [])
     }
 

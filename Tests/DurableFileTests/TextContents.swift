@@ -75,7 +75,7 @@ extension LogFile<TextContents> {
     var values: [String: String] { withContents { $0.values } }
 
     func set(_ name: String, _ value: String) throws(LogError) {
-        try append { $0.stage(name, value) }
+        try append({ $0.stage(name, value) }, commit: { $0.commit() })
     }
 }
 

@@ -15,8 +15,6 @@ package protocol LogContents: AnyObject, Sendable {
     func replace(with contents: Self)
     /// What there is now, for one user without the lock.
     func copy() -> Self
-    /// Takes in the line that was prepared last and that is stored now.
-    func commit()
     /// Whether something changed that whoever uses the log hasn't asked for yet.
     var hasNews: Bool { get }
     /// All there is without an unfinished line, one entry a line, each line with its newline.

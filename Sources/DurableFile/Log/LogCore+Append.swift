@@ -3,9 +3,14 @@ internal import CDurableFile
 extension LogCore {
     /// Adds the line that `prepare` makes of what everybody has stored; nil adds nothing.
     ///
-    /// `prepare` may be asked twice. If an error is thrown, the contents are those of the file. The deadline is the caller's, so
-    /// that threads that wait for each other and then for the file's lock wait once.
-    mutating func append(until deadline: Duration, _ prepare: () -> [UInt8]?) throws(LogError) {
+    /// `prepare` may be asked twice. Once the line is stored, and all before it taken in, `commit` is called. If an error is
+    /// thrown, the contents are those of the file. The deadline is the caller's, so that threads that wait for each other and
+    /// then for the file's lock wait once.
+    mutating func append(
+        until deadline: Duration,
+        _ prepare: () -> [UInt8]?,
+        commit: () -> Void
+    ) throws(LogError) {
         var retries = 0
         while true {
             guard let handle = try currentHandle(), handle.isWritable else {
@@ -22,7 +27,7 @@ extension LogCore {
                 continue
             }
             guard let line = prepare() else { return }
-            return try write(line, to: handle.file)
+            return try write(line, to: handle.file, commit)
         }
     }
 
@@ -109,7 +114,7 @@ extension LogCore {
     }
 
     /// Writes a line behind everything else, also behind what arrives at the same moment.
-    private mutating func write(_ line: [UInt8], to file: OpenFile) throws(LogError) {
+    private mutating func write(_ line: [UInt8], to file: OpenFile, _ commit: () -> Void) throws(LogError) {
         let reader = reader(of: file)
         while true {
             // An unfinished line is left as it is and ended: cutting it off loses lines that are still arriving.
@@ -126,7 +131,7 @@ extension LogCore {
                 }
                 if isWhole && position.offset == start {
                     line.withUnsafeBytes { position.advance(over: $0, lines: 1) }
-                    return contents.commit()
+                    return commit()
                 }
                 // It came to stand in the middle of somebody's line, so once more.
                 try reader.readOn(from: &position, to: end, expecting: end, into: contents, noting: &damage)
@@ -136,7 +141,7 @@ extension LogCore {
                 }
                 // Nothing is known to have come in between, so the line is stored. The position stays before it: the next
                 // call reads it again, with what is around it.
-                return contents.commit()
+                return commit()
             }
         }
     }

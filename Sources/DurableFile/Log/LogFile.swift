@@ -136,12 +136,13 @@ package final class LogFile<Contents: LogContents>: Sendable {
 
     /// Adds the line that `prepare` makes of what everybody has stored; nil adds nothing.
     ///
-    /// `prepare` runs under the lock and may be asked twice. When this returns the line survives the death of the process.
-    /// Where it throws, the contents are those of the file as far as it could be read.
-    package func append(_ prepare: (Contents) -> [UInt8]?) throws(LogError) {
+    /// `prepare` runs under the lock and may be asked twice; `commit` once the line is stored and all before it was taken in.
+    /// When this returns the line survives the death of the process. Where it throws, the contents are those of the file as
+    /// far as it could be read.
+    package func append(_ prepare: (Contents) -> [UInt8]?, commit: (Contents) -> Void) throws(LogError) {
         let deadline = fileSystem.now() + lockTimeout
         try withCore { core throws(LogError) in
-            try core.append(until: deadline) { prepare(contents) }
+            try core.append(until: deadline, { prepare(contents) }, commit: { commit(contents) })
         }
         scheduleSync()
     }

@@ -1,5 +1,3 @@
-internal import DurableFile
-
 extension PreferenceStore {
     /// What is stored under a name; nil where nothing is.
     ///

@@ -1,5 +1,3 @@
-internal import DurableFile
-
 /// Where values live: it caches, observes and isolates what a backend keeps.
 ///
 /// All of it may be used on any thread. A store is loaded at its first read or write, not before. A set is visible to

@@ -17,10 +17,8 @@ final class Source: Sendable {
     /// The handler of the store that was made over this source.
     let issues = IssueReporter()
     private let state: Lock<SourceState>
-    /// What is stored, as stores show it; a leaf lock.
-    private let values: Lock<[String: PropertyListValue]>
-    /// Whether there are no values, so that a read that looks through layers need not take the lock.
-    private let isEmpty: Atomic<Bool>
+    /// What is stored, as stores show it.
+    private let values: StoredValues
     /// Whether reads need not open the backend, as that was done, or tried and reported.
     private let isSettled: Atomic<Bool>
     /// Whether plain sets are kept while the backend can't be opened, and stored once it can.
@@ -35,8 +33,7 @@ final class Source: Sendable {
         backend = nil
         asked = nil
         state = Lock(SourceState(phase: .open))
-        values = Lock(contents)
-        isEmpty = Atomic(contents.isEmpty)
+        values = StoredValues(contents)
         isSettled = Atomic(true)
     }
 
@@ -46,8 +43,7 @@ final class Source: Sendable {
         self.asked = asked
         state = Lock(SourceState(phase: .closed))
         if asked != nil { state.withLock { $0.known = [] } }
-        values = Lock([:])
-        isEmpty = Atomic(true)
+        values = StoredValues()
         isSettled = Atomic(false)
     }
 
@@ -58,12 +54,12 @@ final class Source: Sendable {
 
     /// What is stored under a name; of one moment with other names only under a lock of a store that shows them.
     func value(of name: String) -> PropertyListValue? {
-        isEmpty.load(ordering: .acquiring) ? nil : values.withLock { $0[name] }
+        values[name]
     }
 
     /// Everything stored; as `value(of:)`.
     var contents: [String: PropertyListValue] {
-        isEmpty.load(ordering: .acquiring) ? [:] : values.withLock { $0 }
+        values.all
     }
 
     /// Counts up whenever values change; as `value(of:)`.
@@ -138,8 +134,8 @@ extension Source {
             let contents = try backend.load(host: host)
             let (isFirst, kept) = state.withLock { ($0.failure == nil, $0.kept) }
             guard !isFirst else {
-                replaceSilently(with: contents)
-                return state.withLock { $0.phase = .open }
+                values.replace(with: contents)
+                return open(backend)
             }
             // Reads gave defaults after an earlier try had failed: what is there now is a change, but for what was set since.
             var changes = contents.merging(askForAll()) { $1 }.mapValues(Optional.some)
@@ -148,20 +144,20 @@ extension Source {
                 changes.merge(outside) { $1 }
                 for name in kept.keys { changes[name] = nil }
             }
-            state.withLock { state in
-                state.phase = .open
-                state.kept = [:]
-            }
             publishExternal(changes, into: &publications)
+            open(backend)
         } catch {
             state.withLock { $0.phase = .failed(error) }
             throw error
         }
     }
 
-    private func replaceSilently(with contents: [String: PropertyListValue]) {
-        values.withLock { $0 = contents }
-        isEmpty.store(contents.isEmpty, ordering: .releasing)
+    private func open(_ backend: any PreferenceBackend) {
+        (backend as? FileBackend)?.adopt(values)
+        state.withLock { state in
+            state.phase = .open
+            state.kept = [:]
+        }
     }
 
     private var host: PreferenceBackendHost {
@@ -189,7 +185,7 @@ extension Source {
                 state.withLock { state in
                     StoreCore.withLocks(of: state.cores[...]) { _, _ in
                     } _: {
-                        set(new)
+                        values.make(new)
                     }
                     state.known?.formUnion(names)
                 }
@@ -264,7 +260,7 @@ extension Source {
         try JSONLine.check(changes)
         var publications = Publications()
         let isStored = state.withLock { state in
-            guard condition.isNone || values.withLock({ condition.holds(for: $0) }) else { return false }
+            guard values.hold(condition) else { return false }
             publish(changes, publication, with: &state, into: &publications)
             return true
         }
@@ -424,31 +420,15 @@ extension Source {
         with state: inout SourceState,
         into publications: inout Publications
     ) {
-        let changed = values.withLock { values in
-            var changed = ShortList<ValueChange>()
-            changes.forEach { name, new in
-                let change = ValueChange(name: name, to: new, at: values.index(forKey: name), in: values)
-                if change.old != new { changed.append(change) }
-            }
-            return changed
-        }
+        let changed = values.differences(of: changes)
         guard !changed.isEmpty else { return }
         let cores = state.cores
         StoreCore.withLocks(of: cores[...]) { core, state in
             core.take(changed, of: self, publication, in: &state, into: &publications)
         } _: {
-            set(changed)
+            values.make(changed)
         }
         state.version += 1
         publications.keep(cores)
-    }
-
-    private func set(_ changes: ShortList<ValueChange>) {
-        values.withLock { values in
-            // First those that move nothing.
-            changes.forEach { if let place = $0.place, let new = $0.new { values.values[place] = new } }
-            changes.forEach { if $0.place == nil || $0.new == nil { values[$0.name] = $0.new } }
-            isEmpty.store(values.isEmpty, ordering: .releasing)
-        }
     }
 }

@@ -8,7 +8,7 @@ extension SharedStore {
         case .standard:
             // The command line's values are among the standard defaults, as texts; a layer above reads these by the
             // declared type.
-            PreferenceStore(standIn: standIn) {
+            return PreferenceStore(standIn: standIn) {
                 let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
                 let defaults = source(over: .standard, file: DefaultsFile.path(ofDomain: Bundle.main.bundleIdentifier))
                 return [.unlistedArguments(arguments), Layer(source: defaults)]

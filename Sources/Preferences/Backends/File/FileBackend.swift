@@ -5,6 +5,8 @@ internal import Synchronization
 package final class FileBackend: PreferenceBackend {
     private let log: LogFile<FileContents>
     private let isImmediate: Atomic<Bool>
+    /// Whether a source publishes what this backend tells; else telling it is publishing it.
+    private let isAdopted = Atomic(false)
 
     /// Opens nothing yet, so a file that can't be used shows in `load`.
     package init(
@@ -44,7 +46,9 @@ package final class FileBackend: PreferenceBackend {
 
     package func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
         do { try log.catchUp() } catch { throw PreferencesError(error) }
-        return log.withContents { $0.takeOutside() }
+        let changes = log.withContents(\.differences)
+        publish(changes)
+        return changes
     }
 
     package func apply(
@@ -52,31 +56,51 @@ package final class FileBackend: PreferenceBackend {
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         var isStored = false
-        var isWritten = false
         var refusal: PreferencesError?
+        var written: [String: PropertyListValue?] = [:]
+        var outside: [String: PropertyListValue?]?
+        var isOutrun = false
         do {
             try log.append { contents in
-                isStored = condition.holds(for: contents.values)
-                isWritten = false
-                guard isStored, let changes = contents.stage(changes) else { return nil }
-                do throws(PreferencesError) {
-                    var line: [UInt8] = []
-                    line.reserveCapacity(128)
-                    try JSONLine.write(changes, to: &line)
-                    isWritten = true
-                    return line
-                } catch {
+                written = [:]
+                isStored = contents.holds(condition)
+                guard isStored else { return nil }
+                written = contents.different(changes)
+                if written.isEmpty { return nil }
+                do throws(PreferencesError) { return try Self.line(written) } catch {
                     refusal = error
                     return nil
                 }
+            } commit: { contents in
+                outside = contents.differences
+                contents.store(written)
+                // What was in the file already wasn't written again; where another's line came in between, that is news.
+                isOutrun = written.count < changes.count && !contents.different(changes).isEmpty
             }
         } catch { throw PreferencesError(error) }
         if let refusal { throw refusal }
-        let (outside, hasNews) = log.withContents { [isWritten] contents in
-            (isWritten ? contents.takeOutsideOfCommit() : contents.takeOutside(), contents.hasNews)
-        }
-        if hasNews { log.announceNews() }
-        return PreferenceBackendCommit(outside: outside, isStored: isStored)
+        let commit = PreferenceBackendCommit(outside: outside ?? log.withContents(\.differences), isStored: isStored)
+        publish(commit.outside)
+        if isStored { publish(changes) }
+        if isOutrun { log.announceNews() }
+        return commit
+    }
+
+    /// Lets a source publish what this backend tells, in values that are what was published until now; call with the turn.
+    func adopt(_ values: StoredValues) {
+        log.withContents { $0.adopt(values) }
+        isAdopted.store(true, ordering: .relaxed)
+    }
+
+    private func publish(_ changes: [String: PropertyListValue?]) {
+        if !isAdopted.load(ordering: .relaxed) { log.withContents { $0.published.set(changes) } }
+    }
+
+    private static func line(_ changes: [String: PropertyListValue?]) throws(PreferencesError) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(128)
+        try JSONLine.write(changes, to: &line)
+        return line
     }
 
     package func settle() throws(PreferencesError) {

@@ -1,20 +1,16 @@
 internal import DurableFile
 
-/// The values of a preferences file, and which of them the store hasn't been told of.
+/// The values of a preferences file: those that are published, and what the file says beyond them.
 final class FileContents: LogContents, @unchecked Sendable {  // used under its log's lock only
-    private(set) var values: [String: PropertyListValue] = [:]
-    /// What the store was told last, of each name that changed since; nil for absent.
-    private var told: [String: PropertyListValue?] = [:]
+    /// What is published: the source's own values once it has adopted the backend.
+    private(set) var published = StoredValues()
+    /// What the file says of names of which it says something else than is published, or did when that was last looked at.
+    private var pending: [String: PropertyListValue?] = [:]
     /// What the names of an unfinished last line held before it.
-    private var beforeUnfinished: [String: PropertyListValue?] = [:]
-    /// What the store wants stored, and what of it is being written.
-    private var requested: [String: PropertyListValue?] = [:]
-    private var staged: [String: PropertyListValue?] = [:]
-    /// What others had changed when `staged` was taken in.
-    private var outside: [String: PropertyListValue?] = [:]
-    /// Whether a store has been told of the values.
+    private var unfinished: [String: PropertyListValue?] = [:]
+    /// Whether the values were given out, so that they change by being published only.
     private var isLoaded = false
-    /// Whether a store would have been, had the file been readable.
+    /// Whether they would have been, had the file been readable.
     private var isAwaited = false
 
     init() {}
@@ -27,35 +23,37 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
         Self.reading(line, isFirst: isFirst) { name, value in
-            if beforeUnfinished[name] == nil { beforeUnfinished[name] = .some(values[name]) }
+            if unfinished[name] == nil { unfinished.updateValue(self.value(of: name), forKey: name) }
             set(value, for: name)
         }
     }
 
     func dropUnfinished() {
-        for (name, value) in beforeUnfinished { set(value, for: name) }
-        beforeUnfinished = [:]
+        for (name, value) in unfinished { set(value, for: name) }
+        unfinished = [:]
     }
 
     func replace(with contents: FileContents) {
+        let values = contents.values
         if isLoaded {
-            for (name, value) in values where contents.values[name] != value { remember(name) }
-            for name in contents.values.keys where values[name] == nil { remember(name) }
+            for name in self.values.keys where values[name] == nil { set(nil, for: name) }
+            for (name, value) in values { set(value, for: name) }
+        } else {
+            published.replace(with: values)
         }
-        values = contents.values
-        beforeUnfinished = contents.beforeUnfinished
+        unfinished = contents.unfinished
     }
 
     func copy() -> FileContents {
         let copy = FileContents()
-        copy.values = values
-        copy.beforeUnfinished = beforeUnfinished
+        copy.published.replace(with: values)
+        copy.unfinished = unfinished
         return copy
     }
 
     func lines() throws -> [UInt8] {
         var values = values
-        for (name, value) in beforeUnfinished { values[name] = value }
+        for (name, value) in unfinished { values[name] = value }
         var bytes: [UInt8] = []
         for name in values.namesByBytes { try JSONLine.write(name: name, value: values[name], to: &bytes) }
         return bytes
@@ -63,60 +61,69 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     // MARK: What the store does
 
-    /// Begins to remember what the store isn't told of.
+    /// All that the file says.
+    var values: [String: PropertyListValue] {
+        var values = published.all
+        for (name, value) in pending { values[name] = value }
+        return values
+    }
+
+    /// What the file says of a name.
+    func value(of name: String) -> PropertyListValue? {
+        if !pending.isEmpty, let value = pending[name] { return value }
+        return published[name]
+    }
+
+    /// Lets a source publish, whose values are what was published until now.
+    func adopt(_ values: StoredValues) { published = values }
+
+    /// Gives the values out, which change by being published from now on.
     func load() -> [String: PropertyListValue] {
+        published.set(differences)
         isLoaded = true
         isAwaited = false
-        return values
+        return published.all
     }
 
     /// Notes that the file could not be read; once it can, that is news.
     func awaitReading() { isAwaited = true }
 
-    /// What changed since the store was told last.
-    func takeOutside() -> [String: PropertyListValue?] {
-        if told.isEmpty { return [:] }
-        defer { told = [:] }
-        return told.filter { name, value in values[name] != value }.reduce(into: [:]) { changes, entry in
-            changes[entry.key] = .some(values[entry.key])
+    var hasNews: Bool { isAwaited || hasDifferences }
+
+    private var hasDifferences: Bool { pending.contains { name, value in published[name] != value } }
+
+    /// What the file says otherwise than is published, and stays pending until it is.
+    var differences: [String: PropertyListValue?] {
+        if !pending.isEmpty {
+            if hasDifferences {
+                pending = pending.filter { name, value in published[name] != value }
+            } else {
+                pending.removeAll(keepingCapacity: pending.count < 64)
+            }
         }
+        return pending
     }
 
-    var hasNews: Bool { isAwaited || told.contains { name, value in values[name] != value } }
-
-    /// Chooses what of some changes has to be written; nil where nothing has.
-    func stage(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?]? {
-        requested = changes
-        let isAllNews = changes.allSatisfy { name, value in values[name] != value }
-        staged = isAllNews ? changes : changes.filter { name, value in values[name] != value }
-        return staged.isEmpty ? nil : staged
+    func holds(_ condition: PreferenceCondition) -> Bool {
+        if condition.isComplete { return condition.holds(for: values) }
+        return condition.values.allSatisfy { name, expected in value(of: name) == expected }
     }
 
-    /// Takes in what was staged, behind everything that others have changed.
-    func commit() {
-        outside = takeOutside()
-        for (name, value) in staged { values[name] = value }
-        // The store takes what it asked for to be stored now; where another's line came in between, it learns so next.
-        if staged.count < requested.count {
-            for (name, value) in requested where values[name] != value { told[name] = .some(value) }
-        }
-        staged = [:]
-        requested = [:]
+    /// Which of some changes the file doesn't have already.
+    func different(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
+        let isAll = changes.allSatisfy { name, new in value(of: name) != new }
+        return isAll ? changes : changes.filter { name, new in value(of: name) != new }
     }
 
-    /// What others changed before the last commit.
-    func takeOutsideOfCommit() -> [String: PropertyListValue?] {
-        defer { outside = [:] }
-        return outside
+    /// Takes in what was stored, to be published.
+    func store(_ changes: [String: PropertyListValue?]) {
+        for (name, value) in changes { pending.updateValue(value, forKey: name) }
     }
 
     private func set(_ value: PropertyListValue?, for name: String) {
-        remember(name)
-        values[name] = value
-    }
-
-    private func remember(_ name: String) {
-        if isLoaded && told[name] == nil { told[name] = .some(values[name]) }
+        guard isLoaded else { return published.set(value, for: name) }
+        if pending[name] == nil, published[name] == value { return }
+        pending.updateValue(value, forKey: name)
     }
 
     private static func reading(
