@@ -5,6 +5,9 @@ internal import CDurableFile
 /// It goes with the thread and not with what it delivers, so that answers which go to and fro between several places
 /// count as well.
 package enum AnswerDepth {
+    /// How often observers may set in answer to a change that was set in answer to … before it is called a loop.
+    package static var limit: Int { 1000 }
+
     /// The calling thread's; 0 where it answers nothing.
     package static var current: Int { Int(c_thread_answer_depth().pointee) }
 

@@ -40,3 +40,11 @@ struct ChangeBatch: Sendable {
         entries.first { $0.name == name } ?? entriesBelow.first { $0.name == name }
     }
 }
+
+/// Where a change came from.
+public enum PreferenceChangeOrigin: Sendable, Hashable {
+    /// This process, through this library.
+    case local
+    /// Another process, a person with an editor, or a framework below the store.
+    case external
+}

@@ -1,11 +1,3 @@
-/// Where a change came from.
-public enum PreferenceChangeOrigin: Sendable, Hashable {
-    /// This process, through this library.
-    case local
-    /// Another process, a person with an editor, or a framework below the store.
-    case external
-}
-
 /// A change of one preference, as `Preference.observe` tells it.
 public struct PreferenceChange<Value: Sendable>: Sendable {
     /// The preference's name.

@@ -21,7 +21,7 @@ extension StoreCore {
                 return
             case .handOver:
                 // Observers of an isolated store see the stores of its scope on that thread too.
-                let rest: @Sendable () -> Void = { [self, isolation = PreferenceStore.isolation] in
+                let rest: @Sendable () -> Void = { [self, isolation = PreferenceIsolation.current] in
                     state.withLock { $0.queue.takeOver(by: .current) }
                     isolation.run { deliverRest(isOwnThread: true) }
                 }

@@ -117,10 +117,3 @@ final class PreferenceRules<Value: Sendable>: Sendable {
         )
     }
 }
-
-/// What slots of one name are told apart by.
-struct SlotKey: Hashable, Sendable {
-    let type: ObjectIdentifier
-    let coding: String
-    let validation: ObjectIdentifier?
-}

@@ -53,7 +53,7 @@ final class IssueReporter: Sendable {
 
     private static func call(with report: Report) {
         // As with observers that answer each other, there has to be an end.
-        guard report.depth <= StoreCore.answerDepthLimit else {
+        guard report.depth <= AnswerDepth.limit else {
             return writeToLog(
                 PreferencesError(
                     .feedbackLoop,
@@ -72,36 +72,5 @@ final class IssueReporter: Sendable {
             let replaced = standard.withLock { exchange(&$0, with: newValue) }
             withExtendedLifetime(replaced) {}
         }
-    }
-}
-
-extension PreferenceStore {
-    /// Sets who is told of unreadable values, refused sets that can't throw, and damage; nil for the default handler.
-    ///
-    /// The handler is called on the thread where the issue arose, without a lock held, and may use the store. An issue that
-    /// arises on that thread while a handler runs is handled when it has returned; where each one leads to another, the
-    /// handlers are no longer called after a thousand. One store
-    /// has one handler: a later call replaces it. A layered store's also gets what its layers find, such as a damaged
-    /// line of a file, unless the layer has a handler of its own.
-    public func onIssue(_ handler: (@Sendable (PreferencesError) -> Void)?) {
-        resolved.core.issues.setHandler(handler)
-    }
-
-    /// Who is told of the issues of stores that have no handler of their own.
-    ///
-    /// At first it writes to the log: `os.Logger` on Apple platforms, standard error elsewhere.
-    public static var defaultIssueHandler: @Sendable (PreferencesError) -> Void {
-        get { IssueReporter.standardHandler }
-        set { IssueReporter.standardHandler = newValue }
-    }
-
-    func report(_ error: PreferencesError) {
-        core.report(error)
-    }
-
-    /// Reports what could not be read, once for each stored value and kind of reader.
-    func report(unreadable problems: [PreferencesError], name: String, key: SlotKey) {
-        guard !problems.isEmpty, core.state.withLock({ $0.isFirstReport(on: name, by: key) }) else { return }
-        for problem in problems { report(problem) }
     }
 }

@@ -13,7 +13,7 @@ struct Layer: Sendable {
     /// How a preference's name is written in the layer, where that is another way; such names are not listed.
     var spelling: (@Sendable (String) -> String)?
     /// The store that was made into a layer of another, kept for its issue handler and its identity.
-    var owner: PreferenceStore?
+    var owner: (any AnyObject & Sendable)?
 
     static func managed(_ source: Source) -> Layer {
         Layer(source: source, name: "managed", isReadOnly: true, isManaged: true)
@@ -117,29 +117,5 @@ final class LayerList: Sendable {
             isText: layers[index].isText,
             layer: index == writableIndex ? nil : layers[index].name
         )
-    }
-}
-
-/// A stored value that may answer for a name.
-struct StoredCandidate: Equatable, Sendable {
-    let value: PropertyListValue
-    /// Whether the value is text that a person wrote for a declared type.
-    var isText = false
-    /// The layer it stands in; nil for the one that takes the writes.
-    var layer: String?
-}
-
-/// What may answer for a name, the strongest first.
-typealias StoredCandidates = ShortList<StoredCandidate>
-
-extension ShortList<StoredCandidate> {
-    init(_ value: PropertyListValue?) {
-        self.init()
-        if let value { append(StoredCandidate(value: value)) }
-    }
-
-    /// The first that `canRead` says yes to.
-    func first(where canRead: (StoredCandidate) -> Bool) -> StoredCandidate? {
-        firstResult { canRead($0) ? $0 : nil }
     }
 }

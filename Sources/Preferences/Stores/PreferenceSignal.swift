@@ -139,7 +139,7 @@ extension PreferenceSignal {
     private static let waiting = Lock<[(signal: PreferenceSignal, isolation: PreferenceIsolation)]>([])
 
     fileprivate static func sendFromMainActor(_ ended: ShortList<PreferenceSignals.EndedEpoch>) {
-        let isolation = PreferenceStore.isolation
+        let isolation = PreferenceIsolation.current
         let isFirst = waiting.withLock { waiting in
             let isFirst = waiting.isEmpty
             ended.forEach { ended in

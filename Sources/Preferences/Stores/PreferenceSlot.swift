@@ -55,3 +55,10 @@ final class PreferenceSlot<Value: Sendable>: Sendable {
         withExtendedLifetime(last) {}
     }
 }
+
+/// What slots of one name are told apart by.
+struct SlotKey: Hashable, Sendable {
+    let type: ObjectIdentifier
+    let coding: String
+    let validation: ObjectIdentifier?
+}

@@ -23,7 +23,7 @@ enum SharedStores {
     static func store(_ shared: SharedStore) -> PreferenceStore {
         registry.withLock { registry in
             if let store = registry.stores[shared] { return store }
-            let standIn = StandIn.memory(shared)
+            let standIn = StandIn.memory(isStandard: shared == .standard)
             let store =
                 IsolatedProgram.isOn
                 ? PreferenceStore(Layer(source: Source([:])), standIn: standIn) : shared.makeStore(standIn: standIn)
@@ -86,5 +86,58 @@ extension PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
         return SharedStores.store(.suite(name))
+    }
+
+    /// Makes a store that shows several as one: the first that has a name answers.
+    ///
+    /// Writes go to the first layer that takes them; `arguments`, `environment`, `managed` and `system` don't. A name
+    /// that a managed layer has can't be changed: `write` throws `managed`. A value that is set below a stronger layer's
+    /// is stored and reported as `hidden`, once for each name; `update` and transactions read and write as if the read-only
+    /// layers above the writable one were absent. `Preference.source` tells which layer answers. A layer's change is
+    /// visible in the layered store as soon as in the layer.
+    public static func layered(_ layers: [PreferenceStore]) -> PreferenceStore {
+        let showsShared = layers.contains { $0.standIn != nil }
+        let store = PreferenceStore(layers: layers, standIn: showsShared ? .layers(layers) : nil)
+        if showsShared { SharedStores.register(layered: store) }
+        return store
+    }
+}
+
+extension PreferenceStore {
+    /// The stores that the calling code sees in place of the shared ones, to be taken along to detached tasks, queues
+    /// and threads.
+    public static var isolation: PreferenceIsolation {
+        PreferenceIsolation.current
+    }
+
+    /// Runs `body` with a fresh in-memory store in place of `.standard` and of every `.suite`.
+    ///
+    /// Preferences held anywhere, also in static lets and in objects made before, use the fresh stores while they are
+    /// used inside `body`; each suite has its own. So do layered stores over a shared one. Stores of one's own, such as
+    /// `file(at:)`, stay what they are. Child tasks and `Task { … }` inherit the scope, for as long as they run;
+    /// detached tasks, dispatch queues and threads don't: `isolation` takes it along. Observations and iterators go on
+    /// with the stores of the scope that they were made in. Scopes nest; the inner one counts. Any number may be open
+    /// at once.
+    ///
+    /// - Parameters:
+    ///   - contents: What `.standard` holds at first.
+    ///   - body: What runs with the fresh stores, on the calling thread; its result and its error are passed on.
+    public static func withIsolatedStores<Result, Failure: Error>(
+        _ contents: [String: PropertyListValue] = [:],
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try IsolationScope.with(scope(contents), body)
+    }
+
+    /// As the synchronous form, for an asynchronous `body`, which runs on the caller's actor.
+    public nonisolated(nonsending) static func withIsolatedStores<Result, Failure: Error>(
+        _ contents: [String: PropertyListValue] = [:],
+        _ body: nonisolated(nonsending) () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await IsolationScope.with(scope(contents), body)
+    }
+
+    private static func scope(_ contents: [String: PropertyListValue]) -> IsolationScope {
+        IsolationScope(contents) { SharedStores.forgetValues(if: $0) }
     }
 }

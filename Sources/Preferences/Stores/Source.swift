@@ -77,11 +77,11 @@ final class Source: Sendable {
     // MARK: Who shows it
 
     /// Adds a store to those whose readers and observers learn of changes.
-    func attach(_ core: StoreCore) {
+    func attach(_ core: any SourceUser) {
         state.withLock { $0.attach(core) }
     }
 
-    func detach(_ core: StoreCore) {
+    func detach(_ core: any SourceUser) {
         let removed = state.withLock { $0.detach(core) }
         withExtendedLifetime(removed) {}
     }
@@ -94,7 +94,7 @@ final class Source: Sendable {
     var hasEarlySubscriptions: Bool { earlySubscriptions.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// The stores that show it.
-    var cores: [StoreCore] { state.withLock { $0.cores } }
+    var cores: [any SourceUser] { state.withLock { $0.cores } }
 
     /// Calls the handler of the store that was made over this source; without one those of the stores that show it too.
     func report(_ error: PreferencesError) {
@@ -183,10 +183,9 @@ extension Source {
                     new.append(ValueChange(name: name, to: value))
                 }
                 state.withLock { state in
-                    StoreCore.withLocks(of: state.cores[...]) { _, _ in
-                    } _: {
-                        values.make(new)
-                    }
+                    // Nobody has read them, so nobody has to look again; but no snapshot may see a part of them.
+                    var nobody = Publications()
+                    change(new, for: state.cores[...], preparing: ShortList(), Publication(origin: .external), &nobody)
                     state.known?.formUnion(names)
                 }
             }
@@ -213,8 +212,8 @@ extension Source {
         prepare(asked == nil ? [] : Self.names(of: cores))
     }
 
-    private static func names(of cores: [StoreCore]) -> Set<String> {
-        cores.reduce(into: []) { names, core in core.state.withLock { names.formUnion($0.names) } }
+    private static func names(of cores: [any SourceUser]) -> Set<String> {
+        cores.reduce(into: []) { $0.formUnion($1.names) }
     }
 }
 
@@ -225,7 +224,7 @@ extension Source {
     func commit(
         _ changes: ValueChanges,
         if condition: PreferenceCondition,
-        by initiator: StoreCore,
+        by initiator: any SourceUser,
         announcedUpTo: UInt64
     ) throws(PreferencesError) -> Bool {
         let own = Publication(origin: .local, announcedUpTo: announcedUpTo, initiator: initiator)
@@ -423,12 +422,34 @@ extension Source {
         let changed = values.differences(of: changes)
         guard !changed.isEmpty else { return }
         let cores = state.cores
-        StoreCore.withLocks(of: cores[...]) { core, state in
-            core.take(changed, of: self, publication, in: &state, into: &publications)
-        } _: {
-            values.make(changed)
-        }
+        change(changed, for: cores[...], preparing: changed, publication, &publications)
         state.version += 1
         publications.keep(cores)
+    }
+
+    /// Changes the values while all stores are locked, one after the other in the order of their age.
+    private func change(
+        _ changes: ShortList<ValueChange>,
+        for cores: ArraySlice<any SourceUser>,
+        preparing prepared: ShortList<ValueChange>,
+        _ publication: Publication,
+        _ publications: inout Publications
+    ) {
+        guard let core = cores.first else { return values.make(changes) }
+        core.lock(preparing: prepared, of: self, publication, into: &publications) { publications in
+            change(changes, for: cores.dropFirst(), preparing: prepared, publication, &publications)
+        }
+    }
+}
+
+extension PreferencesError {
+    /// The error for what depends on values that could not be read.
+    init(unread cause: PreferencesError) {
+        self.init(
+            .unavailable,
+            "what is stored could not be read, so that nothing which depends on it was changed; "
+                + "mend that, and try again",
+            cause: cause
+        )
     }
 }

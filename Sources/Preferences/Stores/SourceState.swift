@@ -13,7 +13,7 @@ struct SourceState {
     /// What the backend reported while a thread was at it.
     var reports: [PreferencesError] = []
     /// The stores that show the source, by age.
-    private(set) var cores: [StoreCore] = []
+    private(set) var cores: [any SourceUser] = []
     /// What was set while the backend could not be opened.
     var kept: [String: PropertyListValue?] = [:]
     /// The names that the backend was asked for; nil where it lists all it has.
@@ -46,14 +46,14 @@ struct SourceState {
         return Set(names).subtracting(known)
     }
 
-    mutating func attach(_ core: StoreCore) {
+    mutating func attach(_ core: any SourceUser) {
         guard !cores.contains(where: { $0 === core }) else { return }
         let index = cores.firstIndex { $0.id > core.id } ?? cores.endIndex
         cores.insert(core, at: index)
     }
 
     /// Takes a store out; the caller releases it without the lock.
-    mutating func detach(_ core: StoreCore) -> StoreCore? {
+    mutating func detach(_ core: any SourceUser) -> (any SourceUser)? {
         cores.firstIndex { $0 === core }.map { cores.remove(at: $0) }
     }
 

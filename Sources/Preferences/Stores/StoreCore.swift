@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Sources hold it, and it holds no `PreferenceStore`: that one ends when its last user lets go of it, and then takes the
 /// core out of the sources.
-final class StoreCore: Sendable {
+final class StoreCore: SourceUser {
     /// Counts up over the process: the locks of several stores are taken in this order.
     let id: UInt64
     let state = Lock(StoreState())
@@ -157,8 +157,8 @@ extension StoreCore {
     ) throws(PreferencesError) -> Bool {
         let list = preparedLayers(for: changes)
         guard let writable = list.writable else { throw PreferencesError(readOnly: list) }
-        guard AnswerDepth.current <= Self.answerDepthLimit else {
-            throw PreferencesError(loopOver: changes, limit: Self.answerDepthLimit)
+        guard AnswerDepth.current <= AnswerDepth.limit else {
+            throw PreferencesError(loopOver: changes, limit: AnswerDepth.limit)
         }
         if !list.isPlain {
             for layer in list.layers where layer.isManaged { try layer.source.checkPolicy() }
@@ -174,9 +174,6 @@ extension StoreCore {
         }
         return try writable.commit(changes, if: reads.condition, by: self, announcedUpTo: newest)
     }
-
-    /// How often observers may set in answer to a change that was set in answer to … before it is called a loop.
-    static var answerDepthLimit: Int { 1000 }
 }
 
 extension LayerList {
@@ -223,48 +220,30 @@ extension PreferencesError {
             "the value is managed by an administrator and can't be changed here; nothing was changed"
         )
     }
-
-    /// The error for what depends on values that could not be read.
-    init(unread cause: PreferencesError) {
-        self.init(
-            .unavailable,
-            "what is stored could not be read, so that nothing which depends on it was changed; "
-                + "mend that, and try again",
-            cause: cause
-        )
-    }
 }
 
 // MARK: Publishing
 
-/// How changes of a source came about.
-struct Publication {
-    let origin: PreferenceChangeOrigin
-    /// The number of the last subscription that was notified before the change, where it is for that moment.
-    var announcedUpTo: UInt64 = 0
-    /// The store that was asked to make the change.
-    var initiator: StoreCore?
-}
-
 extension StoreCore {
-    /// Locks several stores, in the order in which they come, which must be that of their age; calls `prepare` with each once
-    /// it is locked, and `body` once all are.
-    static func withLocks(
-        of cores: ArraySlice<StoreCore>,
-        prepare: (StoreCore, inout StoreState) -> Void,
-        _ body: () -> Void
+    func lock(
+        preparing changes: ShortList<ValueChange>,
+        of source: Source,
+        _ publication: Publication,
+        into publications: inout Publications,
+        _ body: (inout Publications) -> Void
     ) {
-        guard let core = cores.first else { return body() }
-        core.state.withLock { state in
-            prepare(core, &state)
-            withLocks(of: cores.dropFirst(), prepare: prepare, body)
+        state.withLock { state in
+            prepare(changes, of: source, publication, in: &state, into: &publications)
+            body(&publications)
         }
     }
+
+    var names: Set<String> { state.withLock { Set($0.names) } }
 
     /// Makes this store's readers look again for what changes in one of its sources, and its observers be notified.
     ///
     /// Call with the store's lock, which is held until the source has changed.
-    func take(
+    private func prepare(
         _ changes: ShortList<ValueChange>,
         of source: Source,
         _ publication: Publication,
@@ -273,45 +252,11 @@ extension StoreCore {
     ) {
         guard let list = madeLayers else { return }
         let batch = state.take(changes, of: source, in: list, publication)
-        if publication.initiator === self, !list.isPlain {
+        if let initiator = publication.initiator, initiator === self, !list.isPlain {
             publications.noteHidden(state.hidden(changes, in: list), in: self)
         }
         guard let batch else { return }
         if batch.isObserved { state.queue.enqueue(batch, setBy: .current, depth: AnswerDepth.current) }
         publications.append(batch, in: self)
-    }
-}
-
-/// What is left to do once the locks of a publication are released.
-struct Publications {
-    private struct Entry {
-        let core: StoreCore
-        let signals: PreferenceSignals
-        let isObserved: Bool
-    }
-
-    private var entries = ShortList<Entry>()
-    private var hidden: [(core: StoreCore, error: PreferencesError)] = []
-    /// Kept until then, as a list's last copy may end a store.
-    private var kept: [StoreCore] = []
-    private var othersKept: [[StoreCore]] = []
-
-    mutating func append(_ batch: ChangeBatch, in core: StoreCore) {
-        entries.append(Entry(core: core, signals: batch.signals, isObserved: batch.isObserved))
-    }
-
-    mutating func noteHidden(_ errors: [PreferencesError], in core: StoreCore) {
-        hidden += errors.map { (core, $0) }
-    }
-
-    mutating func keep(_ cores: [StoreCore]) {
-        if kept.isEmpty { kept = cores } else { othersKept.append(cores) }
-    }
-
-    /// Tells Observation and the observers; call without any lock.
-    func send() {
-        entries.forEach { $0.signals.send() }
-        entries.forEach { if $0.isObserved { $0.core.deliver() } }
-        for (core, error) in hidden { core.report(error) }
     }
 }

@@ -54,7 +54,7 @@ struct IsolationStressTests {
     @Test
     func readsOutsideOfScopesRaceWithOpeningAndClosing() async {
         let backend = MemoryBackend(["stress.number": -1, "stress.text": "shared"])
-        let shared = PreferenceStore(Layer(source: Source(backend)), standIn: .memory(.suite("race")))
+        let shared = PreferenceStore(Layer(source: Source(backend)), standIn: .memory(isStandard: false))
         SharedStores.register(layered: shared)
         let number = Preference("stress.number", default: 0, in: shared)
         let text = Preference("stress.text", default: "default", in: shared)

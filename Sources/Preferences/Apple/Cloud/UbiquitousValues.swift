@@ -40,7 +40,7 @@ extension PreferenceStore {
 
     private static let cloud: PreferenceStore = {
         let source = Source(CloudBackend(UbiquitousValues()))
-        let store = PreferenceStore(Layer(source: source), standIn: .memory(.suite("ubiquitous")))
+        let store = PreferenceStore(Layer(source: source), standIn: .memory(isStandard: false))
         SharedStores.register(layered: store)
         return store
     }()

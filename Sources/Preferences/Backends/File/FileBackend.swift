@@ -46,7 +46,7 @@ package final class FileBackend: PreferenceBackend {
 
     package func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
         do { try log.catchUp() } catch { throw PreferencesError(error) }
-        let changes = log.withContents(\.differences)
+        let changes = log.withContents { $0.takeDifferences() }
         publish(changes)
         return changes
     }
@@ -59,7 +59,6 @@ package final class FileBackend: PreferenceBackend {
         var refusal: PreferencesError?
         var written: [String: PropertyListValue?] = [:]
         var outside: [String: PropertyListValue?]?
-        var isOutrun = false
         do {
             try log.append { contents in
                 written = [:]
@@ -72,17 +71,18 @@ package final class FileBackend: PreferenceBackend {
                     return nil
                 }
             } commit: { contents in
-                outside = contents.differences
-                contents.store(written)
-                // What was in the file already wasn't written again; where another's line came in between, that is news.
-                isOutrun = written.count < changes.count && !contents.different(changes).isEmpty
+                outside = contents.takeDifferences()
+                contents.store(written, of: changes)
             }
         } catch { throw PreferencesError(error) }
         if let refusal { throw refusal }
-        let commit = PreferenceBackendCommit(outside: outside ?? log.withContents(\.differences), isStored: isStored)
+        let commit = PreferenceBackendCommit(
+            outside: outside ?? log.withContents { $0.takeDifferences() },
+            isStored: isStored
+        )
         publish(commit.outside)
         if isStored { publish(changes) }
-        if isOutrun { log.announceNews() }
+        if written.count < changes.count { log.announceNews() }
         return commit
     }
 

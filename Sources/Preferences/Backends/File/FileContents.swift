@@ -8,6 +8,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     private var pending: [String: PropertyListValue?] = [:]
     /// What the names of an unfinished last line held before it.
     private var unfinished: [String: PropertyListValue?] = [:]
+    /// Whether lines were read since the differences were given out last.
+    private var isNews = false
     /// Whether the values were given out, so that they change by being published only.
     private var isLoaded = false
     /// Whether they would have been, had the file been readable.
@@ -79,7 +81,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     /// Gives the values out, which change by being published from now on.
     func load() -> [String: PropertyListValue] {
-        published.set(differences)
+        published.set(takeDifferences())
         isLoaded = true
         isAwaited = false
         return published.all
@@ -88,12 +90,13 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// Notes that the file could not be read; once it can, that is news.
     func awaitReading() { isAwaited = true }
 
-    var hasNews: Bool { isAwaited || hasDifferences }
+    var hasNews: Bool { isAwaited || isNews && hasDifferences }
 
     private var hasDifferences: Bool { pending.contains { name, value in published[name] != value } }
 
-    /// What the file says otherwise than is published, and stays pending until it is.
-    var differences: [String: PropertyListValue?] {
+    /// What the file says otherwise than is published, which stays pending until it is.
+    func takeDifferences() -> [String: PropertyListValue?] {
+        isNews = false
         if !pending.isEmpty {
             if hasDifferences {
                 pending = pending.filter { name, value in published[name] != value }
@@ -115,15 +118,19 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return isAll ? changes : changes.filter { name, new in value(of: name) != new }
     }
 
-    /// Takes in what was stored, to be published.
-    func store(_ changes: [String: PropertyListValue?]) {
-        for (name, value) in changes { pending.updateValue(value, forKey: name) }
+    /// Takes in what of some changes was written, which are all to be published.
+    ///
+    /// What was in the file already wasn't written again; where another's line came in between, that is news.
+    func store(_ written: [String: PropertyListValue?], of changes: [String: PropertyListValue?]) {
+        for (name, value) in written { pending.updateValue(value, forKey: name) }
+        isNews = written.count < changes.count && !different(changes).isEmpty
     }
 
     private func set(_ value: PropertyListValue?, for name: String) {
         guard isLoaded else { return published.set(value, for: name) }
         if pending[name] == nil, published[name] == value { return }
         pending.updateValue(value, forKey: name)
+        isNews = true
     }
 
     private static func reading(
