@@ -38,3 +38,90 @@ extension Preference {
     }
 }
 #endif
+
+#if canImport(Combine) || OpenCombine
+internal import DurableFile
+#if canImport(Combine)
+internal import Combine
+#else
+internal import OpenCombine
+#endif
+
+/// What a subscriber of a `PreferencePublisher` holds: it keeps values until they are asked for.
+final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Sendable {  // `receive` runs singly
+    private struct State {
+        var pending = FirstInFirstOut<StoredCandidates>()
+        var demand = Subscribers.Demand.none
+        var isSending = false
+        var isCancelled = false
+        var observation: PreferenceObservation?
+    }
+
+    private let preference: Preference<Value>
+    private let timing: PreferenceTiming
+    private let receive: (Value) -> Subscribers.Demand
+    private let state = Lock(State())
+
+    init<Downstream: Subscriber>(of preference: Preference<Value>, timing: PreferenceTiming, downstream: Downstream)
+    where Downstream.Input == Value, Downstream.Failure == Never {
+        self.preference = preference
+        self.timing = timing
+        receive = { downstream.receive($0) }
+    }
+
+    /// Begins to observe; the current value is the first to be sent.
+    func begin() {
+        let observation = preference.subscribe(timing: timing, begin: { enqueue($0) }) { [weak self] entry, _ in
+            self?.enqueue(entry.new)
+            self?.send()
+        }
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled { state.observation = observation }
+            return state.isCancelled
+        }
+        if isCancelled { observation.cancel() }
+        send()
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+        state.withLock { $0.demand += demand }
+        send()
+    }
+
+    func cancel() {
+        let observation = state.withLock { state in
+            state.isCancelled = true
+            state.pending.removeAll()
+            return exchange(&state.observation, with: nil)
+        }
+        observation?.cancel()
+    }
+
+    private func enqueue(_ candidates: StoredCandidates) {
+        state.withLock { state in
+            if !state.isCancelled { state.pending.append(candidates) }
+        }
+    }
+
+    /// Sends what is asked for, one value at a time; a thread that finds another sending leaves its value to that one.
+    private func send() {
+        while let candidates = next() {
+            let more = receive(preference.value(of: candidates))
+            state.withLock { state in
+                state.demand += more
+                state.isSending = false
+            }
+        }
+    }
+
+    private func next() -> StoredCandidates? {
+        state.withLock { state in
+            guard !state.isSending, !state.isCancelled, state.demand > .none, let next = state.pending.popFirst()
+            else { return nil }
+            state.isSending = true
+            state.demand -= 1
+            return next
+        }
+    }
+}
+#endif

@@ -74,3 +74,21 @@ final class IssueReporter: Sendable {
         }
     }
 }
+
+#if !canImport(Darwin)
+internal import DurableFile
+
+/// Writes an issue to standard error, as one line.
+func writeToLog(_ error: PreferencesError) {
+    StandardError.write("preferences: \(error)\n")
+}
+#endif
+
+#if canImport(Darwin)
+internal import os
+
+/// Writes an issue to the unified log.
+func writeToLog(_ error: PreferencesError) {
+    Logger(subsystem: "swift-preferences", category: "issues").error("\(error.description, privacy: .public)")
+}
+#endif

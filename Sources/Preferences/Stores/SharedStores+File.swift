@@ -1,3 +1,11 @@
+internal import DurableFile
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 #if !canImport(Darwin)
 extension SharedStore {
     /// The store over the user's file, under what an administrator imposes and over the system's defaults.
@@ -47,3 +55,63 @@ private struct NoBackend: PreferenceBackend {
     func flush() throws(PreferencesError) { throw error }
 }
 #endif
+
+/// The stores that lie in files: one for each file, however often it is asked for, while somebody uses it.
+enum FileStores {
+    private struct Entry {
+        weak var store: PreferenceStore?
+        weak var source: Source?
+        weak var backend: FileBackend?
+    }
+
+    private static let entries = Lock<[String: Entry]>([:])
+
+    /// The store of a file; one that recovers keeps what is set while the file can't be opened.
+    static func store(at path: String, durability: PreferenceDurability = .background, isRecovering: Bool = false)
+        -> PreferenceStore
+    {
+        // However a file is named, it is one store, also before it or its folder exists.
+        let key = LogPath(path: path).real()
+        let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
+            if let store = entries[key]?.store {
+                entries[key]?.backend?.promise(durability)
+                if isRecovering { entries[key]?.source?.recover() }
+                return (store, [])
+            }
+            // Those that are looked at leave the lock alive: one of these may be the last reference.
+            let others = entries.compactMapValues(\.store)
+            entries = entries.filter { others[$0.key] != nil }
+            let backend = FileBackend(path: path, durability: durability)
+            let source = Source(backend)
+            if isRecovering { source.recover() }
+            let store = PreferenceStore(Layer(source: source))
+            entries[key] = Entry(store: store, source: source, backend: backend)
+            return (store, Array(others.values))
+        }
+        return store
+    }
+}
+
+extension PreferenceStore {
+    /// Opens the store that lies in a file.
+    ///
+    /// A file that doesn't exist is made, with its folders, by the first set. One file gives one store, however often
+    /// it is asked for, with the strongest durability that was asked for. The form of the file is described in *On-disk
+    /// format*.
+    ///
+    /// - Parameters:
+    ///   - url: The file's URL; by habit its name ends in `.jsonl`.
+    ///   - durability: When a set survives the loss of power; the death of the process it survives in any case.
+    /// - Throws: Where the file can't be opened or read, or is of a newer format.
+    public static func file(
+        at url: URL,
+        durability: PreferenceDurability = .background
+    ) throws(PreferencesError) -> PreferenceStore {
+        guard url.isFileURL else {
+            throw PreferencesError(.invalidName, "\(url) is no file URL; use URL(filePath:)")
+        }
+        let store = FileStores.store(at: url.path, durability: durability)
+        try store.core.layers.writable?.open()
+        return store
+    }
+}

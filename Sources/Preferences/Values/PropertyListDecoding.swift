@@ -29,7 +29,7 @@ final class PropertyListDecoding: Decoder {
         at location: @autoclosure () -> CodingLocation
     ) throws -> Value {
         do {
-            return try PropertyListCoder.value(type, of: stored) {
+            return try NativeValue.value(type, of: stored) {
                 let decoding = PropertyListDecoding(type, stored, isNil: isNil, at: location())
                 guard !decoding.location.isTooDeep else { throw decoding.tooDeep }
                 return try type.init(from: decoding)
@@ -117,4 +117,117 @@ extension PropertyListValue {
         default: nil
         }
     }
+}
+
+/// The members of a dictionary.
+struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let members: [String: PropertyListValue]
+    let decoding: PropertyListDecoding
+
+    var codingPath: [any CodingKey] { decoding.codingPath }
+    var allKeys: [Key] { members.keys.compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { try member(key).isNestedNil }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try PropertyListDecoding.decode(type, nested: try member(key), at: decoding.location.inside(key))
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        guard let stored = members[key.stringValue], !stored.isNestedNil else { return nil }
+        return try PropertyListDecoding.decode(type, nested: stored, at: decoding.location.inside(key))
+    }
+
+    func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+        try superDecoder(forKey: key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try superDecoder(forKey: key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder { try decoder(for: SuperKey()) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(for: key) }
+
+    private func decoder(for key: some CodingKey) throws -> any Decoder {
+        try PropertyListDecoding.decode(DecoderItself.self, nested: try member(key), at: decoding.location.inside(key))
+            .decoder
+    }
+
+    private func member(_ key: some CodingKey) throws -> PropertyListValue {
+        if let stored = members[key.stringValue] { return stored }
+        let context = DecodingError.Context(
+            codingPath: codingPath,
+            debugDescription: "missing key \"\(key.stringValue)\""
+        )
+        throw DecodingError.keyNotFound(key, context)
+    }
+}
+
+/// The elements of an array, or of a dictionary that is read as one.
+struct UnkeyedDecoding: UnkeyedDecodingContainer {
+    let elements: [PropertyListValue]
+    /// Whether the elements are the names and values of a dictionary in turn.
+    let areMembers: Bool
+    let decoding: PropertyListDecoding
+    private(set) var currentIndex = 0
+
+    init(elements: [PropertyListValue], areMembers: Bool = false, decoding: PropertyListDecoding) {
+        self.elements = elements
+        self.areMembers = areMembers
+        self.decoding = decoding
+    }
+
+    var codingPath: [any CodingKey] { decoding.codingPath }
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex >= elements.count }
+
+    private var nextLocation: CodingLocation {
+        if areMembers, case .string(let name) = elements[currentIndex & ~1].unnested {
+            return decoding.location.inside(NameKey(stringValue: name))
+        }
+        return decoding.location.inside(IndexKey(currentIndex))
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard try next(Bool?.self).isNestedNil else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let stored = try next(type)
+        let value: Value
+        do {
+            value = try PropertyListDecoding.decode(type, nested: stored, at: nextLocation)
+        } catch {
+            // A dictionary's names are strings whatever the keys were.
+            guard areMembers, currentIndex.isMultiple(of: 2), let number = stored.integerInText else { throw error }
+            value = try PropertyListDecoding.decode(type, nested: number, at: nextLocation)
+        }
+        currentIndex += 1
+        return value
+    }
+
+    mutating func nestedContainer<Nested>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+        try superDecoder().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try superDecoder().unkeyedContainer()
+    }
+    mutating func superDecoder() throws -> any Decoder { try decode(DecoderItself.self).decoder }
+
+    private func next(_ type: Any.Type) throws -> PropertyListValue {
+        if !isAtEnd { return elements[currentIndex] }
+        let context = DecodingError.Context(codingPath: codingPath, debugDescription: "the array ends too early")
+        throw DecodingError.valueNotFound(type, context)
+    }
+}
+
+/// Gives out the decoder that it is made with, so that one way in serves nested containers too.
+struct DecoderItself: Decodable {
+    let decoder: any Decoder
+    init(from decoder: any Decoder) { self.decoder = decoder }
 }

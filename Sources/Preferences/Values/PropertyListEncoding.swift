@@ -27,7 +27,7 @@ final class PropertyListEncoding: Encoder {
         _ value: Value,
         at location: @autoclosure () -> CodingLocation
     ) throws -> PropertyListValue? {
-        if let stored = PropertyListCoder.nativeValue(of: value) { return stored }
+        if let stored = try NativeValue.stored(value) { return stored }
         let encoding = PropertyListEncoding(at: location())
         guard !encoding.location.isTooDeep else { throw encoding.tooDeep(value) }
         try value.encode(to: encoding)

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension PropertyListValue {
     /// The boolean; the integers 0 and 1 are taken for one.
     func boolean() throws(PreferencesError) -> Bool {
@@ -64,5 +70,156 @@ extension PropertyListValue {
         guard case .string(let text) = self else { return nil }
         if let value = Int64(text) { return .integer(value) }
         return UInt64(text).map { .unsigned($0) }
+    }
+}
+
+/// How nil stands inside arrays and dictionaries, which have no place for it.
+///
+/// The rule is the one of Foundation's `PropertyListEncoder`: the string `$null`. So that a string can't be taken for
+/// it, one that is `$null` with any number of dollars gets one more, and loses it when it is read.
+extension PropertyListValue {
+    /// The value as it stands inside an array or a dictionary.
+    init(nested value: PropertyListValue?) {
+        switch value {
+        case nil: self = .string("$null")
+        case .string(let text) where text.isNullWithDollars: self = .string("$" + text)
+        case let value?: self = value
+        }
+    }
+
+    /// Whether the value, read inside an array or a dictionary, is nil where the type has one.
+    var isNestedNil: Bool {
+        guard case .string(let text) = self else { return false }
+        return text.utf8.count == 5 && text == "$null"
+    }
+
+    /// The value without the dollar that `init(nested:)` gave it; a lone `$null` stays.
+    var unnested: PropertyListValue {
+        guard case .string(let text) = self, text.isNullWithDollars, text.utf8.count > 5 else { return self }
+        return .string(String(text.dropFirst()))
+    }
+}
+
+extension String {
+    fileprivate var isNullWithDollars: Bool {
+        guard utf8.first == UInt8(ascii: "$"), utf8.count >= 5, utf8.suffix(4).elementsEqual("null".utf8) else {
+            return false
+        }
+        return utf8.dropLast(4).allSatisfy { $0 == UInt8(ascii: "$") }
+    }
+}
+
+/// The nil of a type that has one, or nil.
+func nilValue<Value>(of type: Value.Type) -> Value? {
+    func open<Literal: ExpressibleByNilLiteral>(_: Literal.Type) -> Value? {
+        let value: Literal = nil
+        return reinterpreted(value, as: type)
+    }
+    guard let literal = type as? any ExpressibleByNilLiteral.Type else { return nil }
+    return open(literal)
+}
+
+/// The value as the type that it has already, or nil; unlike `as?` it doesn't look into optionals and costs a
+/// comparison.
+@inline(__always)
+func reinterpreted<Value, Target>(_ value: Value, as type: Target.Type) -> Target? {
+    Value.self == type ? unsafeBitCast(value, to: type) : nil
+}
+
+extension PropertyListValue {
+    /// What a person may have meant by text that is given for a declared type, besides the text itself and JSON, which
+    /// every coding reads: yes and no, and a date.
+    static func readings(of text: String) -> [PropertyListValue] {
+        switch text.lowercased() {
+        case "yes", "on": return [.boolean(true)]
+        case "no", "off": return [.boolean(false)]
+        default: return DateText.seconds(of: text).map { [.date(Date(timeIntervalSinceReferenceDate: $0))] } ?? []
+        }
+    }
+}
+
+extension PropertyListValue: ExpressibleByBooleanLiteral {
+    /// Makes a boolean.
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension PropertyListValue: ExpressibleByIntegerLiteral {
+    /// Makes an integer.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension PropertyListValue: ExpressibleByFloatLiteral {
+    /// Makes a real.
+    public init(floatLiteral value: Double) { self = .real(value) }
+}
+
+extension PropertyListValue: ExpressibleByStringLiteral {
+    /// Makes a string.
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension PropertyListValue: ExpressibleByArrayLiteral {
+    /// Makes an array.
+    public init(arrayLiteral elements: PropertyListValue...) { self = .array(elements) }
+}
+
+extension PropertyListValue: ExpressibleByDictionaryLiteral {
+    /// Makes a dictionary; of keys that are equal the last one wins.
+    public init(dictionaryLiteral elements: (String, PropertyListValue)...) {
+        self = .dictionary(Dictionary(elements) { _, last in last })
+    }
+}
+
+extension PropertyListValue {
+    /// Whether the value stands before another in the order that sets are stored in.
+    ///
+    /// The order is total and says nothing about meaning: it only makes equal sets equal stored values.
+    func precedes(_ other: PropertyListValue) -> Bool {
+        switch (self, other) {
+        case (.boolean(let left), .boolean(let right)): !left && right
+        case (.integer(let left), .integer(let right)): left < right
+        case (.integer(let left), .unsigned(let right)): left < right
+        case (.unsigned(let left), .integer(let right)): left < right
+        case (.unsigned(let left), .unsigned(let right)): left < right
+        case (.real(let left), .real(let right)): left.orderedBits < right.orderedBits
+        case (.string(let left), .string(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.data(let left), .data(let right)): left.lexicographicallyPrecedes(right)
+        case (.date(let left), .date(let right)):
+            left.timeIntervalSinceReferenceDate.orderedBits < right.timeIntervalSinceReferenceDate.orderedBits
+        case (.array(let left), .array(let right)):
+            left.lexicographicallyPrecedes(right) { $0.precedes($1) }
+        case (.dictionary(let left), .dictionary(let right)):
+            left.inOrder.lexicographicallyPrecedes(right.inOrder) { left, right in
+                if left.key != right.key { return left.key < right.key }
+                return left.value.precedes(right.value)
+            }
+        default: rank < other.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .boolean: 0
+        case .integer, .unsigned: 1
+        case .real: 2
+        case .string: 3
+        case .data: 4
+        case .date: 5
+        case .array: 6
+        case .dictionary: 7
+        }
+    }
+}
+
+extension [String: PropertyListValue] {
+    fileprivate var inOrder: [Element] { sorted { $0.key < $1.key } }
+}
+
+extension Double {
+    /// An integer that orders as the number does, `-0.0` before `0.0`; every NaN is the same last one.
+    fileprivate var orderedBits: Int64 {
+        if isNaN { return .max }
+        let bits = Int64(bitPattern: bitPattern)
+        return bits < 0 ? ~(bits & .max) : bits
     }
 }

@@ -43,3 +43,86 @@ enum JSONLine {
         return try reader.wholeValue()
     }
 }
+
+/// Why a line can't be read.
+struct JSONLineError: Error, Equatable {
+    enum Kind {
+        /// The line is not what this program would write, and nothing that follows can make it so.
+        case damaged
+        /// The line ends before its object does, so it may be one that is still being written.
+        case incomplete
+        /// The file says that it is of a format newer than this program.
+        case unknownFormat
+    }
+
+    let kind: Kind
+    /// What is wrong, to be read after the line's number.
+    let reason: String
+    /// Where in the line, in bytes from its start.
+    let offset: Int
+}
+
+extension JSONLineError: CustomStringConvertible {
+    var description: String { "\(reason), at byte \(offset)" }
+}
+
+/// The reals that JSON can't write, by the word that stands for them in a tag.
+enum NonfiniteWord: String {
+    case nan
+    case infinity = "inf"
+    case negativeInfinity = "-inf"
+
+    /// The word for a real; nil for a finite one.
+    init?(_ value: Double) {
+        if value.isFinite { return nil }
+        self = value.isNaN ? .nan : value > 0 ? .infinity : .negativeInfinity
+    }
+
+    var value: Double {
+        switch self {
+        case .nan: .nan
+        case .infinity: .infinity
+        case .negativeInfinity: -.infinity
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Where the first quote, backslash or control character is, at `start` or after; else the end.
+    ///
+    /// Looks at eight bytes a step: a byte of `x` is zero where `(x - 0x01…) & ~x` has its high bit. A borrow can only
+    /// spoil bytes above the first hit, so the lowest hit is right.
+    func firstIndexToEscape(from start: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var index = start
+        while index &+ 8 <= count {
+            let word = UInt64(littleEndian: loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let quote = word ^ (ones &* 0x22)
+            let backslash = word ^ (ones &* 0x5C)
+            let control = (word &- ones &* 0x20) & ~word
+            let hits = (((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash) | control) & (ones &* 0x80)
+            if hits != 0 { return index &+ hits.trailingZeroBitCount / 8 }
+            index &+= 8
+        }
+        while index < count {
+            let byte = self[index]
+            if byte < 0x20 || byte == 0x22 || byte == 0x5C { return index }
+            index &+= 1
+        }
+        return index
+    }
+
+    var isASCII: Bool {
+        var bits: UInt64 = 0
+        var index = 0
+        while index &+ 8 <= count {
+            bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            index &+= 8
+        }
+        while index < count {
+            bits |= UInt64(self[index])
+            index &+= 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
+}

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Reads a line, or a value alone, from bytes that stay in place meanwhile.
 struct JSONReader {
     /// A name and what the line says of it; nil removes.
@@ -234,5 +240,163 @@ extension JSONReader {
 
     func incomplete() -> JSONLineError {
         JSONLineError(kind: .incomplete, reason: "it ends too early", offset: bytes.count)
+    }
+}
+
+extension JSONReader {
+    /// The number that begins here.
+    mutating func number() throws(JSONLineError) -> PropertyListValue {
+        let start = offset
+        let isNegative = bytes[offset] == UInt8(ascii: "-")
+        if isNegative { offset += 1 }
+
+        // All digits as one whole number, as long as 64 bits hold it, and the power of ten that it is to be scaled by.
+        var digits: UInt64? = 0
+        var exponent = 0
+        let first = offset
+        try takeDigits(into: &digits, start: start)
+        if offset - first > 1, bytes[first] == UInt8(ascii: "0") {
+            throw damaged("a number begins with a needless zero", at: start)
+        }
+        var isReal = false
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
+            isReal = true
+            offset += 1
+            let point = offset
+            try takeDigits(into: &digits, start: start)
+            exponent = point - offset
+        }
+        if offset < bytes.count, bytes[offset] | 0x20 == UInt8(ascii: "e") {
+            isReal = true
+            offset += 1
+            let sign = offset < bytes.count ? bytes[offset] : 0
+            if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { offset += 1 }
+            var power: UInt64? = 0
+            try takeDigits(into: &power, start: start)
+            // Beyond every power that counts, but small enough to add.
+            let magnitude = Int(min(power ?? 1 << 32, 1 << 32))
+            exponent += sign == UInt8(ascii: "-") ? -magnitude : magnitude
+        }
+
+        if !isReal, let digits {
+            if !isNegative { return Int64(exactly: digits).map { .integer($0) } ?? .unsigned(digits) }
+            if digits <= Int64.min.magnitude { return .integer(Int64(truncatingIfNeeded: 0 &- digits)) }
+        }
+        return .real(try real(digits, exponent, isNegative: isNegative, start: start))
+    }
+
+    private mutating func takeDigits(into number: inout UInt64?, start: Int) throws(JSONLineError) {
+        let first = offset
+        while offset < bytes.count {
+            let digit = bytes[offset] &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            if let known = number {
+                let (tens, overflow) = known.multipliedReportingOverflow(by: 10)
+                let (sum, carry) = tens.addingReportingOverflow(UInt64(digit))
+                number = overflow || carry ? nil : sum
+            }
+            offset &+= 1
+        }
+        guard offset == first else { return }
+        guard offset < bytes.count else { throw incomplete() }
+        throw offset == start ? damaged("this is no value", at: start) : damaged("a number lacks digits", at: start)
+    }
+
+    private func real(
+        _ digits: UInt64?,
+        _ exponent: Int,
+        isNegative: Bool,
+        start: Int
+    ) throws(JSONLineError) -> Double {
+        // Both are exact as doubles up to these bounds, so that one operation rounds once (Clinger 1990).
+        if let digits, digits <= 1 << 53, exponent.magnitude <= 22 {
+            let power = Self.powersOfTen[Int(exponent.magnitude)]
+            let magnitude = exponent < 0 ? Double(digits) / power : Double(digits) * power
+            return isNegative ? -magnitude : magnitude
+        }
+        let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+        guard let value = Double(text), value.isFinite else {
+            // Digits that are still arriving may be a negative exponent.
+            guard offset < bytes.count else { throw incomplete() }
+            throw damaged("a number is too large", at: start)
+        }
+        return value
+    }
+
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ]
+}
+
+extension JSONReader {
+    /// The value of a tagged object, from behind the tag's colon to behind the object.
+    @inline(never)
+    mutating func taggedValue(_ tag: String, isFirst: Bool, start: Int) throws(JSONLineError) -> PropertyListValue {
+        guard isFirst else { throw damaged("a tag stands beside other keys", at: start) }
+        let value =
+            switch tag {
+            case "$data": try taggedData()
+            case "$real": try taggedReal()
+            case "$date": try taggedDate()
+            default: throw damaged("a key with a single $ is not a known tag", at: start)
+            }
+        try expectEndOfTag()
+        return value
+    }
+
+    private mutating func taggedData() throws(JSONLineError) -> PropertyListValue {
+        if let data = unescapedData() { return .data(data) }
+        let (content, start) = try taggedContent()
+        guard case .string(var text) = content,
+            let data = text.withUTF8({ Base64.data(of: UnsafeRawBufferPointer($0)) })
+        else {
+            throw damaged("the data is not base64", at: start)
+        }
+        return .data(data)
+    }
+
+    /// What nearly all data is; nil, and nothing is read, where it is something else or damaged.
+    private mutating func unescapedData() -> Data? {
+        skipSpace()
+        guard offset < bytes.count, bytes[offset] == UInt8(ascii: "\"") else { return nil }
+        let end = bytes.firstIndexToEscape(from: offset + 1)
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "\""),
+            let data = Base64.data(of: UnsafeRawBufferPointer(rebasing: bytes[offset + 1..<end]))
+        else { return nil }
+        offset = end + 1
+        return data
+    }
+
+    private mutating func taggedReal() throws(JSONLineError) -> PropertyListValue {
+        let (content, start) = try taggedContent()
+        guard case .string(let text) = content, let word = NonfiniteWord(rawValue: text) else {
+            throw damaged("the real is none of nan, inf and -inf", at: start)
+        }
+        return .real(word.value)
+    }
+
+    private mutating func taggedDate() throws(JSONLineError) -> PropertyListValue {
+        let (content, start) = try taggedContent()
+        let seconds: Double? =
+            switch content {
+            case .string(let text): NonfiniteWord(rawValue: text)?.value ?? DateText.seconds(of: text)
+            case .integer(let seconds): Double(seconds)
+            case .unsigned(let seconds): Double(seconds)
+            case .real(let seconds): seconds
+            default: nil
+            }
+        guard let seconds else { throw damaged("the date is not one of the calendar", at: start) }
+        return .date(Date(timeIntervalSinceReferenceDate: seconds))
+    }
+
+    private mutating func taggedContent() throws(JSONLineError) -> (value: PropertyListValue, start: Int) {
+        skipSpace()
+        let start = offset
+        // Tags don't count as levels, so a tag in a tag would nest without end.
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: "{") || bytes[offset] == UInt8(ascii: "[") {
+            throw damaged("a tag holds an array or an object", at: start)
+        }
+        return (try value(nesting: 0), start)
     }
 }

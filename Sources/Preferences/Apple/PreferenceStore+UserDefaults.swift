@@ -1,0 +1,42 @@
+#if canImport(Darwin) || STANDINS
+internal import Foundation
+
+extension PreferenceStore {
+    convenience init(
+        _ defaults: SharedUserDefaults,
+        protection: DataProtection = .none,
+        sizeLimit: UserDefaultsSizeLimit = .platform,
+        observer: @escaping UserDefaultsBackend.MakeObserver
+    ) {
+        // One backend for all tries to load it: after one that failed it waits for the device to be unlocked.
+        self.init(
+            backend: UserDefaultsBackend(defaults, protection: protection, sizeLimit: sizeLimit, observer: observer)
+        )
+    }
+
+    /// The user defaults that take this store's writes, if any do.
+    var userDefaults: UserDefaults? {
+        (resolved.core.preparedLayers().writable?.backend as? UserDefaultsBackend)?.defaults.object
+    }
+}
+#endif
+
+#if canImport(ObjectiveC)
+public import Foundation
+
+extension PreferenceStore {
+    /// Makes a store over user defaults: those of a suite, or the standard ones.
+    ///
+    /// Each call makes a store with a cache of its own. Only names that were declared, or set by this store, are listed
+    /// and observed, not what the system or others keep there. Changes by other processes are seen, except for names
+    /// with a dot or a leading `@`, whose changes are seen when this process makes them. Values that `register(defaults:)`
+    /// gave count as stored. A set is in the defaults when it returns, unless another thread is setting just then.
+    public static func userDefaults(_ defaults: UserDefaults) -> PreferenceStore {
+        PreferenceStore(SharedUserDefaults(object: defaults), observer: KeyValueObserver.make)
+    }
+}
+
+extension KeyValueObserver {
+    static let make: UserDefaultsBackend.MakeObserver = { KeyValueObserver(of: $0, $1) }
+}
+#endif

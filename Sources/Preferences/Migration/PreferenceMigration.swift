@@ -1,0 +1,115 @@
+/// One step of a store's migration: what leads to a version of its data.
+public struct PreferenceMigration: Sendable {
+    /// The version that the store is of after the step; from 1.
+    public let version: Int
+    let body: @Sendable (inout PreferenceTransaction) throws -> Void
+
+    /// Makes a step.
+    ///
+    /// The body reads and writes the transaction only. It may run again where another process changes what it read, and
+    /// does nothing for good until the whole step is stored, together with the version.
+    public init(_ version: Int, _ body: @escaping @Sendable (inout PreferenceTransaction) throws -> Void) {
+        self.version = version
+        self.body = body
+    }
+}
+
+extension PreferenceStore {
+    /// The name under which a store keeps the version of its data.
+    static let versionName = "preferences.version"
+
+    /// Brings the store's data to a version, by the steps that it has not had yet.
+    ///
+    ///     try await store.migrate(to: 2, steps: [
+    ///         .init(1) { $0["colour"] = $0["color"]; $0["color"] = nil },
+    ///         .init(2) { $0[preferences.$volume] *= 10 },
+    ///     ])
+    ///
+    /// A store that never was migrated is of version 0. Each step is one transaction together with the version it
+    /// reaches, so it happens once and whole, also where the program is killed or two processes start at once. A step
+    /// that throws leaves the store as the step before it did. Everything survives a loss of power when the call
+    /// returns.
+    ///
+    /// - Parameters:
+    ///   - version: The version that the program works with.
+    ///   - steps: The steps, each with a version from 1 to `version`, ascending; versions without a step need none.
+    ///   - dryRun: Whether nothing is to be stored.
+    /// - Returns: What changed, or would change, from the beginning to the end; its names include the version's.
+    /// - Throws: `newerVersion` for a store that a newer program has migrated, `misuse` for steps out of order, and what a step throws.
+    @discardableResult
+    public nonisolated(nonsending) func migrate(
+        to version: Int,
+        steps: [PreferenceMigration],
+        dryRun: Bool = false
+    ) async throws -> PreferenceStoreChange {
+        try Self.check(steps, upTo: version)
+        let store = resolved
+        let before = store.contents
+        guard !dryRun else {
+            var transaction = PreferenceTransaction(on: store.core)
+            for step in steps + [PreferenceMigration(version) { _ in }] {
+                try step.run(in: &transaction, upTo: version)
+            }
+            if let failure = transaction.failure { throw failure }
+            return PreferenceStoreChange(from: before, to: transaction.contents)
+        }
+        for step in steps + [PreferenceMigration(version) { _ in }] {
+            try store.transaction { transaction in try step.run(in: &transaction, upTo: version) }
+        }
+        try await store.flush()
+        return PreferenceStoreChange(from: before, to: store.contents)
+    }
+
+    private static func check(_ steps: [PreferenceMigration], upTo version: Int) throws(PreferencesError) {
+        let versions = steps.map(\.version)
+        guard versions == Array(Set(versions)).sorted(), versions.allSatisfy({ (1...max(1, version)).contains($0) })
+        else {
+            throw PreferencesError(
+                .misuse,
+                "migration steps need versions from 1 to \(version), each once and ascending, and are \(versions)"
+            )
+        }
+    }
+}
+
+extension PreferenceMigration {
+    /// Runs the step unless the store has had it.
+    fileprivate func run(in transaction: inout PreferenceTransaction, upTo version: Int) throws {
+        let current = try Self.version(in: &transaction)
+        guard current <= version else {
+            throw PreferencesError(
+                .newerVersion,
+                name: PreferenceStore.versionName,
+                "the store's data is of version \(current) and this program knows \(version); use a newer program"
+            )
+        }
+        guard current < self.version else { return }
+        try body(&transaction)
+        transaction[PreferenceStore.versionName] = .integer(Int64(self.version))
+    }
+
+    private static func version(in transaction: inout PreferenceTransaction) throws(PreferencesError) -> Int {
+        guard let stored = transaction[PreferenceStore.versionName] else { return 0 }
+        guard case .integer(let version) = stored, let version = Int(exactly: version), version >= 0 else {
+            throw PreferencesError(
+                .unreadable,
+                name: PreferenceStore.versionName,
+                "the version of the store's data is \(stored), which is none; set it right or remove it, and start again"
+            )
+        }
+        return version
+    }
+}
+
+extension PreferenceStoreChange {
+    /// What differs between two states of a store.
+    fileprivate init(from old: [String: PropertyListValue], to new: [String: PropertyListValue]) {
+        let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+        self.init(
+            names: names,
+            old: old.filter { names.contains($0.key) },
+            new: new.filter { names.contains($0.key) },
+            origin: .local
+        )
+    }
+}
