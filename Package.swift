@@ -51,6 +51,7 @@ let package = Package(
         .target(
             name: "Preferences",
             dependencies: [
+                "CDurableFile",
                 "DurableFile",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ],

@@ -65,3 +65,145 @@ package protocol FileSystem: Sendable {
     /// May return earlier, on a signal.
     func sleep(_ duration: Duration)
 }
+
+extension FileSystem {
+    /// Writes as often as it takes until all bytes are in the file; for files that nobody else writes to.
+    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = try write(file, rest)
+            if count == 0 { throw FileSystemError("write", file.path, .noSpace) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+    }
+
+    /// As `writeAll` of a buffer.
+    func writeAll(_ bytes: [UInt8], to file: OpenFile) throws(FileSystemError) {
+        try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
+            try writeAll(UnsafeRawBufferPointer(bytes), to: file)
+        }
+    }
+
+    /// Syncs the names in a folder.
+    func syncFolder(_ path: String) throws(FileSystemError) {
+        do {
+            try sync(try open(path, for: .folder))
+        } catch {
+            // Some file systems have nothing to sync in a folder and say so.
+            if error.call == "fsync", error.code == .invalid || error.code == .notSupported { return }
+            throw error
+        }
+    }
+
+    /// Removes a file that isn't wanted; one that stays is removed by the next compaction.
+    func discard(_ path: String) {
+        do { try remove(path) } catch {}
+    }
+}
+
+/// Which file it is, whatever its name.
+package struct FileIdentity: Hashable, Sendable {
+    package var device: UInt64
+    package var inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+}
+
+/// What `stat` tells of a file, as far as it is used.
+package struct FileStatus: Hashable, Sendable {
+    /// What stands at a path.
+    package enum Kind: String, Hashable, Sendable {
+        case file, folder, link = "symbolic link", pipe = "named pipe", device, socket, other = "special file"
+    }
+
+    package var identity: FileIdentity
+    package var kind: Kind
+    package var size: Int64
+    /// When the content was last changed, in nanoseconds since 1970; only ever compared for equality.
+    package var modified: Int64
+    /// The permission bits.
+    package var mode: UInt32
+    package var owner: UInt32
+    package var group: UInt32
+
+    package init(
+        identity: FileIdentity,
+        kind: Kind,
+        size: Int64,
+        modified: Int64,
+        mode: UInt32,
+        owner: UInt32,
+        group: UInt32
+    ) {
+        self.identity = identity
+        self.kind = kind
+        self.size = size
+        self.modified = modified
+        self.mode = mode
+        self.owner = owner
+        self.group = group
+    }
+}
+
+/// An open descriptor, closed with the last reference to it.
+///
+/// It stays open as long as somebody waits for a sync on it: an error of writing back is told only to descriptors that
+/// were open when it happened (fsync(2)).
+package final class OpenFile: Sendable {
+    package let descriptor: Int32
+    private let name: Lock<String>
+    private let fileSystem: any FileSystem
+
+    package init(descriptor: Int32, path: String, fileSystem: any FileSystem) {
+        self.descriptor = descriptor
+        name = Lock(path)
+        self.fileSystem = fileSystem
+    }
+
+    /// The path of the file, for messages.
+    package var path: String { name.withLock { $0 } }
+
+    /// Notes that the file was renamed.
+    func rename(to path: String) { name.withLock { $0 = path } }
+
+    deinit { fileSystem.close(descriptor) }
+}
+
+/// What a file is opened for, which decides the flags of `open`.
+package enum OpenPurpose: Hashable, Sendable {
+    /// Reading and appending to what is there.
+    case appending
+    /// As `appending`, and makes the file with mode 0600 where there is none.
+    case creating
+    /// Reading what is there.
+    case reading
+    /// A file that must not be there yet, mode 0600, not through a link.
+    case replacing
+    /// A folder, to sync it.
+    case folder
+}
+
+/// What happened to an entry of a watched folder, or to the folder.
+package struct FolderEvent: Equatable, Sendable {
+    package enum Kind: Sendable {
+        /// Something was written.
+        case content
+        /// A file that was open for writing was closed.
+        case closed
+        /// A file was renamed to the name, so it is complete.
+        case arrived
+        /// The name came or went otherwise.
+        case name
+        /// The folder itself was removed or renamed, and tells nothing more under its path.
+        case folderGone
+        /// Events were lost, of any folder.
+        case overflow
+    }
+
+    package var watch: Int32
+    package var name: String
+    package var kind: Kind
+}

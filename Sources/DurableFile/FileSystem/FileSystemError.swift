@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
-
 /// A system call that failed.
 package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` of a failed call.

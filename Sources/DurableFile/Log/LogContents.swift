@@ -51,3 +51,53 @@ package struct LogDamage: Equatable, Sendable {
     package var line: Int
     package var reason: String
 }
+
+/// The lines that could not be read, each reported once however often its file is read again.
+struct DamageList: Sendable {
+    private var known: Set<Int> = []
+    private var unreported: [LogDamage] = []
+    /// The byte range of each of them, newline included; nil unless asked for.
+    private(set) var ranges: [Range<Int64>]?
+
+    init(ranges: [Range<Int64>]? = nil) { self.ranges = ranges }
+
+    mutating func note(_ line: UnsafeRawBufferPointer, _ range: Range<Int64>, _ damage: LogDamage) {
+        var hasher = Hasher()
+        hasher.combine(bytes: line)
+        if known.insert(hasher.finalize()).inserted { unreported.append(damage) }
+        ranges?.append(range)
+    }
+
+    var isUnreported: Bool { !unreported.isEmpty }
+
+    mutating func takeUnreported() -> [LogDamage] {
+        defer { unreported = [] }
+        return unreported
+    }
+}
+
+/// Why a log could not be read or written.
+package enum LogError: Error, Sendable {
+    /// A system call failed; nothing changed.
+    case failed(FileSystemError)
+    /// As `failed`, because the user or the file system allows no writing.
+    case readOnly(FileSystemError)
+    /// Another descriptor held the lock for too long.
+    case busy(path: String, waited: Duration)
+    /// A link, a folder or the file belongs to a user who could so choose what is read and written.
+    case foreign(path: String, owner: UInt32)
+    /// Something else than a file stands at the path.
+    case notAFile(path: String, kind: FileStatus.Kind)
+    /// Each time it is opened, another file is at the path.
+    case neverTheSame(path: String)
+    /// The contents refuse the file.
+    case refused(path: String, line: Int, reason: String)
+    /// It can't be told whether the line was stored.
+    case outcomeUnknown(path: String, cause: any Error)
+    /// What was written is visible but may not survive a loss of power.
+    case notDurable(path: String, cause: any Error)
+
+    init(writing error: FileSystemError) {
+        self = error.deniesWriting ? .readOnly(error) : .failed(error)
+    }
+}

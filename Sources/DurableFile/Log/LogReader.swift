@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
-
 /// Reads the lines of a file from where a position stands, a piece at a time, and moves the position along.
 struct LogReader {
     let file: OpenFile
@@ -217,5 +209,38 @@ extension UnsafeRawBufferPointer {
     /// Whether nothing stands on the line, or only the carriage return of a line end.
     fileprivate var isEmptyLine: Bool {
         isEmpty || (count == 1 && self[0] == 13)
+    }
+}
+
+/// Memory to read into; unlike an array it is neither cleared nor copied.
+struct ReadBuffer: ~Copyable {
+    private var memory: UnsafeMutableRawBufferPointer
+
+    init(count: Int) {
+        memory = .allocate(byteCount: count, alignment: 16)
+    }
+
+    deinit { memory.deallocate() }
+
+    var count: Int { memory.count }
+
+    func rest(from start: Int) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: memory[start...])
+    }
+
+    func bytes(_ count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: memory[..<count])
+    }
+
+    func removeFirst(_ removed: Int, of held: Int) {
+        guard removed > 0, removed < held else { return }
+        memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[removed..<held]))
+    }
+
+    mutating func grow() {
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.count * 2, alignment: 16)
+        larger.copyMemory(from: UnsafeRawBufferPointer(memory))
+        memory.deallocate()
+        memory = larger
     }
 }

@@ -1,13 +1,5 @@
 internal import CDurableFile
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
-
 /// A lock that a thread can wait on until another says that the state changed.
 package final class Condition<State>: @unchecked Sendable {  // every use of `state` is between lock and unlock
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

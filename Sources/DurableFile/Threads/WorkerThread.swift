@@ -157,3 +157,11 @@ struct JobQueue {
         return jobs.map(\.job)
     }
 }
+
+/// A wait of the calling thread.
+package enum Pause {
+    /// Lets other threads run for about this long.
+    package static func sleep(microseconds: UInt32) {
+        usleep(microseconds)
+    }
+}

@@ -1,5 +1,3 @@
-internal import DurableFile
-
 /// The order of deliveries: which batch is next, which thread delivers, and when it may stop.
 ///
 /// One thread at a time delivers. A batch that is enqueued meanwhile waits for that thread, whoever set it, so

@@ -1,5 +1,3 @@
-internal import DurableFile
-
 /// What a store knows of its names and observers, guarded by the store's lock; no method calls out.
 struct StoreState {
     /// Counts the batches of changes.

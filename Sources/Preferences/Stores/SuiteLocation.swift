@@ -1,3 +1,4 @@
+internal import CDurableFile
 internal import DurableFile
 
 /// Where the files of a suite lie, by the XDG base directory specification.
@@ -98,5 +99,80 @@ struct SuiteLocation: Hashable, Sendable {
         var path = path[...]
         while path.last == "/" { path.removeLast() }
         return String(path)
+    }
+}
+
+/// What is known of the running program and its user.
+enum CurrentProcess {
+    /// A variable of the environment; nil if it isn't set, or if the program has rights that its caller lacks (setuid), who would
+    /// then say where it writes.
+    static func variable(_ name: String) -> String? {
+        trustedVariable(name).map { String(cString: $0) }
+    }
+
+    /// The home folder that the user database names.
+    static func homeFolder() -> String? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: 16 << 10)
+        guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil, let folder = entry.pw_dir
+        else { return nil }
+        // The text lies in the buffer.
+        return withExtendedLifetime(buffer) { String(cString: folder) }
+    }
+
+    /// The name of the program's file.
+    static func executableName() -> String? {
+        executablePath().flatMap { $0.split(separator: "/").last.map(String.init) }
+    }
+}
+
+#if canImport(Darwin)
+extension CurrentProcess {
+    static func trustedVariable(_ name: String) -> UnsafePointer<CChar>? {
+        issetugid() == 0 ? UnsafePointer(getenv(name)) : nil
+    }
+
+    static func executablePath() -> String? { CommandLine.arguments.first }
+}
+#endif
+
+#if os(Linux)
+extension CurrentProcess {
+    static func trustedVariable(_ name: String) -> UnsafePointer<CChar>? { durable_file_trusted_variable(name) }
+
+    static func executablePath() -> String? {
+        do {
+            let path = try SystemFileSystem().target(ofLinkAt: "/proc/self/exe")
+            // The kernel's mark of a program that was replaced while it runs (proc(5)).
+            let mark = " (deleted)"
+            return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
+        } catch {
+            // No /proc in this container: what the program was called as.
+            return CommandLine.arguments.first
+        }
+    }
+}
+#endif
+
+/// The process's standard error.
+enum StandardError {
+    /// Writes text, by one call where the system takes it whole, so that lines of several threads stay apart.
+    static func write(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                #if canImport(Glibc)
+                let count = Glibc.write(STDERR_FILENO, rest.baseAddress, rest.count)
+                #elseif canImport(Musl)
+                let count = Musl.write(STDERR_FILENO, rest.baseAddress, rest.count)
+                #else
+                let count = Darwin.write(STDERR_FILENO, rest.baseAddress, rest.count)
+                #endif
+                guard count > 0 else { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            }
+        }
     }
 }

@@ -1,0 +1,42 @@
+internal import CDurableFile
+
+/// Tells threads that run at the same time apart.
+struct ThreadIdentity: Hashable, Sendable {
+    private let value: UInt
+
+    /// The thread that asks.
+    static var current: ThreadIdentity {
+        ThreadIdentity(value: UInt(bitPattern: c_thread_identity()))
+    }
+
+    /// Whether this is the thread that the process began with.
+    ///
+    /// A main-actor job may run elsewhere (on Linux after `dispatchMain()`), so false doesn't mean off the main actor.
+    static var isMain: Bool { c_thread_is_main() }
+
+    /// An identity for tests, which need no threads.
+    init(value: UInt) {
+        self.value = value
+    }
+}
+
+/// How many changes led to what a thread does just now, each set in answer to the one before.
+///
+/// It goes with the thread and not with what it delivers, so that answers which go to and fro between several places
+/// count as well.
+enum AnswerDepth {
+    /// How often observers may set in answer to a change that was set in answer to … before it is called a loop.
+    static var limit: Int { 1000 }
+
+    /// The calling thread's; 0 where it answers nothing.
+    static var current: Int { Int(c_thread_answer_depth().pointee) }
+
+    /// Runs `body` as the answer to a change of that depth.
+    static func answering(_ depth: Int, _ body: () -> Void) {
+        let place = c_thread_answer_depth()
+        let before = place.pointee
+        place.pointee = Int64(depth) + 1
+        body()
+        place.pointee = before
+    }
+}
