@@ -10,16 +10,16 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
 # Two lanes at a time; what shares a build folder is one lane, joined by commas. EXCEPT leaves parts out.
-GATE := lint,test,compile-tests,interface,imports,instructions,reading-path,torture-short,resolution,etcd-if-changed \
+GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed \
 	verify tool apple-check examples fuzz-corpus
-ALL := lint test compile-tests interface imports instructions reading-path torture-short resolution verify tool apple-check examples \
+ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify tool apple-check examples \
 	warnings fresh-clone getting-started full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
 	documentation documentation-etcd benchmarks
 EXCEPT ?=
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed documentation documentation-etcd benchmarks opencombine thread-sanitizer address-sanitizer getting-started \
-	lint test compile-tests interface imports instructions reading-path torture-short resolution verify tool apple-check examples \
+	lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify tool apple-check examples \
 	fuzz-corpus
 
 quick: lint build test
@@ -62,6 +62,10 @@ interface: build
 # Each file imports only what it uses, by what the build has indexed.
 imports: build
 	Scripts/check-imports .build
+
+# No more than three files need each other in a circle, and none is longer than 500 lines.
+structure: build
+	Scripts/check-structure .build Preferences DurableFile
 
 # No compiler warning in the builds that were made; after the checks that make them.
 warnings:

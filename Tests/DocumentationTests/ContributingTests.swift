@@ -1,0 +1,73 @@
+import FoundationEssentials
+import Testing
+
+/// What CONTRIBUTING says is to be done for a new value type, backend or command was done for those that there are.
+struct ContributingTests {
+    /// Stored inside a `Codable` type as their own coding says.
+    private static let codedByThemselves: Set = ["Character", "Locale", "TimeZone", "Duration", "PropertyListValue"]
+    /// Whose stored values JSON Schema has no one type for.
+    private static let schemaless: Set = ["Duration", "PropertyListValue"]
+
+    @Test
+    func eachValueTypeIsInItsFourPlaces() throws {
+        let sources = try Self.sources(in: "Sources/Preferences/Values").joined()
+        let types = sources.matches(of: /extension (\w+): PreferenceValue \{/).map { String($0.1) }
+        #expect(types.count > 20)
+        let tests = try Self.text(of: "Tests/PreferencesTests/Values/PreferenceValueTests.swift")
+        let guide = try Self.text(of: "Sources/Preferences/Preferences.docc/Declaring.md")
+        let natives = try Self.text(of: "Sources/Preferences/Values/NativeValue.swift")
+        let schema = try Self.text(of: "Sources/Preferences/Preference/PreferenceGroup+Schema.swift")
+        for type in types {
+            let isTested = try tests.contains(Regex("\\b\(type)\\b").wordBoundaryKind(.simple)) || type == "PropertyListValue"
+            #expect(isTested, "no round trip of \(type)")
+            // Integers stand there as one.
+            let isExplained = type.contains("Int") || type == "PropertyListValue" || guide.contains("`\(type)`")
+            #expect(isExplained, "the guide doesn't have \(type)")
+            let isNative = natives.contains("takes(\(type).self)")
+            #expect(isNative != Self.codedByThemselves.contains(type), "\(type) in NativeValue")
+            let isDescribed = type.contains("Int") || schema.contains("is \(type).Type")
+            #expect(isDescribed != Self.schemaless.contains(type), "\(type) in StoredType")
+        }
+    }
+
+    @Test
+    func eachBackendProvesTheContract() throws {
+        let sources = try Self.sources(in: "Sources").joined()
+        let names = sources.matches(of: /(?:class|struct) (\w+): (?:PreferenceBackend|DiscoveringBackend)\b/)
+            .map { String($0.1) }.filter { $0 != "NoBackend" }
+        #expect(names.count >= 5)
+        let folders = ["Tests/PreferencesTestingTests", "Tests/PreferencesEtcdTests", "Verify/Tests/VerifyTests/Contract"]
+        let tests = try folders.map { try Self.sources(in: $0) }.joined().filter { $0.contains("Contract.verify") }
+        for name in names { #expect(tests.contains { $0.contains("\(name)(") }, "no contract test of \(name)") }
+    }
+
+    @Test
+    func eachCommandIsInItsFourPlaces() throws {
+        let folder = Snippet.root.appending(path: "Tool/Sources/prefs/Commands").path
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix("Command.swift") }
+        #expect(files.count > 10)
+        let list = try Self.text(of: "Tool/Sources/prefs/Prefs.swift")
+        let page = try Self.text(of: "Tool/prefs.1")
+        let guide = try Self.text(of: "Sources/Preferences/Preferences.docc/CommandLine.md")
+        let transcripts = try FileManager.default.subpathsOfDirectory(
+            atPath: Snippet.root.appending(path: "Tool/Tests/PrefsTests/Transcripts").path
+        ).map { try Self.text(of: "Tool/Tests/PrefsTests/Transcripts/\($0)") }.joined()
+        for file in files {
+            let type = file.dropLast(".swift".count)
+            let command = type.dropLast("Command".count).lowercased()
+            #expect(list.contains("\(type).self"), "\(command) isn't listed")
+            #expect(page.contains(try Regex("\n\\.B[RI]? \"?\(command)\\b")), "no \(command) in the man page")
+            #expect(guide.contains("prefs \(command)"), "no \(command) in the guide")
+            #expect(transcripts.contains("$ prefs \(command)"), "no transcript of \(command)")
+        }
+    }
+
+    private static func text(of path: String) throws -> String {
+        try String(contentsOf: Snippet.root.appending(path: path), encoding: .utf8)
+    }
+
+    private static func sources(in folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: Snippet.root.appending(path: folder).path)
+            .filter { $0.hasSuffix(".swift") }.map { try text(of: "\(folder)/\($0)") }
+    }
+}
