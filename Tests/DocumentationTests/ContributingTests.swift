@@ -18,7 +18,8 @@ struct ContributingTests {
         let natives = try Self.text(of: "Sources/Preferences/Values/NativeValue.swift")
         let schema = try Self.text(of: "Sources/Preferences/Preference/PreferenceGroup+Schema.swift")
         for type in types {
-            let isTested = try tests.contains(Regex("\\b\(type)\\b").wordBoundaryKind(.simple)) || type == "PropertyListValue"
+            let name = try Regex("\\b\(type)\\b").wordBoundaryKind(.simple)
+            let isTested = tests.contains(name) || type == "PropertyListValue"
             #expect(isTested, "no round trip of \(type)")
             // Integers stand there as one.
             let isExplained = type.contains("Int") || type == "PropertyListValue" || guide.contains("`\(type)`")
@@ -36,7 +37,7 @@ struct ContributingTests {
         let names = sources.matches(of: /(?:class|struct) (\w+): (?:PreferenceBackend|DiscoveringBackend)\b/)
             .map { String($0.1) }.filter { $0 != "NoBackend" }
         #expect(names.count >= 5)
-        let folders = ["Tests/PreferencesTestingTests", "Tests/PreferencesEtcdTests", "Verify/Tests/VerifyTests/Contract"]
+        let folders = ["Tests/PreferencesTestingTests", "Tests/PreferencesEtcdTests", "Verify/Tests/VerifyTests"]
         let tests = try folders.map { try Self.sources(in: $0) }.joined().filter { $0.contains("Contract.verify") }
         for name in names { #expect(tests.contains { $0.contains("\(name)(") }, "no contract test of \(name)") }
     }

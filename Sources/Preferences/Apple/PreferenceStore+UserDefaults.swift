@@ -1,6 +1,10 @@
-#if canImport(Darwin) || STANDINS
+#if canImport(ObjectiveC)
+public import Foundation
+#elseif STANDINS
 internal import Foundation
+#endif
 
+#if canImport(Darwin) || STANDINS
 extension PreferenceStore {
     convenience init(
         _ defaults: SharedUserDefaults,
@@ -22,8 +26,6 @@ extension PreferenceStore {
 #endif
 
 #if canImport(ObjectiveC)
-public import Foundation
-
 extension PreferenceStore {
     /// Makes a store over user defaults: those of a suite, or the standard ones.
     ///

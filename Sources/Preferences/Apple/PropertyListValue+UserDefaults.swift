@@ -112,7 +112,6 @@ enum StoredNumberKind {
 
 #if canImport(Darwin)
 internal import CoreFoundation
-internal import Foundation
 
 extension NSNumber {
     /// What the number was made from: on Apple platforms a boolean is an object of its own, whatever its encoding says.
@@ -124,7 +123,6 @@ extension NSNumber {
 #endif
 
 #if !canImport(Darwin) && STANDINS
-internal import Foundation
 
 extension NSNumber {
     /// What the number was made from: swift-corelibs-foundation encodes nothing but a boolean as a character.

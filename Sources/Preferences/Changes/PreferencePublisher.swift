@@ -37,15 +37,6 @@ extension Preference {
         PreferencePublisher(preference: self, timing: timing)
     }
 }
-#endif
-
-#if canImport(Combine) || OpenCombine
-internal import DurableFile
-#if canImport(Combine)
-internal import Combine
-#else
-internal import OpenCombine
-#endif
 
 /// What a subscriber of a `PreferencePublisher` holds: it keeps values until they are asked for.
 final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Sendable {  // `receive` runs singly

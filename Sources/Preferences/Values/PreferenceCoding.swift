@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
-internal import Foundation
+public import Foundation
 #endif
 
 /// How a `Value` becomes a stored value and back.
@@ -166,8 +166,6 @@ private func aliasIdentifier<Raw: Hashable, Value: RawRepresentable>(_ aliases: 
 }
 
 #if canImport(Darwin)
-public import Foundation
-
 extension PreferenceCoding where Value: NSObject & NSSecureCoding & Sendable {
     /// As a secure keyed archive in data.
     public static var secureArchive: PreferenceCoding {
