@@ -15,10 +15,10 @@ extension Preference {
                 preference.subscribe(
                     begin: { candidates in
                         // Nobody waits for the first element yet, so there is nobody to resume.
-                        if includingCurrent { _ = yield { preference.value(of: candidates) } }
+                        if includingCurrent { yield { preference.value(of: candidates) } }
                     }
                 ) { entry, _ in
-                    yield { preference.value(of: entry.new) }?()
+                    yield { preference.value(of: entry.new) }
                 }
             ]
         }

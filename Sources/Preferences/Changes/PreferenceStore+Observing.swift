@@ -35,7 +35,7 @@ extension PreferenceStore {
     /// nothing. A slow consumer loses nothing.
     public var changes: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
-            [resolved.subscribe { batch in yield { PreferenceStoreChange(batch) }?() }]
+            [resolved.subscribe { batch in yield { PreferenceStoreChange(batch) } }]
         }
     }
 }

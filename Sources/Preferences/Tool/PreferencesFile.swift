@@ -50,9 +50,9 @@ extension PreferenceStore {
                 begin: { layers in
                     let now = layers.contents
                     // Nobody waits for the first element yet, so there is nobody to resume.
-                    _ = yield { PreferenceStoreChange(names: Set(now.keys), old: [:], new: now, origin: .external) }
+                    yield { PreferenceStoreChange(names: Set(now.keys), old: [:], new: now, origin: .external) }
                 }
-            ) { batch in yield { PreferenceStoreChange(batch) }?() }
+            ) { batch in yield { PreferenceStoreChange(batch) } }
             return [observation]
         }
     }

@@ -139,7 +139,8 @@ struct SharedSourceTests {
             if thread == 0 { for value in 1...rounds(5_000) { count.value = value } }
             for _ in 0..<rounds(5_000) {
                 let own = PreferenceStore.layered([user])
-                if own["count"] == nil && count.value != 0 { wrong.next() }
+                let value = count.value
+                if own["count"] == nil, value != 0 { wrong.next() }
             }
         }
         #expect(wrong.value == 0)
