@@ -5,8 +5,6 @@ public import Synchronization
 @usableFromInline
 final class PreferenceDeclaration<Value: Sendable>: Sendable {
     @usableFromInline let slot: PreferenceSlot<Value>
-    /// The slot's, one step nearer.
-    @usableFromInline let cell: PreferenceCell
     @usableFromInline let signal: PreferenceSignal
     @usableFromInline let makeDefault: @Sendable () -> Value
     let store: PreferenceStore
@@ -20,8 +18,9 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         in store: PreferenceStore,
         default makeDefault: @escaping @Sendable () -> Value
     ) {
-        (slot, signal) = store.core.state.withLock { $0.slot(for: name, key: rules.key) }
-        cell = slot.cell
+        let forgotten: [PreferenceNode]
+        (slot, signal, forgotten) = store.core.state.withLock { $0.slot(for: name, key: rules.key) }
+        withExtendedLifetime(forgotten) {}
         self.makeDefault = makeDefault
         self.store = store
         self.name = name
@@ -48,12 +47,12 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     var value: Value {
         // First register, then read: a change in between is then seen one way or the other.
         signal.access()
-        let stamp = cell.stamp.load(ordering: .acquiring)
+        let stamp = slot.stamp.load(ordering: .acquiring)
         switch stamp & PreferenceCell.kinds {
         case PreferenceCell.absent:
             return makeDefault()
         case PreferenceCell.present:
-            let value = PreferenceSlot<Value>.isPlain ? cell.plainValue(at: stamp) : slot.keptValue(at: stamp)
+            let value = PreferenceSlot<Value>.isPlain ? slot.plainValue(at: stamp) : slot.keptValue(at: stamp)
             if let value { return value }
         default:
             break
@@ -80,7 +79,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             guard !problems.isEmpty else { return value }
             store.report(unreadable: problems, name: name, key: rules.key)
             // From here on a change below the unreadable value is told; one that came before is read.
-            if store.core.state.withLock({ _ in cell.isUnchanged(since: ticket) }) { return value }
+            if store.core.state.withLock({ _ in slot.isUnchanged(since: ticket) }) { return value }
         }
     }
 
@@ -89,7 +88,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         while true {
             let registered = signal.currentEpoch
             signal.access()
-            let (candidates, ticket, epoch) = store.core.candidates(for: name, cell: cell, signal: signal)
+            let (candidates, ticket, epoch) = store.core.candidates(for: name, cell: slot, signal: signal)
             // A change in between ended the epoch that was registered; the next one's end would not be told.
             if epoch == registered { return (candidates, ticket) }
         }
@@ -98,7 +97,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// Keeps a value unless a change came in between; returns what was kept before.
     private func keep(_ value: Value?, ticket: UInt64) -> Value? {
         store.core.state.withLock { _ in
-            cell.ticket == ticket && !store.keepsNothing ? slot.fill(value) : nil
+            slot.ticket == ticket && !store.keepsNothing ? slot.fill(value) : nil
         }
     }
 }

@@ -12,6 +12,8 @@ final class PreferenceSignal: Observable, Sendable {
     private let epoch = Atomic<Int>(0)
     /// Whether anybody read since the epoch began; else it need not end.
     private let isRead = Atomic<Bool>(false)
+    /// How many changes came since, up to two.
+    private let changesSinceRead = Atomic<UInt8>(2)
     /// The epochs in which anybody ever read, as bits: only these can have trackings.
     private let readEpochs = Atomic<UInt8>(0)
     /// The epochs whose signals the main actor will send, as bits.
@@ -57,10 +59,14 @@ final class PreferenceSignal: Observable, Sendable {
         let current = epoch.load(ordering: .relaxed)
         if !isRead.load(ordering: .relaxed) {
             isRead.store(true, ordering: .relaxed)
+            changesSinceRead.store(0, ordering: .relaxed)
             readEpochs.bitwiseOr(1 << UInt8(current), ordering: .relaxed)
         }
         return current
     }
+
+    /// Whether whoever read was told of a change after that, or never will be.
+    var isForgotten: Bool { changesSinceRead.load(ordering: .relaxed) == 2 }
 
     /// Whether anybody may have to be told of changes.
     var isEverRead: Bool { readEpochs.load(ordering: .relaxed) != 0 }
@@ -69,6 +75,7 @@ final class PreferenceSignal: Observable, Sendable {
     ///
     /// Call under the store's lock once the new value is readable.
     func endEpoch() -> Int? {
+        if changesSinceRead.load(ordering: .relaxed) < 2 { changesSinceRead.wrappingAdd(1, ordering: .relaxed) }
         guard isRead.load(ordering: .relaxed) else { return nil }
         isRead.store(false, ordering: .relaxed)
         let ended = epoch.load(ordering: .relaxed)

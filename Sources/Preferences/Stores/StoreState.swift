@@ -7,6 +7,8 @@ struct StoreState {
     /// Who announces a set just now, and how often one answers another.
     var announcing: [ThreadIdentity: Int] = [:]
     private var nodes: [String: PreferenceNode] = [:]
+    /// How many nodes there may be before those that nobody uses are forgotten.
+    private var nodeLimit = 64
     /// Who observes all names.
     private var subscriptions: [ChangeSubscription] = []
     /// How many subscriptions are for the moment before a change.
@@ -116,9 +118,23 @@ extension StoreState {
     }
 
     /// The slot of a name, type and coding, with the caller counted as its user, and the name's signal.
-    mutating func slot<Value>(for name: String, key: SlotKey) -> (PreferenceSlot<Value>, PreferenceSignal) {
+    ///
+    /// What was forgotten is to be released without the lock, as it may be anybody's code that ends with it.
+    mutating func slot<Value>(
+        for name: String,
+        key: SlotKey
+    ) -> (PreferenceSlot<Value>, PreferenceSignal, forgotten: [PreferenceNode]) {
+        let forgotten = nodes.count >= nodeLimit ? forget() : []
         let node = node(of: name)
-        return (node.slot(for: key), node.signal)
+        return (node.slot(for: key), node.signal, forgotten)
+    }
+
+    /// Takes names out that nobody uses, as a program does that makes names up; each time when they have doubled.
+    private mutating func forget() -> [PreferenceNode] {
+        let forgotten = nodes.filter { $0.value.isForgettable }
+        for name in forgotten.keys { nodes[name] = nil }
+        nodeLimit = Swift.max(64, nodes.count * 2)
+        return Array(forgotten.values)
     }
 
     /// Whether this is the first report of a name's stored value by the slot's type and coding.

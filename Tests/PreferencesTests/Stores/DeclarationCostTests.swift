@@ -1,4 +1,5 @@
 import DurableFile
+import Observation
 import Testing
 
 @testable import Preferences
@@ -27,5 +28,57 @@ struct DeclarationCostTests {
             #expect(PreferenceStore.layered([.inMemory(), layer])["count"] == 1)
         }
         #expect(layer.core.layers.layers[0].source.cores.isEmpty)
+    }
+}
+
+/// What becomes of names that nobody uses any more.
+struct ForgettingTests {
+    private let store = PreferenceStore.inMemory()
+
+    private var names: Set<String> { store.core.names }
+
+    /// As a program does that makes up a name for each document.
+    @Test
+    func namesThatNobodyUsesAreForgotten() {
+        for number in 0..<10_000 {
+            let count = Preference("document \(number)", default: 0, in: store)
+            count.value = number
+            if number % 2 == 0 {
+                #expect(count.value == number)
+                count.value = 1
+                count.reset()
+            }
+        }
+        #expect(names.count <= 128)
+        #expect(store.names.count == 5_000)
+    }
+
+    @Test
+    func usedAndObservedNamesAreKept() {
+        let used = Preference("used", default: 0, in: store)
+        let observation = Preference("observed", default: 0, in: store).observe { _ in }
+        for number in 0..<1_000 { _ = Preference("\(number)", default: 0, in: store) }
+        #expect(names.isSuperset(of: ["used", "observed"]) && names.count <= 128)
+        used.value = 1
+        #expect(used.value == 1)
+        withExtendedLifetime(observation) {}
+    }
+
+    /// The preference that a closure read may be gone long before the value changes.
+    @Test
+    func trackingOfAPreferenceThatIsGoneIsTold() {
+        let told = Recorder<Int>()
+        withObservationTracking {
+            _ = Preference("tracked", default: 0, in: store).value
+        } onChange: {
+            told.record(1)
+        }
+        for number in 0..<1_000 { _ = Preference("\(number)", default: 0, in: store) }
+        store.set(1, for: "tracked")
+        #expect(told.elements == [1])
+        // One more change, in case that a tracking was being installed.
+        store.set(2, for: "tracked")
+        for number in 0..<1_000 { _ = Preference("again \(number)", default: 0, in: store) }
+        #expect(!names.contains("tracked"))
     }
 }
