@@ -11,6 +11,8 @@ public protocol PreferenceBackend: Sendable {
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue]
 
     /// What others changed since the last `load`, `refresh` or `apply` told; a nil value means removed.
+    ///
+    /// Values that the store shows already are no changes, so they may be told again; but never one that is outdated.
     func refresh() throws(PreferencesError) -> [String: PropertyListValue?]
 
     /// Stores all of `changes` or nothing; a nil value removes.

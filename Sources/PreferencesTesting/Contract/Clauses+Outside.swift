@@ -10,13 +10,13 @@ extension PreferenceBackendContract {
             let contents = try trial.open().contents
             trial.expect(contents == ["a": 1, "b": ["x": .real(.nan)]], "it loads \(describe(contents))")
         },
-        Clause("refresh returns what others changed, and once", needs: [.others]) { trial in
+        Clause("refresh returns what others changed, and nothing that is outdated", needs: [.others]) { trial in
             let (first, second) = (try trial.open(), try trial.open())
             try await expectTold(trial, by: first, to: second) {
                 try await second.refresh(within: trial.patience) { second.contents == first.contents }
             }
         },
-        Clause("apply returns what others changed before, and once", needs: [.others]) { trial in
+        Clause("apply returns what others changed before, and nothing that is outdated", needs: [.others]) { trial in
             let (first, second) = (try trial.open(), try trial.open())
             try await expectTold(trial, by: first, to: second) { [try second.apply(["own": nil]).outside] }
         },

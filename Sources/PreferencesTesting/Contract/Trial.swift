@@ -59,8 +59,8 @@ final class Replica: Sendable {
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition = .none
     ) throws(PreferencesError) -> PreferenceBackendCommit {
-        let commit = try backend.apply(changes, if: condition)
-        take(commit.outside)
+        var commit = try backend.apply(changes, if: condition)
+        commit.outside = take(commit.outside)
         guard commit.isStored else { return commit }
         take(changes)
         try backend.settle()
@@ -69,9 +69,7 @@ final class Replica: Sendable {
 
     @discardableResult
     func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
-        let outside = try backend.refresh()
-        take(outside)
-        return outside
+        take(try backend.refresh())
     }
 
     /// Refreshes until it is enough, each time when the backend has told of changes; gives all that was returned.
@@ -97,9 +95,13 @@ final class Replica: Sendable {
         return try apply(["contract.nothing": nil], if: condition).isStored
     }
 
-    private func take(_ changes: [String: PropertyListValue?]) {
+    /// Takes changes as a store does: what it shows already is no change, so a backend may tell that again.
+    @discardableResult
+    private func take(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
         known.withLock { known in
-            for (name, value) in changes { known[name] = value }
+            let different = changes.filter { known[$0] != $1 }
+            for (name, value) in different { known[name] = value }
+            return different
         }
     }
 }

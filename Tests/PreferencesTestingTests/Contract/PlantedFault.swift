@@ -11,7 +11,7 @@ enum PlantedFault: Sendable {
     case echoesItsOwnChanges
     case dropsOutsideChangesInApply
     case dropsOutsideChangesOfARefusedSet
-    case tellsOutsideChangesTwice
+    case tellsOutdatedChanges
     case tellsNoRemovals
     case announcesNothing
     case storesBeforeItFails
