@@ -1,4 +1,5 @@
 internal import CDurableFile
+internal import Synchronization
 
 /// A file of lines that several processes append to, read and compact, and that survives their deaths and a loss of power.
 ///
@@ -17,6 +18,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
     let compacting = Lock(CompactionSchedule())
     private let watcher: Watcher?
     private let background = Lock(LogBackground())
+    /// In which process a sync will follow, as a child of `fork` has no thread to make its parent's.
+    private let syncScheduledIn = Atomic<UInt64>(.max)
 
     /// Makes nothing and opens nothing yet.
     ///
@@ -49,7 +52,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
 
     deinit {
         let (sync, end) = core.withLock { ($0.current?.sync, $0.position.end) }
-        guard let sync, background.withLock({ $0.syncScheduledIn }) == durable_file_fork_count() else { return }
+        guard let sync, syncScheduledIn.load(ordering: .relaxed) == durable_file_fork_count() else { return }
         // The job keeps the descriptor alone. An error has nobody left to be told.
         worker.run { do { try sync.sync(upTo: end) } catch {} }
     }
@@ -148,12 +151,9 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 
     func scheduleSync() {
-        let mustSchedule = background.withLock { background in
-            let forks = durable_file_fork_count()
-            defer { background.syncScheduledIn = forks }
-            return background.syncScheduledIn != forks
-        }
-        if mustSchedule {
+        // With the sync's own exchange this orders what was appended before that sync.
+        let forks = durable_file_fork_count()
+        if syncScheduledIn.exchange(forks, ordering: .acquiringAndReleasing) != forks {
             worker.run(after: .milliseconds(80)) { [weak self] in self?.syncInBackground() }
         }
     }
@@ -195,7 +195,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 
     private func syncInBackground() {
-        background.withLock { $0.syncScheduledIn = nil }
+        _ = syncScheduledIn.exchange(.max, ordering: .acquiringAndReleasing)
         do { try sync() } catch { announce(error) }
         do { try compactIfDue() } catch { announce(error) }
     }
@@ -229,8 +229,6 @@ package final class LogFile<Contents: LogContents>: Sendable {
 private struct LogBackground {
     var observer: LogObserver?
     var watch: Watch?
-    /// In which process a sync will follow, as a child of `fork` has no thread to make its parent's.
-    var syncScheduledIn: UInt64?
     /// The notification that is scheduled: what comes until then needs no other.
     var report: Report?
 

@@ -16,9 +16,11 @@ final class Source: Sendable {
     private let asked: (any DiscoveringBackend)?
     /// The handler of the store that was made over this source.
     let issues = IssueReporter()
-    private let state: Lock<SourceState>
+    private let state = Lock(SourceState())
     /// What is stored, as stores show it.
     private let values: StoredValues
+    /// Whether what is stored was read; it stays so.
+    private let isOpened: Atomic<Bool>
     /// Whether reads need not open the backend, as that was done, or tried and reported.
     private let isSettled: Atomic<Bool>
     /// Whether plain sets are kept while the backend can't be opened, and stored once it can.
@@ -32,8 +34,8 @@ final class Source: Sendable {
     init(_ contents: [String: PropertyListValue]) {
         backend = nil
         asked = nil
-        state = Lock(SourceState(phase: .open))
         values = StoredValues(contents)
+        isOpened = Atomic(true)
         isSettled = Atomic(true)
     }
 
@@ -41,9 +43,9 @@ final class Source: Sendable {
     init(_ backend: any PreferenceBackend, asked: (any DiscoveringBackend)? = nil) {
         self.backend = backend
         self.asked = asked
-        state = Lock(SourceState(phase: .closed))
         if asked != nil { state.withLock { $0.known = [] } }
         values = StoredValues()
+        isOpened = Atomic(false)
         isSettled = Atomic(false)
     }
 
@@ -66,7 +68,7 @@ final class Source: Sendable {
     var version: UInt64 { state.withLock { $0.version } }
 
     /// Whether what is stored was read.
-    var isOpen: Bool { state.withLock { $0.isOpen } }
+    var isOpen: Bool { isOpened.load(ordering: .acquiring) }
 
     /// Whether the backend says that an administrator decides about a name.
     func isManaged(_ name: String) -> Bool { isOpen && backend?.isManaged(name) ?? false }
@@ -147,7 +149,7 @@ extension Source {
             publishExternal(changes, into: &publications)
             open(backend)
         } catch {
-            state.withLock { $0.phase = .failed(error) }
+            state.withLock { $0.failure = error }
             throw error
         }
     }
@@ -155,9 +157,10 @@ extension Source {
     private func open(_ backend: any PreferenceBackend) {
         (backend as? FileBackend)?.adopt(values)
         state.withLock { state in
-            state.phase = .open
+            state.failure = nil
             state.kept = [:]
         }
+        isOpened.store(true, ordering: .releasing)
     }
 
     private var host: PreferenceBackendHost {

@@ -2,13 +2,8 @@ internal import DurableFile
 
 /// All that a source knows besides its values, guarded by its lock; no method calls out.
 struct SourceState {
-    enum Phase {
-        case closed
-        case open
-        case failed(PreferencesError)
-    }
-
-    var phase: Phase
+    /// Why what is stored could not be read, if that failed the last time.
+    var failure: PreferencesError?
     var turn = SourceTurn<Condition<Bool>>()
     /// What the backend reported while a thread was at it.
     var reports: [PreferencesError] = []
@@ -22,17 +17,7 @@ struct SourceState {
     var version: UInt64 = 0
     private var isReported = false
 
-    init(phase: Phase) {
-        self.phase = phase
-    }
-
-    var isOpen: Bool {
-        if case .open = phase { true } else { false }
-    }
-
-    var failure: PreferencesError? {
-        if case .failed(let error) = phase { error } else { nil }
-    }
+    init() {}
 
     /// Whether nobody was told yet why the backend can't be opened.
     mutating func isFirstReport() -> Bool {
