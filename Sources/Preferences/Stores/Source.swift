@@ -1,3 +1,4 @@
+internal import CDurableFile
 internal import DurableFile
 internal import Synchronization
 
@@ -65,7 +66,7 @@ final class Source: Sendable {
     }
 
     /// Counts up whenever values change; as `value(of:)`.
-    var version: UInt64 { state.withLock { $0.version } }
+    var version: UInt64 { values.version }
 
     /// Whether what is stored was read.
     var isOpen: Bool { isOpened.load(ordering: .acquiring) }
@@ -242,7 +243,7 @@ extension Source {
                 commit = try backend.apply(changes.dictionary, if: condition)
             } catch {
                 // What it learned of outside changes before it failed is still to be taken in.
-                state.withLock { state in _ = state.turn.requestRefresh(by: .current) }
+                state.withLock { state in _ = state.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }
                 throw error
             }
             publishExternal(commit.outside, into: &publications)
@@ -263,7 +264,7 @@ extension Source {
         var publications = Publications()
         let isStored = state.withLock { state in
             guard values.hold(condition) else { return false }
-            publish(changes, publication, with: &state, into: &publications)
+            publish(changes, publication, with: state, into: &publications)
             return true
         }
         publications.send()
@@ -287,14 +288,14 @@ extension Source {
 
     /// Takes in what others changed, now or, where another thread is at the backend, when that one leaves it.
     func takeExternalChanges() {
-        guard state.withLock({ $0.turn.requestRefresh(by: .current) }) else { return }
+        guard state.withLock({ $0.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }) else { return }
         var publications = Publications()
         leave(&publications)
     }
 
     private func reportOfBackend(_ error: PreferencesError) {
         let isLater = state.withLock { state in
-            guard state.turn.holder != nil else { return false }
+            guard state.turn.isTaken(in: durable_file_fork_count()) else { return false }
             state.reports.append(error)
             return true
         }
@@ -342,7 +343,7 @@ extension Source {
         while true {
             var waiter: Waiter?
             let claim = state.withLock { state in
-                state.turn.claim(by: thread) {
+                state.turn.claim(by: thread, in: durable_file_fork_count()) {
                     let new = Waiter(false)
                     waiter = new
                     return new
@@ -412,22 +413,19 @@ extension Source {
         _ publication: Publication,
         into publications: inout Publications
     ) {
-        state.withLock { publish(changes, publication, with: &$0, into: &publications) }
+        state.withLock { publish(changes, publication, with: $0, into: &publications) }
     }
 
     /// As above, with the source's lock, which keeps the list of stores as it is.
     private func publish(
         _ changes: ValueChanges,
         _ publication: Publication,
-        with state: inout SourceState,
+        with state: borrowing SourceState,
         into publications: inout Publications
     ) {
         let changed = values.differences(of: changes)
         guard !changed.isEmpty else { return }
-        let cores = state.cores
-        change(changed, for: cores[...], preparing: changed, publication, &publications)
-        state.version += 1
-        publications.keep(cores)
+        change(changed, for: state.cores[...], preparing: changed, publication, &publications)
     }
 
     /// Changes the values while all stores are locked, one after the other in the order of their age.

@@ -13,8 +13,6 @@ struct SourceState {
     var kept: [String: PropertyListValue?] = [:]
     /// The names that the backend was asked for; nil where it lists all it has.
     var known: Set<String>?
-    /// Counts the changes of the values.
-    var version: UInt64 = 0
     private var isReported = false
 
     init() {}
@@ -61,7 +59,7 @@ struct SourceState {
 ///
 /// Pure: it holds no lock, waits for nobody and calls nobody. `Waiter` is who waits, as the caller knows it.
 struct SourceTurn<Waiter> {
-    private(set) var holder: ThreadIdentity?
+    private var holder: (thread: ThreadIdentity, forks: UInt64)?
     private var waiting = FirstInFirstOut<Waiter>()
     /// Whether the backend may know of something that the stores don't.
     private var needsRefresh = false
@@ -75,12 +73,13 @@ struct SourceTurn<Waiter> {
         case held
     }
 
-    mutating func claim(by thread: ThreadIdentity, orWait waiter: () -> Waiter) -> Claim {
-        guard let holder else {
-            self.holder = thread
+    /// Asks for the turn in a process that was forked off so many times.
+    mutating func claim(by thread: ThreadIdentity, in forks: UInt64, orWait waiter: () -> Waiter) -> Claim {
+        guard let holder, holder.forks == forks else {
+            self.holder = (thread, forks)
             return .granted
         }
-        guard holder != thread else { return .held }
+        guard holder.thread != thread else { return .held }
         waiting.append(waiter())
         return .waiting
     }
@@ -88,16 +87,15 @@ struct SourceTurn<Waiter> {
     /// Notes that the backend is to be asked for outside changes; true where `thread` has the turn now and is to do it.
     ///
     /// Else who has the turn does it before giving it back. Both are decided in one step, so that no call is lost.
-    mutating func requestRefresh(by thread: ThreadIdentity) -> Bool {
+    mutating func requestRefresh(by thread: ThreadIdentity, in forks: UInt64) -> Bool {
         needsRefresh = true
-        return claimIfFree(by: thread)
-    }
-
-    mutating func claimIfFree(by thread: ThreadIdentity) -> Bool {
-        guard holder == nil else { return false }
-        holder = thread
+        guard !isTaken(in: forks) else { return false }
+        holder = (thread, forks)
         return true
     }
+
+    /// Whether a thread has the turn; a child of `fork` has none of its parent's other threads.
+    func isTaken(in forks: UInt64) -> Bool { holder?.forks == forks }
 
     /// What the holder does next.
     enum Release {

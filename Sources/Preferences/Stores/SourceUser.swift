@@ -41,9 +41,6 @@ struct Publications {
 
     private var entries = ShortList<Entry>()
     private var hidden: [(core: any SourceUser, error: PreferencesError)] = []
-    /// Kept until then, as a list's last copy may end a store.
-    private var kept: [any SourceUser] = []
-    private var othersKept: [[any SourceUser]] = []
 
     mutating func append(_ batch: ChangeBatch, in core: any SourceUser) {
         entries.append(Entry(core: core, signals: batch.signals, isObserved: batch.isObserved))
@@ -51,10 +48,6 @@ struct Publications {
 
     mutating func noteHidden(_ errors: [PreferencesError], in core: any SourceUser) {
         hidden += errors.map { (core, $0) }
-    }
-
-    mutating func keep(_ cores: [any SourceUser]) {
-        if kept.isEmpty { kept = cores } else { othersKept.append(cores) }
     }
 
     /// Tells Observation and the observers; call without any lock.

@@ -9,6 +9,7 @@ final class StoredValues: Sendable {
     private let values: Lock<[String: PropertyListValue]>
     /// So that a read that looks through layers need not take the lock.
     private let hasNone: Atomic<Bool>
+    private let changes = Atomic<UInt64>(0)
 
     init(_ values: [String: PropertyListValue] = [:]) {
         self.values = Lock(values)
@@ -40,6 +41,9 @@ final class StoredValues: Sendable {
         }
     }
 
+    /// Counts up with each change that is published.
+    var version: UInt64 { changes.load(ordering: .acquiring) }
+
     /// Makes the changes, which were found by `differences` and nothing since.
     func make(_ changes: ShortList<ValueChange>) {
         update { values in
@@ -47,6 +51,7 @@ final class StoredValues: Sendable {
             changes.forEach { if let place = $0.place, let new = $0.new { values.values[place] = new } }
             changes.forEach { if $0.place == nil || $0.new == nil { values[$0.name] = $0.new } }
         }
+        self.changes.wrappingAdd(1, ordering: .releasing)
     }
 
     func set(_ value: PropertyListValue?, for name: String) {

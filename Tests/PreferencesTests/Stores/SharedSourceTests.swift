@@ -73,6 +73,24 @@ struct SharedSourceTests {
         #expect(torn.value == 0)
     }
 
+    /// Who looks at the layers of a store while their sources change must not wait for these in another order.
+    @Test
+    func transactionsThatReadAllRaceWithTheLayersBelow() async {
+        let store = PreferenceStore.layered([user, other])
+        await onThreads(3) { thread in
+            for round in 1...rounds(10_000) {
+                guard thread > 0 else {
+                    other.set(.integer(Int64(round)), for: "below")
+                    continue
+                }
+                do { try store.transaction { $0["count"] = .integer(Int64($0.names.count)) } } catch {
+                    #expect((error as? PreferencesError)?.code == .conflict)
+                }
+            }
+        }
+        #expect(store.names.count == 2)
+    }
+
     /// A thread that has seen a value in one store sees it, or a newer one, in the others.
     @Test
     func valueSeenInOneStoreIsSeenInTheOthers() async {

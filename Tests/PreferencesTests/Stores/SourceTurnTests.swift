@@ -28,12 +28,12 @@ struct SourceTurnTests {
             if thread == steps.count, holder != thread {
                 callsLeft -= 1
                 changes += 1
-                if turn.requestRefresh(by: identity) { release(thread) }
+                if turn.requestRefresh(by: identity, in: 0) { release(thread) }
                 return
             }
             switch steps[thread].first {
             case .claim:
-                switch turn.claim(by: identity, orWait: { thread }) {
+                switch turn.claim(by: identity, in: 0, orWait: { thread }) {
                 case .granted:
                     #expect(holder == nil)
                     holder = thread
@@ -75,7 +75,7 @@ struct SourceTurnTests {
         guard !runnable.isEmpty else {
             count += 1
             #expect(model.steps.joined().isEmpty, "nobody waits for ever")
-            #expect(model.turn.holder == nil)
+            #expect(!model.turn.isTaken(in: 0))
             #expect(model.asked == model.changes, "no call of the backend is lost")
             return
         }
@@ -100,10 +100,24 @@ struct SourceTurnTests {
     func holderThatClaimsAgainIsTold() {
         var turn = SourceTurn<Int>()
         let thread = ThreadIdentity(value: 1)
-        guard case .granted = turn.claim(by: thread, orWait: { 0 }), case .held = turn.claim(by: thread, orWait: { 0 })
+        guard case .granted = turn.claim(by: thread, in: 0, orWait: { 0 }),
+            case .held = turn.claim(by: thread, in: 0, orWait: { 0 })
         else {
             Issue.record("granted, then held")
             return
         }
+    }
+
+    /// A child of `fork` has none of its parent's other threads.
+    @Test
+    func turnOfAThreadBeforeAForkIsFree() {
+        var turn = SourceTurn<Int>()
+        guard case .granted = turn.claim(by: ThreadIdentity(value: 1), in: 0, orWait: { 0 }),
+            case .granted = turn.claim(by: ThreadIdentity(value: 2), in: 1, orWait: { 0 })
+        else {
+            Issue.record("granted in each process")
+            return
+        }
+        #expect(turn.isTaken(in: 1) && !turn.isTaken(in: 0))
     }
 }
