@@ -3,14 +3,6 @@ import Testing
 
 @testable import DurableFile
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 @Suite(.timeLimit(.minutes(60)))
 struct DurabilityTests {
     private let folder: TemporaryFolder

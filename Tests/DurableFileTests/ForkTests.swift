@@ -4,12 +4,6 @@ import Testing
 
 @testable import DurableFile
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
-
 /// A child of `fork` has only the thread that called it, and gets no other: a lock that another held stays held. So no other thread
 /// of the log's runs in these tests but one that waits for events, and the child does nothing for the first time, as the runtime has
 /// locks of its own.

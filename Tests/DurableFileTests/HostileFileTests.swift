@@ -3,14 +3,6 @@ import Testing
 
 @testable import DurableFile
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 struct HostileFileTests {
     private let folder: TemporaryFolder
     private let told = Told()

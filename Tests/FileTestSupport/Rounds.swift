@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import DurableFile
 
 /// The number of rounds of a random or racing test: `full` if the environment variable `FULL_TESTS` is set, else a tenth.
 ///

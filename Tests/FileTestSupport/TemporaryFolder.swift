@@ -1,13 +1,5 @@
 import DurableFile
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

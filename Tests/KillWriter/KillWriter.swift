@@ -1,13 +1,6 @@
+import DurableFile
 import FoundationEssentials
 import Preferences
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Sets a value of the file's store, and is killed in the next instruction.
 @main

@@ -1,16 +1,9 @@
+import DurableFile
 import FileTestSupport
 import FoundationEssentials
 import Testing
 
 @testable import Preferences
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 struct KillTests {
     @Test
