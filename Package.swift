@@ -64,7 +64,7 @@ let package = Package(
             dependencies: ["Preferences", "DurableFile"],
             swiftSettings: settings
         ),
-        // Empty without the trait.
+        // Without the trait all but what reaches a server: that needs the HTTP client.
         .target(
             name: "PreferencesEtcd",
             dependencies: ["Preferences", "DurableFile"] + etcdClient,

@@ -1,4 +1,3 @@
-#if Etcd
 internal import DurableFile
 internal import Preferences
 
@@ -31,7 +30,7 @@ final class EtcdBackend: PreferenceBackend {
         suite: String,
         _ configuration: EtcdConfiguration,
         monitor: EtcdMonitor = EtcdMonitor(),
-        transport: (any Transport)? = nil
+        transport makeTransport: () throws(PreferencesError) -> any Transport
     ) throws(PreferencesError) {
         guard !configuration.endpoints.isEmpty else {
             throw PreferencesError(.misuse, "the configuration has no endpoints; name at least one member's URL")
@@ -46,11 +45,7 @@ final class EtcdBackend: PreferenceBackend {
         self.monitor = monitor
         keys = try KeySpace(prefix: configuration.prefix, suite: suite)
         mirror = Lock(Mirror(keys))
-        let transport: any Transport =
-            if let transport { transport } else {
-                try HTTPTransport(tls: configuration.tls, connectTimeout: configuration.attemptTimeout)
-            }
-        client = GatewayClient(configuration, transport: transport)
+        client = GatewayClient(configuration, transport: try makeTransport())
         copy = configuration.cacheFile.map { OfflineCopy(path: $0.path) }
         watch = WatchDriver(client, keys: keys, configuration: configuration)
     }
@@ -263,4 +258,3 @@ extension EtcdBackend: WatchDriver.Delegate {
         if !failure.isPassing, lastReported.withLock({ exchange(&$0, with: failure) }) != failure { report(error) }
     }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Etcd
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -64,4 +63,3 @@ public struct EtcdCredentials: Sendable, CustomStringConvertible {
     /// The name alone.
     public var description: String { user }
 }
-#endif

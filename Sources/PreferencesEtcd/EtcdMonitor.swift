@@ -1,4 +1,3 @@
-#if Etcd
 internal import DurableFile
 public import Preferences
 
@@ -82,4 +81,3 @@ public final class EtcdMonitor: Sendable {
         }
     }
 }
-#endif

@@ -1,6 +1,7 @@
 #if Etcd
 internal import NIOSSL
 internal import Preferences
+#endif
 
 /// Certificates and keys, each a PEM file.
 public struct EtcdTLS: Hashable, Sendable {
@@ -17,7 +18,10 @@ public struct EtcdTLS: Hashable, Sendable {
         self.certificate = certificate
         self.privateKey = privateKey
     }
+}
 
+#if Etcd
+extension EtcdTLS {
     func configuration() throws(PreferencesError) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         do {

@@ -1,4 +1,3 @@
-#if Etcd
 internal import Foundation
 internal import Preferences
 
@@ -38,4 +37,3 @@ struct KeySpace: Hashable, Sendable {
         return name
     }
 }
-#endif

@@ -1,10 +1,10 @@
-#if Etcd
+@_spi(Tool) internal import Preferences
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-@_spi(Tool) internal import Preferences
 
 /// The keys of a suite as they were at one revision, and what of that the store has yet to be told.
 ///
@@ -218,4 +218,3 @@ struct Mirror: Sendable {
         )
     }
 }
-#endif

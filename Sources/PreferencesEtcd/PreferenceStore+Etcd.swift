@@ -20,7 +20,10 @@ extension PreferenceStore {
         _ configuration: EtcdConfiguration,
         monitor: EtcdMonitor = EtcdMonitor()
     ) throws(PreferencesError) -> PreferenceStore {
-        PreferenceStore(backend: try EtcdBackend(suite: suite, configuration, monitor: monitor))
+        let backend = try EtcdBackend(suite: suite, configuration, monitor: monitor) { () throws(PreferencesError) in
+            try HTTPTransport(tls: configuration.tls, connectTimeout: configuration.attemptTimeout)
+        }
+        return PreferenceStore(backend: backend)
     }
 }
 #endif

@@ -1,4 +1,3 @@
-#if Etcd
 internal import Preferences
 
 extension PreferencesError {
@@ -61,4 +60,3 @@ extension PreferencesError {
         )
     }
 }
-#endif

@@ -1,4 +1,4 @@
-#if Etcd && canImport(Glibc)
+#if canImport(Glibc)
 internal import FileTestSupport
 internal import Foundation
 internal import Glibc

@@ -18,7 +18,7 @@ struct ContractTests {
             let fault = Fault()
             return PreferenceBackendPlace(failNextWrite: { fault.plan() }) {
                 let transport = try TestTransport { _ in fault.take() ? .refusal : nil }
-                return try EtcdBackend(suite: suite, configuration, transport: transport)
+                return try EtcdBackend(suite: suite, configuration) { transport }
             }
         }
     }

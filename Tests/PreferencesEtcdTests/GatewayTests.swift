@@ -1,4 +1,3 @@
-#if Etcd
 import Foundation
 import Preferences
 import Testing
@@ -128,4 +127,3 @@ struct GatewayTests {
         }
     }
 }
-#endif

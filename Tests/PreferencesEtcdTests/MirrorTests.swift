@@ -1,4 +1,3 @@
-#if Etcd
 import Foundation
 import Preferences
 import Testing
@@ -245,4 +244,3 @@ struct MirrorTests {
         #expect(queue.count == 0)
     }
 }
-#endif

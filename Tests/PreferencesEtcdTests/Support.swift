@@ -48,7 +48,7 @@ extension PreferenceStore {
         over transport: any Transport
     ) throws {
         self.init(
-            backend: try EtcdBackend(suite: suite, configuration, monitor: monitor, transport: transport)
+            backend: try EtcdBackend(suite: suite, configuration, monitor: monitor) { transport }
         )
     }
 }

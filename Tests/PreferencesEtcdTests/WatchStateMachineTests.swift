@@ -1,4 +1,3 @@
-#if Etcd
 import Foundation
 import Testing
 
@@ -196,4 +195,3 @@ struct WatchStateMachineTests {
         expect(&machine, .lost, gives: [.close, .reread])
     }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Etcd
 /// Which endpoint is asked, and which next where it doesn't answer.
 struct EndpointRotation: Hashable, Sendable {
     let endpoints: [String]
@@ -17,4 +16,3 @@ struct EndpointRotation: Hashable, Sendable {
         index = (index + 1) % endpoints.count
     }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Etcd
 internal import DurableFile
 
 #if canImport(FoundationEssentials)
@@ -123,4 +122,3 @@ final class GatewayClient: Sendable {
         }
     }
 }
-#endif

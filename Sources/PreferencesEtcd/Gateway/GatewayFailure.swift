@@ -1,4 +1,3 @@
-#if Etcd
 /// Why a request had no answer, and so what to do next.
 enum GatewayFailure: Error, Hashable, Sendable {
     /// No connection, so nothing was sent.
@@ -55,4 +54,3 @@ enum GatewayFailure: Error, Hashable, Sendable {
         }
     }
 }
-#endif

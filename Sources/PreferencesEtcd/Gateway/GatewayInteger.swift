@@ -1,4 +1,3 @@
-#if Etcd
 /// A 64-bit integer as the JSON gateway writes it: as a string, since JSON's numbers are doubles to many.
 ///
 /// A number is read, too. Zero is left out by the gateway, so every such field of an answer is optional.
@@ -33,4 +32,3 @@ extension Optional<GatewayInteger> {
     /// The value of a field that may have been left out.
     var value: Int64 { self?.value ?? 0 }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Etcd
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -127,4 +126,3 @@ struct AuthenticateRequest: Encodable, Sendable {
     var name: String
     var password: String
 }
-#endif

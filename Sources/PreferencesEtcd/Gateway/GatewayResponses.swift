@@ -1,4 +1,3 @@
-#if Etcd
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -112,4 +111,3 @@ struct StreamLine: Decodable, Sendable {
     var result: WatchResponse?
     var error: ErrorResponse?
 }
-#endif

@@ -1,4 +1,3 @@
-#if Etcd
 /// How long to wait before the next attempt: not at all while there are endpoints to try, then ever longer.
 struct RetryPause: Hashable, Sendable {
     static let shortest = Duration.milliseconds(50)
@@ -16,4 +15,3 @@ struct RetryPause: Hashable, Sendable {
         return min(Self.longest, Self.shortest * (1 << doublings))
     }
 }
-#endif

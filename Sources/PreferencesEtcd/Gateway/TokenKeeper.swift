@@ -1,4 +1,3 @@
-#if Etcd
 /// The token by which etcd knows the user; asked for when there is none, and again when it is refused.
 struct TokenKeeper: Hashable, Sendable {
     enum Step: Hashable, Sendable {
@@ -22,4 +21,3 @@ struct TokenKeeper: Hashable, Sendable {
         if self.token == token { self.token = nil }
     }
 }
-#endif

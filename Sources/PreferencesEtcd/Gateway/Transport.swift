@@ -1,4 +1,3 @@
-#if Etcd
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -37,4 +36,3 @@ protocol TransportStream: Sendable {
     /// Ends the stream; the last call of `receive` may be under way.
     func cancel()
 }
-#endif

@@ -1,4 +1,3 @@
-#if Etcd
 internal import DurableFile
 internal import Preferences
 
@@ -46,4 +45,3 @@ final class OfflineCopy: Sendable {
         problems.withLock { $0.append(problem) }
     }
 }
-#endif

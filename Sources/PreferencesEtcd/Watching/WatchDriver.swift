@@ -1,4 +1,3 @@
-#if Etcd
 internal import DurableFile
 internal import Preferences
 
@@ -165,4 +164,3 @@ final class WatchDriver: Sendable {
         }
     }
 }
-#endif

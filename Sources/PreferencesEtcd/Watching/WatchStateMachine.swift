@@ -1,4 +1,3 @@
-#if Etcd
 /// What a watch does next: without gap or repeat over silence, lost connections, lost leaders and compactions.
 ///
 /// It knows no thread and no clock: it is fed with what happened, and says what to do and how long to wait for more.
@@ -178,4 +177,3 @@ struct WatchStateMachine: Sendable {
         return GatewayFailure(ErrorResponse(code: text.contains("invalid auth token") ? 16 : 14, message: text))
     }
 }
-#endif

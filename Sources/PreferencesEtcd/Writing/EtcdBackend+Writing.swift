@@ -1,4 +1,3 @@
-#if Etcd
 internal import DurableFile
 internal import Preferences
 
@@ -261,4 +260,3 @@ extension EtcdBackend {
         return Outcome(outside: outside, isStored: true)
     }
 }
-#endif

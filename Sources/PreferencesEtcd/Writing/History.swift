@@ -1,4 +1,3 @@
-#if Etcd
 internal import DurableFile
 
 /// What happened to a suite between the revision that a write was based on and the one at which it was found too late.
@@ -90,4 +89,3 @@ struct History {
         }
     }
 }
-#endif

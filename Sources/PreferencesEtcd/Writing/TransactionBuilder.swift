@@ -1,10 +1,10 @@
-#if Etcd
+@_spi(Tool) internal import Preferences
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-@_spi(Tool) internal import Preferences
 
 /// A set of changes as a transaction of etcd, on condition that no key concerned was touched since it was read.
 ///
@@ -146,4 +146,3 @@ extension RangeRequest {
         return request
     }
 }
-#endif

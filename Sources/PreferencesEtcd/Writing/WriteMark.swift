@@ -1,4 +1,3 @@
-#if Etcd
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -19,4 +18,3 @@ struct WriteMark: Hashable, Sendable {
         data = Data("\"\(UUID().uuidString)\"".utf8)
     }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Etcd
 internal import Preferences
 
 /// Writes that wait for an endpoint, in the order in which they were made.
@@ -43,4 +42,3 @@ struct WriteQueue: Sendable {
         return Set(first.changes.keys).subtracting(overlay.keys)
     }
 }
-#endif
