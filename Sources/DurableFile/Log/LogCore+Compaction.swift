@@ -16,7 +16,7 @@ extension LogCore {
 
     /// Puts a new file in the place of the old one, with all that came to the old one since.
     ///
-    /// Returns nil where another file is at the path by now.
+    /// Returns nil where another file is at the path by now. Where it returns nil or throws, what was made for it is gone.
     mutating func install(
         _ compaction: Compaction,
         _ draft: Compaction.Draft
@@ -31,24 +31,48 @@ extension LogCore {
             }
         }
         guard let old = try currentHandle(), old.file === compaction.old else { return nil }
-        let deadline = fileSystem.now() + min(lockTimeout, .milliseconds(500))
-        try lock(old.file, until: deadline)
+        try lock(old.file, until: fileSystem.now() + min(lockTimeout, .milliseconds(500)))
         defer { unlock(old.file) }
         guard try isReady(old), current?.file === old.file, try isTarget(compaction.target) else { return nil }
 
         let reader = reader(of: old.file)
-        if try !reader.isUnchanged(compaction.source, whole: true) {
-            // What was copied has been overwritten, so the copy is worth nothing.
-            fileSystem.discard(draft.file.path)
-            try readAfresh()
-            guard let fresh = try self.compaction() else { return nil }
-            compaction = fresh
-            draft = try compaction.draft()
-        }
+        guard try refresh(&compaction, &draft, reader) else { return nil }
         if compaction.source.damaged > 0 { damagedCopy = try compaction.keepDamaged(reader) }
+        guard var stray = try replace(old, by: &draft, of: compaction, reader) else { return nil }
+        isInstalled = true
+        // What appenders without the lock wrote to the old file before it lost its name. If it fails, it is tried again
+        // with what they still write.
+        do { try stray.carryOverRest(reader, to: draft.file) } catch {}
+        stray.failure = adopt(draft, of: compaction, insteadOf: old)
+        return stray
+    }
 
-        let source = compaction.source
-        var stray = StrayLines(old: old.file, from: source.offset, seen: position.end)
+    /// Makes the copy anew if what was copied has been overwritten since; false if there is nothing to copy any more.
+    private mutating func refresh(
+        _ compaction: inout Compaction,
+        _ draft: inout Compaction.Draft,
+        _ reader: LogReader
+    ) throws(LogError) -> Bool {
+        if try reader.isUnchanged(compaction.source, whole: true) { return true }
+        fileSystem.discard(draft.file.path)
+        try readAfresh()
+        guard let fresh = try self.compaction() else { return false }
+        compaction = fresh
+        draft = try compaction.draft()
+        return true
+    }
+
+    /// Adds to the new file what came to the old one since it was copied, and gives it the old one's name.
+    ///
+    /// Returns what may still come to the old file; nil where another process's compaction has taken the new file for a
+    /// leftover.
+    private func replace(
+        _ old: Handle,
+        by draft: inout Compaction.Draft,
+        of compaction: Compaction,
+        _ reader: LogReader
+    ) throws(LogError) -> StrayLines? {
+        var stray = StrayLines(old: old.file, from: compaction.source.offset, seen: position.end)
         do throws(FileSystemError) {
             // No other process knows the new file yet, and one that finds it at the path has to wait until it is complete.
             _ = try fileSystem.lock(draft.file)
@@ -56,20 +80,10 @@ extension LogCore {
             try fileSystem.syncData(draft.file)
             try fileSystem.rename(draft.file.path, to: compaction.target.path)
         } catch {
-            // Another process's compaction has taken the new file for a leftover.
             if error.call == "rename", error.code == .noEntry { return nil }
             throw LogError(writing: error)
         }
-        isInstalled = true
         draft.file.rename(to: compaction.target.path)
-        // What appenders without the lock wrote to the old file before it lost its name. If it fails, it is tried again
-        // with what they still write.
-        do { try stray.carryOverRest(reader, to: draft.file) } catch {}
-
-        draft.position.lines += position.lines - source.lines
-        draft.position.damaged = position.damaged - source.damaged
-        position = draft.position
-        stray.failure = adopt(draft.file, of: compaction, insteadOf: old)
         return stray
     }
 
@@ -83,11 +97,16 @@ extension LogCore {
 
     /// Makes the new file, which is at the path now, the current one, and syncs its name.
     private mutating func adopt(
-        _ file: OpenFile,
+        _ draft: Compaction.Draft,
         of compaction: Compaction,
         insteadOf old: Handle
     ) -> FileSystemError? {
+        let file = draft.file
         defer { unlock(file) }
+        let (lines, damaged) = (position.lines, position.damaged)
+        position = draft.position
+        position.lines += lines - compaction.source.lines
+        position.damaged = damaged - compaction.source.damaged
         var folders = old.sync.folders.filter { $0 != compaction.target.folder }
         var failure: FileSystemError?
         do {
