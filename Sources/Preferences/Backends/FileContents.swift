@@ -97,13 +97,13 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// What the file says otherwise than is published, which stays pending until it is.
     func takeDifferences() -> [String: PropertyListValue?] {
         isNews = false
-        if !pending.isEmpty {
-            if hasDifferences {
-                pending = pending.filter { name, value in published[name] != value }
-            } else {
-                pending.removeAll(keepingCapacity: pending.count < 64)
-            }
+        guard !pending.isEmpty else { return [:] }
+        guard hasDifferences else {
+            // Its place is for the next set, so it isn't given away.
+            pending.removeAll(keepingCapacity: pending.count < 64)
+            return [:]
         }
+        pending = pending.filter { name, value in published[name] != value }
         return pending
     }
 

@@ -339,19 +339,15 @@ extension Source {
     }
 
     private func claim() throws(PreferencesError) {
-        let thread = ThreadIdentity.current
+        let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
+        var waiter: Waiter?
         while true {
-            var waiter: Waiter?
-            let claim = state.withLock { state in
-                state.turn.claim(by: thread, in: durable_file_fork_count()) {
-                    let new = Waiter(false)
-                    waiter = new
-                    return new
-                }
-            }
-            switch claim {
+            switch state.withLock({ [waiter] in $0.turn.claim(by: thread, in: forks, orWait: waiter) }) {
             case .granted: return
-            case .waiting: waiter?.wait { $0 ? .done(()) : .until(nil) }
+            case .taken: waiter = Waiter(false)
+            case .waiting:
+                waiter?.wait { $0 ? .done(()) : .until(nil) }
+                waiter = nil
             case .held:
                 throw PreferencesError(
                     .misuse,

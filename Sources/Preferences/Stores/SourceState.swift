@@ -67,6 +67,8 @@ struct SourceTurn<Waiter> {
     /// What came of asking for the turn.
     enum Claim {
         case granted
+        /// Another thread has it; ask again with a waiter.
+        case taken
         /// Ask again once the waiter is woken.
         case waiting
         /// The thread has it already and would wait for itself.
@@ -74,13 +76,14 @@ struct SourceTurn<Waiter> {
     }
 
     /// Asks for the turn in a process that was forked off so many times.
-    mutating func claim(by thread: ThreadIdentity, in forks: UInt64, orWait waiter: () -> Waiter) -> Claim {
+    mutating func claim(by thread: ThreadIdentity, in forks: UInt64, orWait waiter: Waiter?) -> Claim {
         guard let holder, holder.forks == forks else {
             self.holder = (thread, forks)
             return .granted
         }
         guard holder.thread != thread else { return .held }
-        waiting.append(waiter())
+        guard let waiter else { return .taken }
+        waiting.append(waiter)
         return .waiting
     }
 

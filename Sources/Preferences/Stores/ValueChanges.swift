@@ -11,8 +11,12 @@ enum ValueChanges: Sendable {
 
     var dictionary: [String: PropertyListValue?] {
         switch self {
-        case .one(let name, let value): [name: value]
-        case .several(let changes): changes
+        case .one(let name, let value):
+            // A literal would make an array first.
+            var changes: [String: PropertyListValue?] = Dictionary(minimumCapacity: 1)
+            changes.updateValue(value, forKey: name)
+            return changes
+        case .several(let changes): return changes
         }
     }
 

@@ -33,12 +33,13 @@ struct SourceTurnTests {
             }
             switch steps[thread].first {
             case .claim:
-                switch turn.claim(by: identity, in: 0, orWait: { thread }) {
+                switch turn.claim(by: identity, in: 0, orWait: thread) {
                 case .granted:
                     #expect(holder == nil)
                     holder = thread
                     steps[thread].removeFirst()
                 case .waiting: parked.insert(thread)
+                case .taken: Issue.record("it has a waiter")
                 case .held: Issue.record("nobody claims twice")
                 }
             case .work:
@@ -100,8 +101,8 @@ struct SourceTurnTests {
     func holderThatClaimsAgainIsTold() {
         var turn = SourceTurn<Int>()
         let thread = ThreadIdentity(value: 1)
-        guard case .granted = turn.claim(by: thread, in: 0, orWait: { 0 }),
-            case .held = turn.claim(by: thread, in: 0, orWait: { 0 })
+        guard case .granted = turn.claim(by: thread, in: 0, orWait: 0),
+            case .held = turn.claim(by: thread, in: 0, orWait: 0)
         else {
             Issue.record("granted, then held")
             return
@@ -112,8 +113,8 @@ struct SourceTurnTests {
     @Test
     func turnOfAThreadBeforeAForkIsFree() {
         var turn = SourceTurn<Int>()
-        guard case .granted = turn.claim(by: ThreadIdentity(value: 1), in: 0, orWait: { 0 }),
-            case .granted = turn.claim(by: ThreadIdentity(value: 2), in: 1, orWait: { 0 })
+        guard case .granted = turn.claim(by: ThreadIdentity(value: 1), in: 0, orWait: 0),
+            case .granted = turn.claim(by: ThreadIdentity(value: 2), in: 1, orWait: 0)
         else {
             Issue.record("granted in each process")
             return
