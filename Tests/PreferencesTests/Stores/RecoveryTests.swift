@@ -1,3 +1,4 @@
+import DurableFile
 import FileTestSupport
 import FoundationEssentials
 import PreferencesTesting
@@ -123,7 +124,8 @@ struct RecoveryTests {
     @Test
     func fileThatCanBeOpenedLaterIsOpened() async throws {
         let folder = try TemporaryFolder()
-        try folder.write("in the way", to: "app")
+        try folder.write("in the way", to: "blocked")
+        try folder.link("app", to: "blocked")
         let store = FileStores.store(at: folder.path("app/preferences.jsonl"), isRecovering: true)
         let issues = Recorder<PreferencesError>()
         store.onIssue { issues.record($0) }
@@ -131,9 +133,11 @@ struct RecoveryTests {
         let volume = Preference("volume", default: 5, in: store)
         #expect(theme.value == "none")
         volume.value = 7
-        try FileManager.default.removeItem(atPath: folder.path("app"))
-        try FileManager.default.createDirectory(atPath: folder.path("app"), withIntermediateDirectories: false)
-        try folder.write("{\"theme\":\"dark\",\"volume\":3}\n", to: "app/preferences.jsonl")
+        try FileManager.default.createDirectory(atPath: folder.path("real"), withIntermediateDirectories: false)
+        try folder.write("{\"theme\":\"dark\",\"volume\":3}\n", to: "real/preferences.jsonl")
+        try folder.link("next", to: "real")
+        // In one step, as the store opens what it finds at any moment.
+        #expect(rename(folder.path("next"), folder.path("app")) == 0)
         await waitUntil { theme.value == "dark" }
         #expect(theme.value == "dark" && volume.value == 7)
         try await store.flush()
