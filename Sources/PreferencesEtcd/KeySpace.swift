@@ -29,6 +29,14 @@ struct KeySpace: Hashable, Sendable {
         start + Data(name.precomposedStringWithCanonicalMapping.utf8)
     }
 
+    /// The keys of the names that begin with a prefix, from `start` on and below `end`; all keys for an empty prefix.
+    func range(of prefix: String) -> (start: Data, end: Data) {
+        guard !prefix.isEmpty else { return (start, end) }
+        let first = key(of: prefix)
+        // No byte of UTF-8 is 255.
+        return (first, first.dropLast() + [first[first.endIndex - 1] + 1])
+    }
+
     /// The name that a key stands for; nil for the mark, and for keys that no name has.
     func name(of key: Data) -> String? {
         guard key.starts(with: start), let name = String(validating: key.dropFirst(start.count), as: UTF8.self),

@@ -137,7 +137,7 @@ extension PythonReaderTests {
     private func compare(fileAt path: String) throws {
         let store = PreferenceStore(backend: FileBackend(path: path))
         let damage = Mutex<[String]>([])
-        store.onIssue { error in damage.withLock { $0.append(error.message) } }
+        store.issueHandler = { error in damage.withLock { $0.append(error.message) } }
         var expected = store.contents.map { "\(Self.hex(key: $0.key)) \(Self.form(of: $0.value))" }
         expected += damage.withLock { $0 }.map { message in "damaged " + message.split(separator: " ")[1] }
         let found = try Python.read(path)

@@ -57,7 +57,7 @@ extension PreferenceStore {
 final class Reports: Sendable {
     private let reported = Lock<[PreferencesError]>([])
 
-    init(of store: PreferenceStore) { store.onIssue { [self] error in reported.withLock { $0.append(error) } } }
+    init(of store: PreferenceStore) { store.issueHandler = { [self] error in reported.withLock { $0.append(error) } } }
 
     var codes: [PreferencesError.Code] { reported.withLock { $0.map(\.code) } }
 }

@@ -35,7 +35,7 @@ struct FaultInjectingBackendTests {
     @Test
     func failedLoadGivesDefaultsUntilAWriteLoads() throws {
         backend.failNext(.load)
-        store.onIssue { #expect($0.code == .unavailable) }
+        store.issueHandler = { #expect($0.code == .unavailable) }
         #expect(count.value == 0)
         Preference("other", default: 0, in: store).value = 2
         #expect(count.value == 1)
@@ -93,7 +93,7 @@ struct FaultInjectingBackendTests {
         _ = count.value
         backend.failNext(.refresh)
         backend.failNext(.apply)
-        store.onIssue { _ in }
+        store.issueHandler = { _ in }
         backend.changeOutside(["count": 2])
         #expect(count.value == 1, "the store could not look")
         #expect(throws: PreferencesError.self) { try count.write(5) }
@@ -103,7 +103,7 @@ struct FaultInjectingBackendTests {
     @Test
     func unreadableValueGivesTheDefaultForEveryType() throws {
         backend.makeUnreadable("count")
-        store.onIssue { #expect($0.code == .unreadable) }
+        store.issueHandler = { #expect($0.code == .unreadable) }
         #expect(count.value == 0)
         #expect(count.isSet)
         #expect(throws: PreferencesError.self) { try count.read() }

@@ -86,7 +86,7 @@ struct DiscoveringBackendTests {
     func storeThatCouldNotBeLoadedTellsOfItsValuesOnceItCan() {
         backend.fail(true)
         let store = PreferenceStore(backend: backend)
-        store.onIssue { _ in }
+        store.issueHandler = { _ in }
         let below = Preference("a", default: 0, in: store)
         let above = Preference("b", default: 0, in: .layered([store]))
         #expect((below.value, above.value) == (0, 0))
@@ -100,7 +100,7 @@ struct DiscoveringBackendTests {
         let backend = FailingBackend()
         let store = PreferenceStore(backend: backend)
         let issues = Lock<[PreferencesError.Code]>([])
-        store.onIssue { issue in issues.withLock { $0.append(issue.code) } }
+        store.issueHandler = { issue in issues.withLock { $0.append(issue.code) } }
         #expect(store["a"] == nil)
         #expect((1...2).contains(backend.loads.withLock { $0 }))
         #expect(Set(issues.withLock { $0 }) == [.damaged, .unavailable])

@@ -16,7 +16,7 @@ struct OpenStore {
     init(_ path: String, watcher: Watcher? = .shared) {
         backend = FileBackend(path: path, watcher: watcher)
         store = PreferenceStore(backend: backend)
-        store.onIssue { [reports] error in reports.errors.withLock { $0.append(error) } }
+        store.issueHandler = { [reports] error in reports.errors.withLock { $0.append(error) } }
         _ = store.names
     }
 

@@ -9,7 +9,7 @@ struct TourPreferences: PreferenceGroup {
     @Preference("theme") var theme = Theme.system
     @Preference("window") var window = WindowFrame()
     @Preference("nickname") var nickname: String?
-    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("volume", .range(0...10)) var volume = 5
 }
 
 enum Theme: String {

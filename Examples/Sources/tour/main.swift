@@ -35,7 +35,7 @@ do {
 }
 
 print("\n— A stored value of the wrong type gives the default, is reported once, and stays")
-store.onIssue { print("issue:", $0) }
+store.issueHandler = { print("issue:", $0) }
 store.set("loud", for: "volume")
 print("read twice: \(preferences.volume), \(preferences.volume); still stored: \(store["volume"] ?? "nothing")")
 preferences.volume = 6

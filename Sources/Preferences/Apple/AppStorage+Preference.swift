@@ -12,7 +12,7 @@ extension Preference {
             preconditionFailure("AppStorage works over user defaults only, and \"\(name)\" is in another store")
         }
         precondition(
-            declaration.rules.coding.identifier == coding,
+            declaration.coding.identifier == coding,
             "AppStorage stores \"\(name)\" in another way than it is declared: use the coding .\(coding)"
         )
         return defaults

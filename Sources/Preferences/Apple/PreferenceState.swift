@@ -61,106 +61,104 @@ extension Preference {
 #endif
 
 #if canImport(SwiftUI)
-// As Preference+Declaring and Preference+DeclaringOptional, with one initializer for each kind of value.
+// As Preference+Declaring, with one initializer for each kind of value.
 
 extension PreferenceState {
-    /// Declares a preference in a view: `@PreferenceState("name") var name = value`; the type says how it is stored.
+    /// Creates a property of a view: `@PreferenceState("volume", .range(0...10)) var volume = 5`; the type defines its stored form.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
+        description: String? = nil
     ) where Value: PreferenceValue {
-        self.init(Preference(wrappedValue: wrappedValue(), name, in: store, validate: validate))
+        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
     }
 
-    /// Declares a preference in a view: `@PreferenceState("name") var name = value`; its raw value is stored.
+    /// Creates an optional property of a view: `@PreferenceState("artist") var artist: String?`; the type defines its stored form.
     public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value: RawRepresentable, Value.RawValue: PreferenceValue {
-        self.init(Preference(wrappedValue: wrappedValue(), name, in: store, validate: validate))
+        description: String? = nil
+    ) where Value: PreferenceValue & ExpressibleByNilLiteral {
+        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
     }
 
-    /// Declares a preference in a view: `@PreferenceState("name") var name = value`; the type says how it is stored, not its raw value.
-    public init(
+    /// Creates a property of a view: `@PreferenceState("theme") var theme = Theme.light`; its raw value is stored.
+    public init<Raw: PreferenceValue>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value: RawRepresentable & PreferenceValue, Value.RawValue: PreferenceValue {
-        self.init(Preference(wrappedValue: wrappedValue(), name, in: store, validate: validate))
+        description: String? = nil
+    ) where Value: RawRepresentable, Value.RawValue == Raw {
+        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
     }
 
-    /// Declares a preference in a view: `@PreferenceState("name") var name = value`; its raw value is stored, nil removes.
-    public init<Wrapped>(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
+    /// Creates an optional property of a view: `@PreferenceState("theme") var theme: Theme?`; its raw value is stored.
+    public init<Wrapped, Raw: PreferenceValue>(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue: PreferenceValue {
-        self.init(Preference(wrappedValue: wrappedValue(), name, in: store, validate: validate))
+        description: String? = nil
+    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
+        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
     }
 
-    /// Declares a preference in a view: `@PreferenceState("name") var name = value`; it is stored as nested values.
+    /// Creates a property of a view: `@PreferenceState("frame") var frame = Frame()`; it is stored as nested values.
     @_disfavoredOverload
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
+        description: String? = nil
     ) where Value: Codable {
-        self.init(Preference(wrappedValue: wrappedValue(), name, in: store, validate: validate))
+        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
     }
 
-    /// Declares a preference in a view: `@PreferenceState("name") var name = value`; `coding` says how it is stored.
+    /// Creates an optional property of a view: `@PreferenceState("frame") var frame: Frame?`; it is stored as nested values.
+    @_disfavoredOverload
+    public init<Wrapped: Codable>(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value == Wrapped? {
+        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
+    }
+
+    /// Creates a property of a view: `@PreferenceState("frame", coding: .json) var frame = Frame()`; `coding` defines its stored form.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        validate: PreferenceValidator<Value>? = nil
+        description: String? = nil
     ) {
-        self.init(Preference(wrappedValue: wrappedValue(), name, in: store, coding: coding, validate: validate))
+        self.init(
+            Preference(wrappedValue: wrappedValue(), name, rule, in: store, coding: coding, description: description)
+        )
     }
 
-    /// Declares a preference in a view whose default is nil; the type says how it is stored.
+    /// Creates an optional property of a view: `@PreferenceState("frame", coding: .json) var frame: Frame?`; `coding` defines its
+    /// stored form.
     public init<Wrapped>(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: PreferenceValue {
-        self.init(Preference(name, in: store, validate: validate))
-    }
-
-    /// Declares a preference in a view whose default is nil; its raw value is stored.
-    public init<Wrapped>(
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue: PreferenceValue {
-        self.init(Preference(name, in: store, validate: validate))
-    }
-
-    /// Declares a preference in a view whose default is nil; the type says how it is stored, not its raw value.
-    public init<Wrapped>(
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: RawRepresentable & PreferenceValue, Wrapped.RawValue: PreferenceValue {
-        self.init(Preference(name, in: store, validate: validate))
-    }
-
-    /// Declares a preference in a view whose default is nil; it is stored as nested values.
-    @_disfavoredOverload
-    public init<Wrapped>(
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: Codable {
-        self.init(Preference(name, in: store, validate: validate))
+        coding: PreferenceCoding<Value>,
+        description: String? = nil
+    ) where Value == Wrapped? {
+        self.init(
+            Preference(wrappedValue: wrappedValue(), name, rule, in: store, coding: coding, description: description)
+        )
     }
 }
 #endif

@@ -56,13 +56,26 @@ extension PreferenceBackend {
 public struct PreferenceCondition: Sendable {
     /// What each of these names must still hold; nil means absent.
     public var values: [String: PropertyListValue?]
-    /// Whether names that are not listed must be absent.
+    /// Whether names that begin with `prefix` and are not listed must be absent.
     public var isComplete: Bool
+    /// Begins the names that a complete condition is about; empty for all names.
+    public var prefix: String
 
-    /// Makes a condition.
-    public init(values: [String: PropertyListValue?], isComplete: Bool = false) {
+    /// Creates a condition.
+    public init(values: [String: PropertyListValue?], isComplete: Bool = false, prefix: String = "") {
         self.values = values
         self.isComplete = isComplete
+        self.prefix = prefix
+    }
+
+    /// The condition of a scope's names, as its store has them.
+    func prefixed(_ prefix: String) -> PreferenceCondition {
+        guard !prefix.isEmpty, !isNone else { return self }
+        return PreferenceCondition(
+            values: values.prefixed(prefix),
+            isComplete: isComplete,
+            prefix: prefix + self.prefix
+        )
     }
 
     /// The condition that is always true.
@@ -75,7 +88,15 @@ public struct PreferenceCondition: Sendable {
     public func holds(for contents: [String: PropertyListValue]) -> Bool {
         for (name, expected) in values where contents[name] != expected { return false }
         guard isComplete else { return true }
-        return contents.keys.allSatisfy { values[$0] != nil }
+        return contents.keys.allSatisfy { values[$0] != nil || $0.droppingPrefix(prefix) == nil }
+    }
+}
+
+extension String {
+    /// The rest of a name that begins with a prefix, however its characters are composed; `nil` for another name.
+    func droppingPrefix(_ prefix: String) -> String? {
+        if utf8.starts(with: prefix.utf8) { return String(utf8.dropFirst(prefix.utf8.count)) }
+        return hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }
 }
 

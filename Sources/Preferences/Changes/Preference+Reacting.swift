@@ -56,17 +56,21 @@ extension Preference {
         }
     }
 
-    /// Whether a change is one for this preference: below a stronger layer's value, only where it can't read that one.
+    /// Whether a change is one for this preference: below a stronger layer's value, only if it can't read that one; of a
+    /// member of a value, if that differs.
     func isNews(_ entry: ChangeEntry) -> Bool {
+        if declaration.member != nil {
+            return !areEqual(value(of: entry.old, isReporting: false), value(of: entry.new, isReporting: false))
+        }
         guard entry.isBelow else { return true }
-        let canRead = { declaration.rules.canRead($0, name: name) }
+        let canRead = { declaration.canRead($0) }
         return entry.old.first(where: canRead) != entry.new.first(where: canRead)
     }
 
     /// The value that stored values give, or the default.
     func value(of candidates: StoredCandidates, isReporting: Bool = true) -> Value {
-        let (value, problems) = declaration.rules.read(candidates, name: name)
-        if isReporting { store.report(unreadable: problems, name: name, key: declaration.rules.key) }
+        let (value, problems) = declaration.read(candidates)
+        if isReporting { declaration.report(problems) }
         return value ?? defaultValue
     }
 }

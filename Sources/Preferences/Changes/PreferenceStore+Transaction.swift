@@ -53,18 +53,37 @@ extension Preference {
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         let declaration = declaration.resolved
-        let name = declaration.name
+        return try declaration.updateStored { candidates in
+            var value = try declaration.readStrictly(candidates) ?? defaultValue
+            let result = try body(&value)
+            return (try declaration.encode(value, over: candidates), result)
+        }
+    }
+}
+
+extension PreferenceDeclaration {
+    /// Stores what `body` returns for what may answer for the name, unless that changed meanwhile; then it runs again.
+    fileprivate func updateStored<Result>(
+        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
+    ) throws -> Result {
+        let core = store.core
         var retry = Retry()
         while true {
-            let core = declaration.store.core
             let candidates = try core.base(for: name)
-            var value = try declaration.rules.readStrictly(candidates, name: name) ?? defaultValue
-            let result = try body(&value)
-            let changed = try declaration.rules.encode(value, name: name)
+            let (changed, result) = try body(candidates)
             if try core.commit(.one(name, changed), ifStillHolds: TransactionReads(of: name, as: candidates)) {
                 return result
             }
             try retry.next(name: name)
+        }
+    }
+
+    /// Stores the newest whole value with this one as its member.
+    func replace(with value: Value) throws(PreferencesError) {
+        do {
+            try updateStored { candidates in (try encode(value, over: candidates), ()) }
+        } catch {
+            throw PreferencesError(.unencodable, from: error)
         }
     }
 }

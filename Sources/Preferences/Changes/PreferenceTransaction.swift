@@ -27,8 +27,7 @@ public struct PreferenceTransaction {
             guard isOwn(preference) else { return preference.defaultValue }
             do throws(PreferencesError) {
                 let candidates = candidates(for: preference.name)
-                return try preference.declaration.rules.readStrictly(candidates, name: preference.name)
-                    ?? preference.defaultValue
+                return try preference.declaration.readStrictly(candidates) ?? preference.defaultValue
             } catch {
                 fail(error)
                 return preference.defaultValue
@@ -38,7 +37,7 @@ public struct PreferenceTransaction {
             guard isOwn(preference) else { return }
             do throws(PreferencesError) {
                 changes.updateValue(
-                    try preference.declaration.rules.encode(newValue, name: preference.name),
+                    try preference.declaration.encode(newValue, over: candidates(for: preference.name)),
                     forKey: preference.name
                 )
             } catch {
@@ -59,8 +58,10 @@ public struct PreferenceTransaction {
         }
     }
 
-    /// Removes what is stored for a preference, so that its default answers.
+    /// Removes what is stored for a preference, so that its default answers; a member of a value is set to the
+    /// default's.
     public mutating func reset<Value>(_ preference: Preference<Value>) {
+        guard preference.declaration.member == nil else { return self[preference] = preference.defaultValue }
         guard isOwn(preference) else { return }
         changes.updateValue(nil, forKey: preference.name)
     }

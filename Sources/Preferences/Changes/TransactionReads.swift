@@ -31,7 +31,7 @@ struct StoreSnapshot: Sendable {
     var contents: [String: PropertyListValue] { list.contents(from: list.base) { values[$0 - list.base] } }
 
     /// What the layer that takes the writes held.
-    fileprivate var ownValues: [String: PropertyListValue] { list.writable == nil ? [:] : values[0] }
+    fileprivate var ownValues: [String: PropertyListValue] { list.writableLayer?.listed(values[0]) ?? [:] }
 }
 
 /// What an update or transaction has read, and must still be so when its changes are stored.

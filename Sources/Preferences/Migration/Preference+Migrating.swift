@@ -48,8 +48,11 @@ extension Preference {
         let isInPlace = store === target.store && name == target.name
         // In place, what the new declaration can read is moved already.
         if isInPlace, target.canRead(old) { return }
-        guard let value = try declaration.rules.decode(old, name: name) else { return }
-        let new = try target.declaration.rules.encode(try transform(value), name: target.name)
+        guard let value = try declaration.decode(old) else { return }
+        let new = try target.declaration.encode(
+            try transform(value),
+            over: try target.store.core.base(for: target.name)
+        )
         if store === target.store {
             try store.transaction { transaction in
                 guard transaction[name] == old else { return }
@@ -71,6 +74,6 @@ extension Preference {
     }
 
     private func canRead(_ stored: PropertyListValue) -> Bool {
-        declaration.rules.canRead(StoredCandidate(value: stored), name: name)
+        declaration.canRead(StoredCandidate(value: stored))
     }
 }

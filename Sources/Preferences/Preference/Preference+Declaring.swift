@@ -1,224 +1,296 @@
-// One initializer for each kind of value, since a generic one can't choose the coding: a type that says itself how it
-// is stored wins over its raw value, a raw value over `Codable`. Where a type fits several, the narrower constraint
-// decides, so no declaration is ever ambiguous.
+// One initializer for each kind of value, as a generic one can't choose the coding: a type's own conformance to
+// `PreferenceValue` wins over its raw value, a raw value over `Codable`. The generic parameter `Raw` alone ranks the
+// first two; `@_disfavoredOverload` ranks the last. So no declaration is ambiguous.
 
 extension Preference {
-    /// Declares a property: `@Preference("name") var name = value`; the type says how it is stored.
+    /// Creates a property: `@Preference("volume", .range(0...10)) var volume = 5`; the type defines its stored form.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
+        description: String? = nil
     ) where Value: PreferenceValue {
         self.init(
-            name,
-            store: store,
+            declaring: name,
+            rule,
+            in: store,
             coding: .native,
-            validation: PreferenceValidation(validate),
+            description: description,
             default: wrappedValue
         )
     }
 
-    /// Declares a property: `@Preference("name") var name = value`; its raw value is stored.
+    /// Creates an optional property: `@Preference("artist") var artist: String?`; the type defines its stored form.
     public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value: RawRepresentable, Value.RawValue: PreferenceValue {
+        description: String? = nil
+    ) where Value: PreferenceValue & ExpressibleByNilLiteral {
         self.init(
-            name,
-            store: store,
-            coding: .rawValue,
-            validation: PreferenceValidation(validate),
-            default: wrappedValue
-        )
-    }
-
-    /// Declares a property: `@Preference("name") var name = value`; the type says how it is stored, not its raw value.
-    public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value: RawRepresentable & PreferenceValue, Value.RawValue: PreferenceValue {
-        self.init(
-            name,
-            store: store,
+            declaring: name,
+            rule,
+            in: store,
             coding: .native,
-            validation: PreferenceValidation(validate),
+            description: description,
             default: wrappedValue
         )
     }
 
-    /// Declares a property: `@Preference("name") var name = value`; its raw value is stored, nil removes.
-    public init<Wrapped>(
+    /// Creates a property: `@Preference("theme") var theme = Theme.light`; its raw value is stored.
+    public init<Raw: PreferenceValue>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue: PreferenceValue {
+        description: String? = nil
+    ) where Value: RawRepresentable, Value.RawValue == Raw {
         self.init(
-            name,
-            store: store,
+            declaring: name,
+            rule,
+            in: store,
             coding: .rawValue,
-            validation: PreferenceValidation(validate),
+            description: description,
             default: wrappedValue
         )
     }
 
-    /// Declares a property: `@Preference("name") var name = value`; it is stored as nested values.
+    /// Creates an optional property: `@Preference("theme") var theme: Theme?`; its raw value is stored.
+    public init<Wrapped, Raw: PreferenceValue>(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: .rawValue,
+            description: description,
+            default: wrappedValue
+        )
+    }
+
+    /// Creates a property: `@Preference("frame") var frame = Frame()`; it is stored as nested values.
     @_disfavoredOverload
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
+        description: String? = nil
     ) where Value: Codable {
         self.init(
-            name,
-            store: store,
+            declaring: name,
+            rule,
+            in: store,
             coding: .propertyList,
-            validation: PreferenceValidation(validate),
+            description: description,
             default: wrappedValue
         )
     }
 
-    /// Declares a plain value: `Preference("name", default: value)`; the type says how it is stored.
-    public init(
-        _ name: String,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value: PreferenceValue {
-        self.init(name, store: store, coding: .native, validation: PreferenceValidation(validate), default: `default`)
-    }
-
-    /// Declares a plain value: `Preference("name", default: value)`; its raw value is stored.
-    public init(
-        _ name: String,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value: RawRepresentable, Value.RawValue: PreferenceValue {
-        self.init(name, store: store, coding: .rawValue, validation: PreferenceValidation(validate), default: `default`)
-    }
-
-    /// Declares a plain value: `Preference("name", default: value)`; the type says how it is stored, not its raw value.
-    public init(
-        _ name: String,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value: RawRepresentable & PreferenceValue, Value.RawValue: PreferenceValue {
-        self.init(name, store: store, coding: .native, validation: PreferenceValidation(validate), default: `default`)
-    }
-
-    /// Declares a plain value: `Preference("name", default: value)`; its raw value is stored, nil removes.
-    public init<Wrapped>(
-        _ name: String,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue: PreferenceValue {
-        self.init(name, store: store, coding: .rawValue, validation: PreferenceValidation(validate), default: `default`)
-    }
-
-    /// Declares a plain value: `Preference("name", default: value)`; it is stored as nested values.
+    /// Creates an optional property: `@Preference("frame") var frame: Frame?`; it is stored as nested values.
     @_disfavoredOverload
-    public init(
+    public init<Wrapped: Codable>(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        default: @autoclosure @escaping @Sendable () -> Value,
+        _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value: Codable {
-        self.init(
-            name,
-            store: store,
-            coding: .propertyList,
-            validation: PreferenceValidation(validate),
-            default: `default`
-        )
-    }
-}
-
-// As Preference+Declaring, for optional values without a written default.
-
-extension Preference {
-    /// Declares a preference whose default is nil; the type says how it is stored.
-    public init<Wrapped>(
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: PreferenceValue {
-        self.init(name, store: store, coding: .native, validation: PreferenceValidation(validate), default: { nil })
-    }
-
-    /// Declares a preference whose default is nil; its raw value is stored.
-    public init<Wrapped>(
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue: PreferenceValue {
-        self.init(name, store: store, coding: .rawValue, validation: PreferenceValidation(validate), default: { nil })
-    }
-
-    /// Declares a preference whose default is nil; the type says how it is stored, not its raw value.
-    public init<Wrapped>(
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: RawRepresentable & PreferenceValue, Wrapped.RawValue: PreferenceValue {
-        self.init(name, store: store, coding: .native, validation: PreferenceValidation(validate), default: { nil })
-    }
-
-    /// Declares a preference whose default is nil; it is stored as nested values.
-    @_disfavoredOverload
-    public init<Wrapped>(
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        validate: PreferenceValidator<Value>? = nil
-    ) where Value == Wrapped?, Wrapped: Codable {
-        self.init(
-            name,
-            store: store,
-            coding: .propertyList,
-            validation: PreferenceValidation(validate),
-            default: { nil }
-        )
-    }
-}
-
-extension Preference {
-    /// Declares a property: `@Preference("name") var name = value`; `coding` says how it is stored.
-    public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>,
-        validate: PreferenceValidator<Value>? = nil
-    ) {
-        self.init(name, store: store, coding: coding, validation: PreferenceValidation(validate), default: wrappedValue)
-    }
-
-    /// Declares a plain value: `Preference("name", default: value)`; `coding` says how it is stored.
-    public init(
-        _ name: String,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>,
-        validate: PreferenceValidator<Value>? = nil
-    ) {
-        self.init(name, store: store, coding: coding, validation: PreferenceValidation(validate), default: `default`)
-    }
-
-    /// Declares a preference whose default is nil; `coding` says how it is stored.
-    public init<Wrapped>(
-        _ name: String,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>,
-        validate: PreferenceValidator<Value>? = nil
+        description: String? = nil
     ) where Value == Wrapped? {
-        self.init(name, store: store, coding: coding, validation: PreferenceValidation(validate), default: { nil })
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: .propertyList,
+            description: description,
+            default: wrappedValue
+        )
+    }
+
+    /// Creates a property: `@Preference("frame", coding: .json) var frame = Frame()`; `coding` defines its stored form.
+    public init(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        in store: PreferenceStore? = nil,
+        coding: PreferenceCoding<Value>,
+        description: String? = nil
+    ) {
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: coding,
+            description: description,
+            default: wrappedValue
+        )
+    }
+
+    /// Creates an optional property: `@Preference("frame", coding: .json) var frame: Frame?`; `coding` defines its
+    /// stored form.
+    public init<Wrapped>(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        in store: PreferenceStore? = nil,
+        coding: PreferenceCoding<Value>,
+        description: String? = nil
+    ) where Value == Wrapped? {
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: coding,
+            description: description,
+            default: wrappedValue
+        )
+    }
+
+    /// Creates a property for a preference that is declared elsewhere:
+    /// `@Preference(Defaults.general.$theme) var theme`.
+    public init(_ preference: Preference<Value>) {
+        self = preference
+    }
+}
+
+extension Preference {
+    /// Creates a plain value: `Preference("count", default: 0)`; the type defines its stored form.
+    public init(
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        default: @autoclosure @escaping @Sendable () -> Value,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value: PreferenceValue {
+        self.init(declaring: name, rule, in: store, coding: .native, description: description, default: `default`)
+    }
+
+    /// Creates a plain value: `Preference("opacity", default: 0.5)`.
+    ///
+    /// A `Double` without this initializer is ambiguous where an operator follows, as in
+    /// `Preference("opacity", default: 0.5).value == 1.5`: `Decimal` might be meant.
+    public init(
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        default: @autoclosure @escaping @Sendable () -> Value,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value == Double {
+        self.init(declaring: name, rule, in: store, coding: .native, description: description, default: `default`)
+    }
+
+    /// Creates a plain value: `Preference("theme", default: Theme.light)`; its raw value is stored.
+    public init<Raw: PreferenceValue>(
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        default: @autoclosure @escaping @Sendable () -> Value,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value: RawRepresentable, Value.RawValue == Raw {
+        self.init(declaring: name, rule, in: store, coding: .rawValue, description: description, default: `default`)
+    }
+
+    /// Creates a plain optional value: `Preference<Theme?>("theme", default: .light)`; its raw value is stored.
+    public init<Wrapped, Raw: PreferenceValue>(
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        default: @autoclosure @escaping @Sendable () -> Value,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
+        self.init(declaring: name, rule, in: store, coding: .rawValue, description: description, default: `default`)
+    }
+
+    /// Creates a plain value: `Preference("frame", default: Frame())`; it is stored as nested values.
+    @_disfavoredOverload
+    public init(
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        default: @autoclosure @escaping @Sendable () -> Value,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value: Codable {
+        self.init(declaring: name, rule, in: store, coding: .propertyList, description: description, default: `default`)
+    }
+
+    /// Creates a plain value: `Preference("frame", default: Frame(), coding: .json)`; `coding` defines its stored form.
+    public init(
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        default: @autoclosure @escaping @Sendable () -> Value,
+        in store: PreferenceStore? = nil,
+        coding: PreferenceCoding<Value>,
+        description: String? = nil
+    ) {
+        self.init(declaring: name, rule, in: store, coding: coding, description: description, default: `default`)
+    }
+}
+
+// Declarations that compile without a meaning, for the sake of the message.
+
+extension Preference {
+    /// Unavailable: only an optional of a type that can be stored needs no default.
+    @available(
+        *,
+        unavailable,
+        message: """
+            a preference needs a default, as in '@Preference("volume") var volume = 5', \
+            unless it is an optional of a type that can be stored
+            """
+    )
+    @_disfavoredOverload
+    public init(
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) {
+        fatalError()
+    }
+
+    /// Unavailable: the elements of a collection adopt `PreferenceValue` or `Codable`.
+    @available(
+        *,
+        unavailable,
+        message: """
+            the elements of a collection adopt 'PreferenceValue' or 'Codable'; \
+            for an enum write 'enum Theme: String, PreferenceValue'
+            """
+    )
+    @_disfavoredOverload
+    public init(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value: Collection {
+        fatalError()
+    }
+
+    /// Unavailable: the elements of a collection adopt `PreferenceValue` or `Codable`.
+    @available(
+        *,
+        unavailable,
+        message: """
+            the elements of a collection adopt 'PreferenceValue' or 'Codable'; \
+            for an enum write 'enum Theme: String, PreferenceValue'
+            """
+    )
+    @_disfavoredOverload
+    public init(
+        _ name: String,
+        _ rule: PreferenceRule<Value> = .any,
+        default: @autoclosure @escaping @Sendable () -> Value,
+        in store: PreferenceStore? = nil,
+        description: String? = nil
+    ) where Value: Collection {
+        fatalError()
     }
 }

@@ -14,18 +14,20 @@ public struct Preference<Value: Sendable>: Sendable {
     @usableFromInline let declaration: PreferenceDeclaration<Value>
 
     init(
-        _ name: String,
-        store: PreferenceStore?,
+        declaring name: String,
+        _ rule: PreferenceRule<Value>,
+        in store: PreferenceStore?,
         coding: PreferenceCoding<Value>,
-        validation: PreferenceValidation<Value>?,
+        description: String?,
         default makeDefault: @escaping @Sendable () -> Value
     ) {
         precondition(!name.isEmpty, "A preference needs a name that is not empty.")
-        let rules = PreferenceRules(coding: coding, validation: validation)
         declaration = PreferenceDeclaration(
             name: name,
-            rules: rules,
             in: store ?? GroupBinding.store,
+            coding: coding,
+            condition: rule.condition,
+            description: description,
             default: makeDefault
         )
         if store == nil { GroupBinding.note(declaration, name: name) }
@@ -64,6 +66,9 @@ public struct Preference<Value: Sendable>: Sendable {
     /// The default, made anew at each call.
     public var defaultValue: Value { declaration.makeDefault() }
 
+    /// The purpose of the preference, as its declaration's `description:` states it.
+    public var declaredDescription: String? { declaration.description }
+
     /// The store in which the preference was declared.
     public var store: PreferenceStore { declaration.store }
 
@@ -92,7 +97,7 @@ extension Preference {
     /// Where the value comes from just now.
     public var source: PreferenceSource {
         let declaration = declaration.resolved
-        return declaration.store.source(of: declaration.name) { declaration.rules.canRead($0, name: declaration.name) }
+        return declaration.store.source(of: declaration.name) { declaration.canRead($0) }
     }
 
     /// Whether an administrator decides about the value, whatever answers now; setting it then fails.
@@ -117,24 +122,26 @@ extension Preference {
 
     private func readStrictly() throws(PreferencesError) -> Value? {
         let declaration = declaration.resolved
-        return try declaration.rules.readStrictly(declaration.register().candidates, name: declaration.name)
+        return try declaration.readStrictly(declaration.register().candidates)
     }
 
     /// Stores a value; nil removes.
     ///
-    /// Throws, and changes nothing, where validation, encoding, a managed layer or the disk refuses it. When it
-    /// returns, the value is visible to every reader and survives the death of the process; see
-    /// `PreferenceStore.flush()` for the loss of power.
+    /// Throws, and changes nothing, if the rule, the encoding, a managed layer or the disk rejects it. When it returns,
+    /// the value is visible to every reader and survives the death of the process; see `PreferenceStore.flush()` for
+    /// the loss of power.
     public func write(_ value: Value) throws(PreferencesError) {
         let declaration = declaration.resolved
-        let stored = try declaration.rules.encode(value, name: declaration.name)
+        guard declaration.member == nil else { return try declaration.replace(with: value) }
+        let stored = try declaration.encode(value, over: StoredCandidates())
         _ = try declaration.store.core.commit(.one(declaration.name, stored))
     }
 
-    /// Removes what is stored, so that the default answers.
+    /// Removes the stored value, so that the default is read; a member of a value is set to the default's.
     ///
-    /// What goes wrong is reported to the store's issue handler.
+    /// An error is reported to the store's issue handler.
     public func reset() {
+        guard declaration.member == nil else { return set(defaultValue) }
         declaration.store.remove(declaration.name)
     }
 

@@ -1,7 +1,7 @@
 internal import DurableFile
 public import Synchronization
 
-/// What a preference was declared with, and where its decoded value is; all copies of the preference share it.
+/// What a preference was declared with, and the slot of its decoded value; all copies of the preference share it.
 @usableFromInline
 final class PreferenceDeclaration<Value: Sendable>: Sendable {
     @usableFromInline let slot: PreferenceSlot<Value>
@@ -9,22 +9,38 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     @usableFromInline let makeDefault: @Sendable () -> Value
     let store: PreferenceStore
     let name: String
-    let rules: PreferenceRules<Value>
+    let coding: PreferenceCoding<Value>
+    let condition: PreferenceRule<Value>.Condition?
+    let description: String?
+    /// The part of the stored value that this is, if it isn't all of it.
+    let member: ValueMember<Value>?
 
     /// Reads nothing.
     init(
         name: String,
-        rules: PreferenceRules<Value>,
         in store: PreferenceStore,
+        coding: PreferenceCoding<Value>,
+        condition: PreferenceRule<Value>.Condition?,
+        description: String?,
+        member: ValueMember<Value>? = nil,
         default makeDefault: @escaping @Sendable () -> Value
     ) {
-        let forgotten: [PreferenceNode]
-        (slot, signal, forgotten) = store.core.state.withLock { $0.slot(for: name, key: rules.key) }
-        withExtendedLifetime(forgotten) {}
         self.makeDefault = makeDefault
         self.store = store
         self.name = name
-        self.rules = rules
+        self.coding = coding
+        self.condition = condition
+        self.description = description
+        self.member = member
+        let key = SlotKey(
+            type: ObjectIdentifier(Value.self),
+            coding: coding.identifier,
+            rule: condition.map(ObjectIdentifier.init) ?? member?.rule,
+            member: member?.keyPath
+        )
+        let forgotten: [PreferenceNode]
+        (slot, signal, forgotten) = store.core.state.withLock { $0.slot(for: name, key: key) }
+        withExtendedLifetime(forgotten) {}
     }
 
     deinit {
@@ -33,7 +49,15 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
 
     /// The same declaration in another store.
     func bound(to store: PreferenceStore) -> PreferenceDeclaration {
-        PreferenceDeclaration(name: name, rules: rules, in: store, default: makeDefault)
+        PreferenceDeclaration(
+            name: name,
+            in: store,
+            coding: coding,
+            condition: condition,
+            description: description,
+            member: member,
+            default: makeDefault
+        )
     }
 
     /// The declaration in use: this one, or the same in the store that stands in for the declared one just now.
@@ -72,12 +96,12 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         }
         while true {
             let (candidates, ticket) = register()
-            let (value, problems) = rules.read(candidates, name: name)
+            let (value, problems) = read(candidates)
             let replaced = keep(value, ticket: ticket)
             // The value that was replaced ends here, outside of the lock: its deinit may be anybody's code.
             withExtendedLifetime(replaced) {}
             guard !problems.isEmpty else { return value }
-            store.report(unreadable: problems, name: name, key: rules.key)
+            report(problems)
             // From here on a change below the unreadable value is told; one that came before is read.
             if store.core.state.withLock({ _ in slot.isUnchanged(since: ticket) }) { return value }
         }
@@ -99,5 +123,133 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         store.core.state.withLock { _ in
             slot.ticket == ticket && !store.keepsNothing ? slot.fill(value) : nil
         }
+    }
+}
+
+/// The part of a preference's value that a preference of its own stands for.
+struct ValueMember<Value: Sendable>: Sendable {
+    // A literal's key path is immutable; that it can be sent is lost where its types are.
+    nonisolated(unsafe) let keyPath: AnyKeyPath
+    /// The identity of the whole value's rule.
+    let rule: ObjectIdentifier?
+    /// What to store for the whole value so that the member is the given one, by what may answer for the whole.
+    let encode: @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
+}
+
+// MARK: Storing and reading values
+
+extension PreferenceDeclaration {
+    /// What to store for `value`; `nil` removes.
+    ///
+    /// - Parameter candidates: What may answer for the name; a member of a value is stored with the rest of it.
+    func encode(
+        _ value: Value,
+        over candidates: @autoclosure () throws(PreferencesError) -> StoredCandidates
+    ) throws(PreferencesError) -> PropertyListValue? {
+        if let member { return try member.encode(value, try candidates()) }
+        if let reason = condition?.reasonToReject(value) {
+            throw PreferencesError(.invalid, name: name, "\(reason); nothing was changed")
+        }
+        return try encodeUnchecked(value)
+    }
+
+    /// What to store for a value that need not meet the rule, as a default.
+    func encodeUnchecked(_ value: Value) throws(PreferencesError) -> PropertyListValue? {
+        do {
+            return try coding.encode(value)
+        } catch var error as PreferencesError {
+            error.name = name
+            throw error
+        } catch {
+            throw PreferencesError(
+                .unencodable,
+                name: name,
+                "the \(Value.self) can't be stored; nothing was changed",
+                cause: error
+            )
+        }
+    }
+
+    /// The value of what is stored; `nil` if it counts as absent.
+    func decode(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
+        let value: Value?
+        do {
+            value = try coding.decode(stored)
+        } catch var error as PreferencesError {
+            error.name = name
+            throw error
+        } catch {
+            throw PreferencesError(
+                .unreadable,
+                name: name,
+                "what is stored is not a \(Value.self); it stays as it is",
+                cause: error
+            )
+        }
+        if let value, let reason = condition?.reasonToReject(value) {
+            throw PreferencesError(
+                .invalid,
+                name: name,
+                "the stored value is not allowed: \(reason); it stays as it is"
+            )
+        }
+        return value
+    }
+
+    /// The first candidate that can be read, and what was wrong with those before it.
+    func read(_ candidates: StoredCandidates) -> (value: Value?, problems: [PreferencesError]) {
+        var problems: [PreferencesError] = []
+        let value = candidates.firstResult { candidate in
+            do throws(PreferencesError) {
+                return try decode(candidate)
+            } catch {
+                problems.append(error)
+                return nil
+            }
+        }
+        return (value, problems)
+    }
+
+    /// As `read`, for those who must not take a default for a value: throws if a stored value can't be read.
+    func readStrictly(_ candidates: StoredCandidates) throws(PreferencesError) -> Value? {
+        let (value, problems) = read(candidates)
+        if value == nil, let problem = problems.first { throw problem }
+        return value
+    }
+
+    /// Whether a candidate answers for the name.
+    func canRead(_ candidate: StoredCandidate) -> Bool {
+        do throws(PreferencesError) { return try decode(candidate) != nil } catch { return false }
+    }
+
+    /// Reports what could not be read, once for each stored value and kind of reader.
+    func report(_ problems: [PreferencesError]) {
+        guard !problems.isEmpty else { return }
+        let reader = SlotKey(type: ObjectIdentifier(Value.self), coding: coding.identifier)
+        store.report(unreadable: problems, name: name, by: reader)
+    }
+
+    private func decode(_ candidate: StoredCandidate) throws(PreferencesError) -> Value? {
+        guard candidate.isText, case .string(let text) = candidate.value else { return try decode(candidate.value) }
+        let error: PreferencesError
+        do throws(PreferencesError) {
+            return try decode(candidate.value)
+        } catch let first {
+            error = first
+        }
+        for value in PropertyListValue.readings(of: text) {
+            do throws(PreferencesError) {
+                return try decode(value)
+            } catch {
+                continue
+            }
+        }
+        throw PreferencesError(
+            error.code,
+            name: name,
+            "\"\(text)\", from the layer \"\(candidate.layer ?? "")\", can't be taken: \(error.message)",
+            codingPath: error.codingPath,
+            cause: error.cause
+        )
     }
 }

@@ -12,21 +12,16 @@ extension PreferenceGroup {
     ///
     ///     if CommandLine.arguments.contains("--schema") { print(try GeneralPreferences().jsonSchema()) }
     ///
-    /// It has each preference's default, type, choices (of a `CaseIterable` type), range of numbers
-    /// and, by `descriptions`, what it is for. What the declaration doesn't tell is left out, as a validation by a
-    /// closure is, or the type of what is stored by `Codable`. Values stand as in the preferences file. Nested groups
-    /// are included. A preference of another suite belongs into that suite's schema, so keep it in another group.
+    /// It has each preference's description, default, type, choices (also of a `CaseIterable` type), range and length.
+    /// What the declaration doesn't state is left out, as the closure of a rule is, or the type of what is stored by
+    /// `Codable`. Values stand as in the preferences file. Nested groups are included. A preference of another suite
+    /// belongs into that suite's schema, so keep it in another group.
     ///
-    /// Throws where a default can't be stored, or where `descriptions` has a name that the group doesn't declare.
-    public func jsonSchema(descriptions: [String: String] = [:]) throws(PreferencesError) -> String {
+    /// - Throws: `unencodable` if a default can't be stored.
+    public func jsonSchema() throws(PreferencesError) -> String {
         var properties: [String: PropertyListValue] = [:]
         for preference in DeclaredPreferences.all(in: self) {
-            var schema = try preference.schema()
-            schema["description"] = descriptions[preference.name].map { .string($0) }
-            properties[preference.name] = .dictionary(schema)
-        }
-        for name in descriptions.keys.sorted() where properties[name] == nil {
-            throw PreferencesError(.misuse, name: name, "\(Self.self) declares no preference that is described so")
+            properties[preference.name] = .dictionary(try preference.schema())
         }
         var bytes: [UInt8] = []
         try JSONLine.writeValue(["type": "object", "properties": .dictionary(properties)], to: &bytes)
@@ -36,23 +31,23 @@ extension PreferenceGroup {
 
 extension Preference {
     func schema() throws(PreferencesError) -> [String: PropertyListValue] {
-        let rules = declaration.rules
-        var schema = StoredType.schema(of: Value.self, coding: rules.coding.identifier)
-        schema["default"] = try stored(defaultValue)
-        if let bounds = rules.validation?.bounds {
-            schema["minimum"] = try stored(bounds.least).flatMap(\.finiteNumber)
-            schema["maximum"] = try stored(bounds.greatest).flatMap(\.finiteNumber)
+        var schema = StoredType.schema(of: Value.self, coding: declaration.coding.identifier)
+        schema["description"] = declaredDescription.map { .string($0) }
+        schema["default"] = try declaration.encodeUnchecked(defaultValue)
+        let rule = storedRule
+        switch rule.kind {
+        case .range:
+            schema["minimum"] = rule.minimum?.finiteNumber
+            schema["maximum"] = rule.maximum?.finiteNumber
+        case .length:
+            if let (least, greatest) = StoredType.lengths(of: schema["type"]) {
+                schema[least] = rule.minimum
+                schema[greatest] = rule.maximum
+            }
+        case .any, .choices, .check: break
         }
-        if let choices = StoredType.choices(of: Value.self) {
-            var stored: [PropertyListValue] = []
-            for choice in choices { if let value = try self.stored(choice) { stored.append(value) } }
-            schema["enum"] = .array(stored)
-        }
+        if !rule.choices.isEmpty { schema["enum"] = .array(rule.choices) }
         return schema
-    }
-
-    private func stored(_ value: Value) throws(PreferencesError) -> PropertyListValue? {
-        try PreferenceRules(coding: declaration.rules.coding, validation: nil).encode(value, name: name)
     }
 }
 
@@ -68,7 +63,7 @@ extension PropertyListValue {
 }
 
 /// What a type says of its stored values.
-private enum StoredType {
+enum StoredType {
     /// The kind of value, in the words of JSON Schema; nothing where the type may store several.
     static func schema(of type: Any.Type, coding: String) -> [String: PropertyListValue] {
         if let type = type as? any OptionalPreferenceValue.Type { return wrapped(type, coding) }
@@ -92,6 +87,15 @@ private enum StoredType {
         case is Date.Type: ["type": "object", "required": ["$date"]]
         case is any StoredAsArray.Type: ["type": "array"]
         default: [:]
+        }
+    }
+
+    /// The keywords for the least and the greatest length of a stored type.
+    static func lengths(of type: PropertyListValue?) -> (least: String, greatest: String)? {
+        switch type {
+        case "string": ("minLength", "maxLength")
+        case "array": ("minItems", "maxItems")
+        default: nil
         }
     }
 

@@ -60,7 +60,7 @@ final class GroupBinding: Sendable {
 
     /// Reports the bound preferences that live on but are no part of `group`; always true, for use in `assert`.
     func reportStrays(outside group: Any) -> Bool {
-        let own = Set(DeclaredPreferences.all(in: group).map { ObjectIdentifier($0.anyDeclaration) })
+        let own = Set(DeclaredPreferences.all(in: group).map(\.declarationIdentity))
         let strays = bound.withLock { $0 }.filter {
             $0.declaration.map { !own.contains(ObjectIdentifier($0)) } ?? false
         }
@@ -79,23 +79,11 @@ final class GroupBinding: Sendable {
     }
 }
 
-/// A preference whatever its type, as one finds it in a group.
-protocol AnyPreference {
-    var name: String { get }
-    var anyDeclaration: AnyObject { get }
-    /// What its declaration says of the stored value, as JSON Schema puts it.
-    func schema() throws(PreferencesError) -> [String: PropertyListValue]
-}
-
-extension Preference: AnyPreference {
-    var anyDeclaration: AnyObject { declaration }
-}
-
 /// The preferences that a group holds, nested groups included.
 enum DeclaredPreferences {
     /// In the order of declaration.
-    static func all(in group: Any) -> [any AnyPreference] {
-        var found: [any AnyPreference] = []
+    static func all(in group: Any) -> [any DeclaredPreference] {
+        var found: [any DeclaredPreference] = []
         var seen: Set<ObjectIdentifier> = []
         collect(from: group, into: &found, seen: &seen, depth: 0)
         return found
@@ -103,11 +91,11 @@ enum DeclaredPreferences {
 
     private static func collect(
         from value: Any,
-        into found: inout [any AnyPreference],
+        into found: inout [any DeclaredPreference],
         seen: inout Set<ObjectIdentifier>,
         depth: Int
     ) {
-        if let preference = value as? any AnyPreference {
+        if let preference = value as? any DeclaredPreference {
             found.append(preference)
             return
         }

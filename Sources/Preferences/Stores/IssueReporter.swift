@@ -13,7 +13,8 @@ final class IssueReporter: Sendable {
         withExtendedLifetime(replaced) {}
     }
 
-    var hasHandler: Bool { handler.withLock { $0 != nil } }
+    var currentHandler: Handler? { handler.withLock { $0 } }
+    var hasHandler: Bool { currentHandler != nil }
 
     /// An issue that waits until the handler that is running on its thread returns.
     private struct Report: Sendable {
@@ -62,7 +63,7 @@ final class IssueReporter: Sendable {
                 )
             )
         }
-        let handlers = report.reporters.compactMap { $0.handler.withLock { $0 } }
+        let handlers = report.reporters.compactMap(\.currentHandler)
         for handler in handlers.isEmpty ? [standardHandler] : handlers { handler(report.error) }
     }
 

@@ -10,7 +10,9 @@ struct Layer: Sendable {
     var isManaged = false
     /// Whether values are text that a person wrote for a declared type, as in an argument.
     var isText = false
-    /// How a preference's name is written in the layer, where that is another way; such names are not listed.
+    /// Begins the names of the source that the layer shows, and is no part of the preferences' names.
+    var prefix = ""
+    /// Spells a preference's name as the layer has it, if that is another way; such names are not listed.
     var spelling: (@Sendable (String) -> String)?
     /// The store that was made into a layer of another, kept for its issue handler and its identity.
     var owner: (any AnyObject & Sendable)?
@@ -32,8 +34,33 @@ struct Layer: Sendable {
         Layer(source: source, name: "arguments", isReadOnly: true, isText: true)
     }
 
-    /// A preference's name as the layer has it.
-    func spelled(_ name: String) -> String { spelling?(name) ?? name }
+    /// A preference's name as the source has it.
+    func spelled(_ name: String) -> String {
+        let name = prefix.isEmpty ? name : prefix + name
+        return spelling?(name) ?? name
+    }
+
+    /// The preference's name that a name of the source stands for, if it is listed.
+    func preferenceName(of name: String) -> String? {
+        guard spelling == nil else { return nil }
+        guard !prefix.isEmpty else { return name }
+        return name.droppingPrefix(prefix).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The values that are listed, of these of the source.
+    func listed(_ values: [String: PropertyListValue]) -> [String: PropertyListValue] {
+        guard !prefix.isEmpty else { return values }
+        return values.reduce(into: [:]) { listed, entry in
+            if let name = preferenceName(of: entry.key) { listed[name] = entry.value }
+        }
+    }
+
+    /// The same layer of a scope; its names continue the prefix.
+    func scoped(_ prefix: String) -> Layer {
+        var layer = self
+        layer.prefix += prefix
+        return layer
+    }
 
     /// What the layer holds for a preference.
     func value(of name: String) -> PropertyListValue? {
@@ -52,6 +79,8 @@ final class LayerList: Sendable {
     let writable: Source?
     /// Whether there is one layer, and what it holds is what the store reads.
     let isPlain: Bool
+    /// Whether a layer shows a part of its source.
+    let isScoped: Bool
     /// Whether the sources know of the store.
     let isAttached = Atomic(false)
     /// Whether the sources were opened, or failed to be, and list all they have: then a read asks them nothing.
@@ -62,8 +91,12 @@ final class LayerList: Sendable {
         self.layers = layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
         writableIndex = self.layers.firstIndex { !$0.isReadOnly }
         writable = writableIndex.map { [layers = self.layers] in layers[$0].source }
-        isPlain = layers.count == 1 && !layers[0].isText && layers[0].spelling == nil
+        isScoped = layers.contains { !$0.prefix.isEmpty }
+        isPlain = layers.count == 1 && !layers[0].isText && layers[0].spelling == nil && !isScoped
     }
+
+    /// The layer that takes the writes.
+    var writableLayer: Layer? { writableIndex.map { layers[$0] } }
 
     /// Where the layers begin that an update reads: at the writable one, as what it stores lies there.
     var base: Int { writableIndex ?? 0 }
@@ -105,7 +138,7 @@ final class LayerList: Sendable {
     ) -> [String: PropertyListValue] {
         var contents: [String: PropertyListValue] = [:]
         for index in first..<layers.count where layers[index].spelling == nil {
-            let values = values(index)
+            let values = layers[index].listed(values(index))
             if contents.isEmpty { contents = values } else { contents.merge(values) { stronger, _ in stronger } }
         }
         return contents

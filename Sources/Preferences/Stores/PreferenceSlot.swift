@@ -158,7 +158,10 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
 struct SlotKey: Hashable, Sendable {
     let type: ObjectIdentifier
     let coding: String
-    let validation: ObjectIdentifier?
+    /// The rule's identity.
+    var rule: ObjectIdentifier?
+    /// The part of the stored value that is read, if it isn't all of it.
+    nonisolated(unsafe) var member: AnyKeyPath?
 }
 
 /// What a store keeps for one name that was declared or observed; guarded by the store's lock.
@@ -170,7 +173,7 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     @exclusivity(unchecked) private var slots: [SlotKey: PreferenceCell] = [:]
     /// How many slots there may be before those that nobody uses are dropped.
     private var slotLimit = 8
-    /// Who has reported the stored value as unreadable already, whatever their validation: a view may declare its own
+    /// Who has reported the stored value as unreadable already, whatever their rule: a view may declare its own
     /// each time.
     @exclusivity(unchecked) private var reported: Set<SlotKey> = []
 
@@ -206,9 +209,9 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
         return slot
     }
 
-    /// Whether this is the first report of the stored value by the slot's type and coding.
-    func isFirstReport(by key: SlotKey) -> Bool {
+    /// Whether this is the first report of the stored value by a type and coding.
+    func isFirstReport(by reader: SlotKey) -> Bool {
         isUnreadable = true
-        return reported.insert(SlotKey(type: key.type, coding: key.coding, validation: nil)).inserted
+        return reported.insert(reader).inserted
     }
 }

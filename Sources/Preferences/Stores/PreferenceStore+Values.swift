@@ -1,9 +1,11 @@
 extension PreferenceStore {
-    /// What is stored under a name; nil where nothing is.
+    /// The value that is stored under a name; `nil` if none is, and setting `nil` removes.
     ///
-    /// For a layered store what the first layer that has the name holds. Not tracked by Observation.
+    /// In a layered store, that of the first layer that has the name. A read isn't tracked by Observation. An error of a
+    /// set is reported to the issue handler; `write(_:for:)` throws it.
     public subscript(name: String) -> PropertyListValue? {
-        resolved.core.read(CollectionOfOne(name)) { $0.value(of: name) }
+        get { resolved.core.read(CollectionOfOne(name)) { $0.value(of: name) } }
+        set { set(newValue, for: name) }
     }
 
     /// All names that have a value, sorted.
@@ -16,17 +18,39 @@ extension PreferenceStore {
         resolved.core.contents
     }
 
-    /// Stores a value under a name, or removes the name where `value` is nil.
+    /// Stores a value under a name, or removes the name if `value` is `nil`.
     ///
-    /// When it returns, the value survives the death of the process. What goes wrong is reported to the issue handler;
-    /// to have it thrown, use `transaction`.
+    /// When it returns, the value survives the death of the process.
+    ///
+    /// - Throws: Why nothing was changed: `managed`, `readOnly`, or the error of the disk.
+    public func write(_ value: PropertyListValue?, for name: String) throws(PreferencesError) {
+        _ = try resolved.core.commit(.one(name, value))
+    }
+
+    /// Stores a value under a name, or removes the name if `value` is `nil`, as the subscript does.
+    ///
+    /// When it returns, the value survives the death of the process. An error is reported to the issue handler;
+    /// `write(_:for:)` throws it.
     public func set(_ value: PropertyListValue?, for name: String) {
-        write(.one(name, value))
+        resolved.core.commitOrReport(.one(name, value))
     }
 
     /// Removes what is stored under a name; does nothing where nothing is.
     public func remove(_ name: String) {
-        write(.one(name, nil))
+        resolved.core.commitOrReport(.one(name, nil))
+    }
+
+    /// Removes what is stored for some preferences of this store, in one step and as one change.
+    ///
+    /// An error is reported to the issue handler, and nothing is changed then.
+    public func reset<each Value>(_ preferences: repeat Preference<each Value>) {
+        do {
+            try transaction { transaction in
+                repeat transaction.reset(each preferences)
+            }
+        } catch {
+            report(PreferencesError(.unencodable, from: error))
+        }
     }
 
     /// Removes everything that this store itself holds, as one change.
@@ -37,10 +61,10 @@ extension PreferenceStore {
         // Declared names that nobody has read are found by this.
         core.prepareDeclared()
         let list = core.preparedLayers()
-        guard let writable = list.writable else { return }
+        guard let writable = list.writableLayer else { return }
         do throws(PreferencesError) {
             try core.checkRead()
-            let names = core.read(EmptyCollection()) { _ in writable.contents.keys }
+            let names = core.read(EmptyCollection()) { _ in writable.listed(writable.source.contents).keys }
             _ = try core.commit(.several(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) })))
         } catch {
             core.report(error)
@@ -60,27 +84,30 @@ extension PreferenceStore {
         let (list, candidates) = core.read(CollectionOfOne(name)) { ($0, $0.candidates(for: name)) }
         guard let candidate = candidates.first(where: canRead) else { return .default }
         if let layer = candidate.layer { return .layer(layer) }
-        return list.writable?.isManaged(name) ?? false ? .managed : .store
+        return list.isManagedByBackend(name) ? .managed : .store
     }
 
     func isManaged(_ name: String) -> Bool {
         core.read(CollectionOfOne(name)) { list in
             list.layers.contains { $0.isManaged && (!$0.source.isOpen || $0.value(of: name) != nil) }
-        } || core.layers.writable?.isManaged(name) ?? false
+        } || core.layers.isManagedByBackend(name)
     }
 
-    private func write(_ changes: ValueChanges) {
-        let core = resolved.core
+}
+
+extension StoreCore {
+    /// Stores the changes, or reports why that is impossible.
+    func commitOrReport(_ changes: ValueChanges) {
         do throws(PreferencesError) {
-            _ = try core.commit(changes)
+            _ = try commit(changes)
         } catch {
-            core.report(changes.onlyName.map(error.named) ?? error)
+            report(changes.onlyName.map(error.named) ?? error)
         }
     }
 }
 
-/// Which place a preference's value comes from.
-public enum PreferenceSource: Sendable, Hashable {
+/// The place that a preference's value comes from.
+public enum PreferenceSource: Sendable, Hashable, CustomStringConvertible {
     /// Nothing readable is stored: the declared default.
     case `default`
     /// The store itself.
@@ -91,6 +118,15 @@ public enum PreferenceSource: Sendable, Hashable {
     /// The layer that an administrator writes and the user can't override.
     public static let managed = PreferenceSource.layer("managed")
 
-    /// Whether an administrator imposes the value, so that a control for it should be disabled.
+    /// Whether an administrator decides about the value, so that a control for it should be disabled.
     public var isManaged: Bool { self == .managed }
+
+    /// The name of the layer, `store` or `default`.
+    public var description: String {
+        switch self {
+        case .default: "default"
+        case .store: "store"
+        case .layer(let name): name
+        }
+    }
 }

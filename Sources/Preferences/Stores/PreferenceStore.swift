@@ -26,17 +26,60 @@ public final class PreferenceStore: Sendable {
         self.init(standIn: standIn) { stores.flatMap(\.asLayers) }
     }
 
+    /// Makes a store over the layers of another, under a prefix.
+    fileprivate init(scope prefix: String, of store: PreferenceStore, standIn: StandIn? = nil) {
+        core = StoreCore(issues: store.core.issues) { store.asLayers.map { $0.scoped(prefix) } }
+        self.standIn = standIn
+    }
+
     deinit {
         core.detach()
     }
 
-    /// Makes a store over a backend of one's own.
+    /// Creates a store over a backend.
     ///
-    /// Each call makes a store with a cache of its own: give one backend to one store. The backend is loaded at the
-    /// first read or write; where that fails, reads give defaults, the error goes to the issue handler, and each write
+    /// Each call creates a store with a cache of its own: give one backend to one store. The backend is loaded at the
+    /// first read or write; if that fails, reads return defaults, the error goes to the issue handler, and each write
     /// tries again.
-    public convenience init(backend: any PreferenceBackend) {
-        self.init(Layer(source: Source(backend, asked: backend as? any DiscoveringBackend)))
+    ///
+    /// The other parameters are for a layer of `layered(_:)`:
+    ///
+    ///     let remote = PreferenceStore(backend: RemoteBackend(), name: "remote", isReadOnly: true)
+    ///     let preferences = GeneralPreferences(in: .layered([remote, .standard]))
+    ///     print(preferences.$volume.source)  // remote
+    ///
+    /// - Parameters:
+    ///   - backend: Where the values lie.
+    ///   - name: Names a read-only layer in `Preference.source`.
+    ///   - isReadOnly: Whether writes pass the layer by; `apply` is then never called.
+    ///   - isManaged: Whether the layer's values can't be overridden, wherever it is listed; it is read-only then.
+    public convenience init(
+        backend: any PreferenceBackend,
+        name: String = "store",
+        isReadOnly: Bool = false,
+        isManaged: Bool = false
+    ) {
+        let source = Source(backend, asked: backend as? any DiscoveringBackend)
+        self.init(Layer(source: source, name: name, isReadOnly: isReadOnly || isManaged, isManaged: isManaged))
+    }
+
+    /// Creates a store of the names that begin with a prefix: for accounts, documents and windows.
+    ///
+    ///     let account = AccountPreferences(in: store.scoped("account.42."))
+    ///     account.theme = .dark  // stored as "account.42.theme"
+    ///
+    /// The values are the store's own: each is visible in both at once. Names, `contents`, observers and transactions
+    /// of the scope leave the prefix out and see nothing else, and `removeAll()` removes nothing else. Its issues go to
+    /// the store's handler. A scope of a scope has both prefixes. A scope may be a layer over its store, so that
+    /// what an account doesn't set is read from the general settings: `.layered([store.scoped("account.42."), store])`.
+    public func scoped(_ prefix: String) -> PreferenceStore {
+        let scope = PreferenceStore(
+            scope: prefix,
+            of: self,
+            standIn: standIn == nil ? nil : .scope(self, prefix: prefix)
+        )
+        if standIn != nil { SharedStores.register(layered: scope) }
+        return scope
     }
 
     /// Makes a store that keeps its values in memory only.
@@ -60,11 +103,14 @@ enum StandIn: Sendable {
     case memory(isStandard: Bool)
     /// The same layers, each by its stand-in where it has one.
     case layers([PreferenceStore])
+    /// The same scope of a store's stand-in.
+    case scope(PreferenceStore, prefix: String)
 
     fileprivate func make(in scope: IsolationScope) -> PreferenceStore {
         switch self {
         case .memory(let isStandard): .inMemory(isStandard ? scope.initialContents : [:])
         case .layers(let layers): PreferenceStore(layers: layers.map { $0.standIn(in: scope) ?? $0 })
+        case .scope(let store, let prefix): PreferenceStore(scope: prefix, of: store.standIn(in: scope) ?? store)
         }
     }
 }
@@ -88,18 +134,21 @@ extension PreferenceStore {
 }
 
 extension PreferenceStore {
-    /// Sets who is told of unreadable values, refused sets that can't throw, and damage; nil for the default handler.
+    /// The closure that is called with what can't be thrown: unreadable values, rejected sets of a property, damage;
+    /// `nil`, as at first, for `defaultIssueHandler`.
     ///
-    /// The handler is called on the thread where the issue arose, without a lock held, and may use the store. An issue that
-    /// arises on that thread while a handler runs is handled when it has returned; where each one leads to another, the
-    /// handlers are no longer called after a thousand. One store
-    /// has one handler: a later call replaces it. A layered store's also gets what its layers find, such as a damaged
-    /// line of a file, unless the layer has a handler of its own.
-    public func onIssue(_ handler: (@Sendable (PreferencesError) -> Void)?) {
-        resolved.core.issues.setHandler(handler)
+    ///     store.issueHandler = { error in log.warning("\(error)") }
+    ///
+    /// It is called on the thread where the issue arose, without a lock held, and may use the store. An issue that arises
+    /// on that thread while a handler runs is handled when it has returned; if each leads to another, the handlers are
+    /// no longer called after a thousand. A layered store's handler also gets what its layers find, such as a damaged line
+    /// of a file, unless the layer has a handler of its own.
+    public var issueHandler: (@Sendable (PreferencesError) -> Void)? {
+        get { resolved.core.issues.currentHandler }
+        set { resolved.core.issues.setHandler(newValue) }
     }
 
-    /// Who is told of the issues of stores that have no handler of their own.
+    /// The closure that is called with the issues of stores that have no handler of their own.
     ///
     /// At first it writes to the log: `os.Logger` on Apple platforms, standard error elsewhere.
     public static var defaultIssueHandler: @Sendable (PreferencesError) -> Void {
@@ -112,8 +161,8 @@ extension PreferenceStore {
     }
 
     /// Reports what could not be read, once for each stored value and kind of reader.
-    func report(unreadable problems: [PreferencesError], name: String, key: SlotKey) {
-        guard !problems.isEmpty, core.state.withLock({ $0.isFirstReport(on: name, by: key) }) else { return }
+    func report(unreadable problems: [PreferencesError], name: String, by reader: SlotKey) {
+        guard !problems.isEmpty, core.state.withLock({ $0.isFirstReport(on: name, by: reader) }) else { return }
         for problem in problems { report(problem) }
     }
 }

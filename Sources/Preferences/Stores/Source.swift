@@ -201,7 +201,7 @@ extension Source {
     /// What the backend has under the names that stores declared; with the turn.
     private func askForAll() -> [String: PropertyListValue] {
         guard let asked else { return [:] }
-        let names = state.withLock { $0.unknown(among: Self.names(of: $0.cores)) }
+        let names = state.withLock { $0.unknown(among: self.names(of: $0.cores)) }
         state.withLock { $0.known?.formUnion(names) }
         return asked.values(under: names)
     }
@@ -213,11 +213,11 @@ extension Source {
 
     /// Asks for the names that any store over this source declared or observes.
     func prepareDeclared() {
-        prepare(asked == nil ? [] : Self.names(of: cores))
+        prepare(asked == nil ? [] : names(of: cores))
     }
 
-    private static func names(of cores: [any SourceUser]) -> Set<String> {
-        cores.reduce(into: []) { $0.formUnion($1.names) }
+    private func names(of cores: [any SourceUser]) -> Set<String> {
+        cores.reduce(into: []) { $0.formUnion($1.names(in: self)) }
     }
 }
 

@@ -3,8 +3,8 @@ protocol SourceUser: AnyObject, Sendable {
     /// Counts up over the process: the locks of several stores are taken in this order.
     var id: UInt64 { get }
     var issues: IssueReporter { get }
-    /// The names that were declared or observed.
-    var names: Set<String> { get }
+    /// The names that were declared or observed, as a source has them.
+    func names(in source: Source) -> Set<String>
 
     /// Runs `body` with the store's lock, after its readers were made to look again for what `body` changes in a source.
     func lock(

@@ -55,7 +55,13 @@ final class StoreCore: SourceUser {
     func preparedLayers(_ names: some Collection<String> & Sendable = EmptyCollection()) -> LayerList {
         let list = attachedLayers
         guard !list.isSettled.load(ordering: .acquiring) else { return list }
-        for layer in list.layers { layer.source.prepare(names) }
+        for layer in list.layers {
+            if layer.prefix.isEmpty {
+                layer.source.prepare(names)
+            } else {
+                layer.source.prepare(names.map(layer.spelled))
+            }
+        }
         if list.layers.allSatisfy(\.source.isPrepared) { list.isSettled.store(true, ordering: .releasing) }
         return list
     }
@@ -136,7 +142,7 @@ extension StoreCore {
 
     /// Whether a source would tell of a name only when asked for it, and was not.
     func isUnknown(_ name: String) -> Bool {
-        layers.layers.contains { $0.source.isUnknown(name) }
+        layers.layers.contains { $0.source.isUnknown($0.spelled(name)) }
     }
 
     /// Asks for all names that were declared, where the sources tell only of names they were asked for.
@@ -168,15 +174,22 @@ extension StoreCore {
             if let managed { throw PreferencesError(managed: managed) }
             guard isHolding else { return false }
         }
+        let prefix = list.writableLayer?.prefix ?? ""
+        let changes = changes.prefixed(prefix)
         let newest = ChangeSubscription.newest
         if writable.hasEarlySubscriptions {
             for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
         }
-        return try writable.commit(changes, if: reads.condition, by: self, announcedUpTo: newest)
+        return try writable.commit(changes, if: reads.condition.prefixed(prefix), by: self, announcedUpTo: newest)
     }
 }
 
 extension LayerList {
+    /// Whether the backend that takes the writes says that an administrator decides about a name.
+    func isManagedByBackend(_ name: String) -> Bool {
+        writableLayer.map { $0.source.isManaged($0.spelled(name)) } ?? false
+    }
+
     /// The first of the names that an administrator decides about.
     fileprivate func managedName(among changes: ValueChanges) -> String? {
         let imposing = layers.prefix { $0.isManaged }
@@ -238,7 +251,13 @@ extension StoreCore {
         }
     }
 
-    var names: Set<String> { state.withLock { Set($0.names) } }
+    func names(in source: Source) -> Set<String> {
+        let names = state.withLock { Set($0.names) }
+        guard let list = madeLayers, list.isScoped else { return names }
+        return list.layers.reduce(into: []) { spelled, layer in
+            if layer.source === source { spelled.formUnion(names.map(layer.spelled)) }
+        }
+    }
 
     /// Makes this store's readers look again for what changes in one of its sources, and its observers be notified.
     ///

@@ -31,16 +31,16 @@ struct StoreState {
             origin: publication.origin,
             announcedUpTo: publication.announcedUpTo
         )
-        changes.forEach { change in
-            let node = nodes[change.name]
-            let isObserved = node?.isObserved ?? false || !subscriptions.isEmpty
-            guard node != nil || isObserved else { return }
-            guard let effect = list.effect(of: change, in: source) else { return }
-            if isObserved { batch.append(list.entry(for: change, in: source)) }
-            guard let node else { return }
-            if effect == .shown || node.isUnreadable { batch.signals.endEpoch(of: node.signal) }
-            node.invalidate(isShown: effect == .shown)
-            batch.isObserved = batch.isObserved || node.isObserved
+        if list.isScoped {
+            for entry in list.entries(for: changes, in: source) {
+                take(entry.name, entry.isBelow ? .below : .shown, into: &batch) { entry }
+            }
+        } else {
+            changes.forEach { change in
+                take(change.name, list.effect(of: change, in: source), into: &batch) {
+                    list.entry(for: change, in: source)
+                }
+            }
         }
         batch.isObserved = batch.isObserved || !batch.entries.isEmpty && !subscriptions.isEmpty
         guard batch.isObserved || !batch.signals.isEmpty else { return nil }
@@ -48,18 +48,37 @@ struct StoreState {
         return batch
     }
 
+    /// Makes the slots of a name stale, and adds the change to a batch if somebody observes it.
+    private func take(
+        _ name: String,
+        _ effect: @autoclosure () -> ChangeEffect?,
+        into batch: inout ChangeBatch,
+        _ entry: () -> ChangeEntry
+    ) {
+        let node = nodes[name]
+        let isObserved = node?.isObserved ?? false || !subscriptions.isEmpty
+        guard node != nil || isObserved else { return }
+        guard let effect = effect() else { return }
+        if isObserved { batch.append(entry()) }
+        guard let node else { return }
+        if effect == .shown || node.isUnreadable { batch.signals.endEpoch(of: node.signal) }
+        node.invalidate(isShown: effect == .shown)
+        batch.isObserved = batch.isObserved || node.isObserved
+    }
+
     /// What to report of changes in the writable layer that a stronger layer hides; each name once.
     mutating func hidden(_ changes: ShortList<ValueChange>, in list: LayerList) -> [PreferencesError] {
         var errors: [PreferencesError] = []
         changes.forEach { change in
-            guard change.new != nil, !(nodes[change.name]?.isUnreadable ?? false),
-                let layer = list.layers[..<list.base].first(where: { $0.value(of: change.name) != nil })?.name,
-                reportedHidden.insert(change.name).inserted
+            guard change.new != nil, let name = list.writableLayer?.preferenceName(of: change.name),
+                !(nodes[name]?.isUnreadable ?? false),
+                let layer = list.layers[..<list.base].first(where: { $0.value(of: name) != nil })?.name,
+                reportedHidden.insert(name).inserted
             else { return }
             errors.append(
                 PreferencesError(
                     .hidden,
-                    name: change.name,
+                    name: name,
                     "the value was stored, but hidden by layer \"\(layer)\", whose value is read as long as it is there"
                 )
             )
@@ -91,6 +110,31 @@ extension LayerList {
             return change.old ?? below == change.new ?? below ? .below : .shown
         }
         return nil
+    }
+
+    /// The changes of what names read as, where a layer shows a part of the source, or two layers show it.
+    fileprivate func entries(for changes: ShortList<ValueChange>, in source: Source) -> [ChangeEntry] {
+        var new: [String: PropertyListValue?] = [:]
+        changes.forEach { new.updateValue($0.new, forKey: $0.name) }
+        return entries(for: new, in: source)
+    }
+
+    fileprivate func entries(for changes: [String: PropertyListValue?], in source: Source) -> [ChangeEntry] {
+        var names: Set<String> = []
+        for layer in layers where layer.source === source {
+            names.formUnion(changes.keys.compactMap(layer.preferenceName))
+        }
+        return names.compactMap { name in
+            let old = candidates(for: name)
+            let new = candidates(from: 0) { index in
+                let layer = layers[index]
+                guard layer.source === source, let new = changes[layer.spelled(name)] else {
+                    return layer.value(of: name)
+                }
+                return new
+            }
+            return old == new ? nil : ChangeEntry(name: name, old: old, new: new)
+        }
     }
 
     fileprivate func entry(for change: ValueChange, in source: Source) -> ChangeEntry {
@@ -137,9 +181,9 @@ extension StoreState {
         return Array(forgotten.values)
     }
 
-    /// Whether this is the first report of a name's stored value by the slot's type and coding.
-    mutating func isFirstReport(on name: String, by key: SlotKey) -> Bool {
-        node(of: name).isFirstReport(by: key)
+    /// Whether this is the first report of a name's stored value by a type and coding.
+    mutating func isFirstReport(on name: String, by reader: SlotKey) -> Bool {
+        node(of: name).isFirstReport(by: reader)
     }
 
     private mutating func node(of name: String) -> PreferenceNode {
@@ -217,14 +261,7 @@ extension StoreState {
     ) -> Announcement? {
         guard earlyCount > 0 else { return nil }
         var batch = ChangeBatch(sequence: sequence + 1, origin: .local)
-        changes.forEach { name, value in
-            let entry = ChangeEntry(
-                name: name,
-                old: list.candidates(for: name),
-                new: list.candidates(for: name, with: value, in: source)
-            )
-            if entry.old != entry.new { batch.append(entry) }
-        }
+        for entry in list.entries(for: changes.dictionary, in: source) { batch.append(entry) }
         let subscribers = subscribers(to: batch, at: .willSet).filter { $0.identifier <= newest }
         return subscribers.isEmpty ? nil : Announcement(batch: batch, subscribers: subscribers)
     }

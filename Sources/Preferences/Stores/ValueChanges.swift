@@ -20,6 +20,15 @@ enum ValueChanges: Sendable {
         }
     }
 
+    /// The changes under longer names.
+    func prefixed(_ prefix: String) -> ValueChanges {
+        guard !prefix.isEmpty else { return self }
+        switch self {
+        case .one(let name, let value): return .one(name.isEmpty ? name : prefix + name, value)
+        case .several(let changes): return .several(changes.prefixed(prefix))
+        }
+    }
+
     /// The name, where there is one.
     var onlyName: String? {
         switch self {
@@ -34,6 +43,13 @@ enum ValueChanges: Sendable {
         case .one(let name, let value): try body(name, value)
         case .several(let changes): for (name, value) in changes { try body(name, value) }
         }
+    }
+}
+
+extension Dictionary where Key == String {
+    /// The same values under longer names; an empty name, which is invalid, stays one.
+    func prefixed(_ prefix: String) -> [String: Value] {
+        reduce(into: [:]) { $0.updateValue($1.value, forKey: $1.key.isEmpty ? "" : prefix + $1.key) }
     }
 }
 

@@ -92,10 +92,14 @@ struct TransactionBuilder: Sendable {
         let keys = mirror.keys
         let all = Comparison(key: keys.start, rangeEnd: keys.end, result: .less, modRevision: mirror.revision + 1)
         var compared = Set(names.map(keys.key(of:))).union(condition.values.keys.map(keys.key(of:)))
-        if condition.isComplete { compared.formUnion(mirror.entries.keys.filter { $0 != keys.mark }) }
+        let (start, end) = keys.range(of: condition.prefix)
+        if condition.isComplete {
+            compared.formUnion(mirror.entries.keys.filter { $0 != keys.mark && $0.starts(with: start) })
+        }
         guard compared.count < limit else { return [all] }
         let each = compared.map { Comparison(key: $0, modRevision: mirror.entries[$0]?.modRevision ?? 0) }
-        return condition.isComplete ? each + [all] : each
+        let noOther = Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1)
+        return condition.isComplete ? each + [noOther] : each
     }
 
     /// Packs what is too much for one transaction into transactions inside it: etcd limits each, not their sum.

@@ -27,6 +27,9 @@ extension PreferenceBackendContract {
             try expectRefusal(trial, PreferenceCondition(values: ["a": 1], isComplete: true))
             try expectRefusal(trial, PreferenceCondition(values: [:], isComplete: true))
         },
+        Clause("Names that don't begin with its prefix are nothing to a complete condition") { trial in
+            try expectRefusal(trial, PreferenceCondition(values: [:], isComplete: true, prefix: "b"))
+        },
         Clause("A refused set changes nothing, and a later one is stored") { trial in
             let replica = try trial.open()
             try replica.apply(conditioned.mapValues { $0 })
@@ -58,6 +61,8 @@ extension PreferenceBackendContract {
         PreferenceCondition(values: ["a": 1, "new": nil]),
         PreferenceCondition(values: ["a": 1, "b": "text"], isComplete: true),
         PreferenceCondition(values: ["a": 1, "b": "text", "absent": nil], isComplete: true),
+        PreferenceCondition(values: ["a": 1], isComplete: true, prefix: "a"),
+        PreferenceCondition(values: [:], isComplete: true, prefix: "absent"),
     ]
 
     private static func expectRefusal(_ trial: Trial, _ condition: PreferenceCondition) throws {

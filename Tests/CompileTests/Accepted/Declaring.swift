@@ -74,9 +74,9 @@ struct Codings: PreferenceGroup {
     @Preference("cache", coding: .json) var cache: Frame?
     @Preference("text", coding: .jsonString) var text = Frame()
     @Preference("size", in: .suite("shared"), coding: .json) var size = Size.small
-    @Preference("mode", coding: .json, validate: { $0 != .careful }) var mode = Mode.quick
-    @Preference("count", coding: .native, range: 0...10) var count = 5
-    @Preference("noCount", coding: .native, range: 0...10) var noCount: Int?
+    @Preference("mode", .check { $0 != .careful }, coding: .json) var mode = Mode.quick
+    @Preference("count", .range(0...10), coding: .native) var count = 5
+    @Preference("noCount", .range(0...10), coding: .native) var noCount: Int?
     let own = Preference("own", default: 0, coding: .reversed)
 }
 
@@ -89,18 +89,18 @@ extension PreferenceCoding where Value == Int {
 }
 
 struct Validations: PreferenceGroup {
-    @Preference("level", validate: { $0.value >= 0 }) var level = Level()
-    @Preference("theme", validate: { $0 == .dark }) var theme = Theme.dark
-    @Preference("frame", validate: { $0.x > 0 }) var frame = Frame()
-    @Preference("size", in: .suite("shared"), validate: { $0 == .small }) var size = Size.small
-    @Preference("mode", validate: { $0 != nil }) var mode: Mode?
-    @Preference("volume", range: 0...10) var volume = 5
-    @Preference("noVolume", range: 0...10) var noVolume: Int?
-    @Preference("someVolume", range: 0...10) var someVolume: Int? = 5
-    @Preference("opacity", in: .suite("shared"), range: 0...1) var opacity = 0.5
-    let name = Preference("name", default: "Pitt", validate: { !$0.isEmpty })
-    let size2 = Preference("size2", default: 12.0, range: 6...72)
-    let size3 = Preference<Double?>("size3", range: 6...72)
+    @Preference("level", .check { $0.value >= 0 }) var level = Level()
+    @Preference("theme", .check { $0 == .dark }) var theme = Theme.dark
+    @Preference("frame", .check { $0.x > 0 }) var frame = Frame()
+    @Preference("size", .check { $0 == .small }, in: .suite("shared")) var size = Size.small
+    @Preference("mode", .check { $0 != nil }) var mode: Mode?
+    @Preference("volume", .range(0...10)) var volume = 5
+    @Preference("noVolume", .range(0...10)) var noVolume: Int?
+    @Preference("someVolume", .range(0...10)) var someVolume: Int? = 5
+    @Preference("opacity", .range(0...1), in: .suite("shared")) var opacity = 0.5
+    let name = Preference("name", .check { !$0.isEmpty }, default: "Pitt")
+    let size2 = Preference("size2", .range(6...72), default: 12.0)
+    let size3 = Preference<Double?>("size3", .range(6...72))
 }
 
 // What other modules see says that it is Sendable, and has its initializer written.

@@ -4,10 +4,10 @@ enum Theme: String { case light, dark }
 
 struct Preferences: PreferenceGroup {
     // A range has bounds of the value's type, which can be compared.
-    @Preference("a", range: 0.0...1.0) var a: Int = 5  // error: requires the types 'Int' and 'Double?' be equivalent
-    @Preference("b", range: "a"..."z") var b: Int?  // error: cannot convert value of type 'String'
-    let c = Preference("c", default: Theme.light, range: .light ... .dark)  // error: 'Theme' conform to 'Comparable'
-    @Preference("d", range: 0...1, validate: { $0 > 0 }) var d = 1  // error: extra argument 'validate' in call
+    @Preference("a", .range(0.0...1.0)) var a: Int = 5  // error: requires the types 'Int' and 'Double?' be equivalent
+    @Preference("b", .range("a"..."z")) var b: Int?  // error: cannot convert value of type 'String'
+    let c = Preference("c", .range(.light ... .dark), default: Theme.light)  // error: 'Theme' conform to 'Comparable'
+    @Preference("d", .range(0...1, validate: { $0 > 0 })) var d = 1  // error: extra argument 'validate' in call
 
     // A default is of the value's type, and only an optional goes without.
     @Preference("e") var e: Int = "loud"  // error: cannot convert value of type 'String'
@@ -18,6 +18,6 @@ struct Preferences: PreferenceGroup {
 
     // A coding and a validation are for the value's type.
     @Preference("j", coding: .rawValue) var j = 5  // error: no exact matches in reference to static property 'rawValue'
-    @Preference("k", validate: { $0.isEmpty }) var k = 5  // error: value of type 'Int' has no member 'isEmpty'
+    @Preference("k", .check { $0.isEmpty }) var k = 5  // error: value of type 'Int' has no member 'isEmpty'
     @Preference("l", in: "shared") var l = 5  // error: cannot convert value of type 'String'
 }

@@ -14,7 +14,7 @@ struct GeneralPreferences: PreferenceGroup {
     @Preference("theme") var theme = Theme.system  // stored by its raw value
     @Preference("window") var window = WindowFrame()  // any Codable
     @Preference("nickname") var nickname: String?  // nil means: not set
-    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("volume", .range(0...10)) var volume = 5
     let launches = Preference("launches", default: 0)  // a plain value; fits a protocol's requirement
 }
 // end

@@ -6,14 +6,14 @@ struct DescribingSnippets {
     enum PlayerTheme: String, CaseIterable { case system, dark }
 
     struct PlayerPreferences: PreferenceGroup {
-        @Preference("volume", range: 0...10) var volume = 5
+        @Preference("volume", .range(0...10), description: "How loud it is.") var volume = 5
         @Preference("theme") var theme = PlayerTheme.system
     }
     // end
 
     @Test
     func schemaSaysWhatTheGroupDeclares() throws {
-        let schema = try PlayerPreferences(in: .inMemory()).jsonSchema(descriptions: ["volume": "How loud it is."])
+        let schema = try PlayerPreferences(in: .inMemory()).jsonSchema()
         #expect(
             schema == """
                 {"properties":{"theme":{"default":"system","enum":["system","dark"],"type":"string"},\
@@ -25,7 +25,7 @@ struct DescribingSnippets {
 
     private func printed() throws {
         // snippet: describing-print
-        print(try PlayerPreferences().jsonSchema(descriptions: ["volume": "How loud it is."]))
+        print(try PlayerPreferences().jsonSchema())
         // end
     }
 }

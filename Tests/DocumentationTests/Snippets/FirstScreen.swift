@@ -2,7 +2,7 @@
 import Preferences
 
 struct PlayerPreferences: PreferenceGroup {
-    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("volume", .range(0...10)) var volume = 5
     @Preference("artist") var artist: String?
 }
 enum Defaults { static let player = PlayerPreferences() }

@@ -12,8 +12,8 @@ struct LayersSnippets {
         let store = PreferenceStore.layered([.arguments(["-volume", "9"]), user, site])
         let preferences = GeneralPreferences(in: store)
 
-        print(preferences.volume, preferences.$volume.source)  // 9 layer("arguments")
-        print(preferences.theme, preferences.$theme.source)  // dark layer("store")
+        print(preferences.volume, preferences.$volume.source)  // 9 arguments
+        print(preferences.theme, preferences.$theme.source)  // dark store
         preferences.theme = .light  // goes to `user`, the first that takes writes
         print(preferences.theme, preferences.$theme.source)  // light store
         preferences.$theme.reset()

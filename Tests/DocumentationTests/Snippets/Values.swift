@@ -156,17 +156,18 @@ struct ValuesSnippets {
         let output = Output()
         let print = output.print
         let store = PreferenceStore.inMemory()
-        store.onIssue { output.print($0) }
+        store.issueHandler = { output.print($0) }
         // snippet: validation
-        let volume = Preference("volume", default: 5, in: store, range: 0...10)
-        let nickname = Preference("nickname", default: "Pitt", in: store, validate: { $0.count <= 8 })
-        volume.value = 11  // refused and reported
+        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let nickname = Preference<String?>("nickname", .length(1...8), in: store)
+        let port = Preference("port", .check { $0 != 80 }, default: 8080, in: store)
+        volume.value = 11  // rejected and reported
         do {
             try nickname.write("Montgomery")
         } catch {
-            print(error.message)  // Montgomery is refused by the preference's validation; nothing was changed
+            print(error.message)  // the length 10 is outside 1...8; nothing was changed
         }
-        print(volume.value, nickname.value)  // 5 Pitt
+        print(volume.value, nickname.value ?? "-", port.value)  // 5 - 8080
         // end
         #expect(output.lines.first == "preference \"volume\": 11 is outside 0...10; nothing was changed")
         #expect(output.lines.dropFirst().elementsEqual(try Snippet.shownOutput(of: "validation")))

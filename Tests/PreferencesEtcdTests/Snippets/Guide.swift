@@ -11,7 +11,7 @@ struct GuideTests {
     // snippet: declarations
     struct FleetPreferences: PreferenceGroup {
         @Preference("newCheckout") var newCheckout = false
-        @Preference("rateLimit", range: 1...10_000) var rateLimit = 100
+        @Preference("rateLimit", .range(1...10_000)) var rateLimit = 100
         let orders = Preference("orders", default: 0)
     }
     // end

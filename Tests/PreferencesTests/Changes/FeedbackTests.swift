@@ -8,12 +8,12 @@ struct FeedbackTests {
     @Test(arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
     func preferencesThatFollowEachOtherSettle(timing: PreferenceTiming, kind: StoreKind) throws {
         try kind.withStore { store in
-            store.onIssue { Issue.record($0) }
+            store.issueHandler = { Issue.record($0) }
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
             let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.new) }
             let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.new) }
             // Before a value is set its equal is another change: the limit has to end that.
-            if timing == .willSet { store.onIssue { #expect($0.code == .feedbackLoop) } }
+            if timing == .willSet { store.issueHandler = { #expect($0.code == .feedbackLoop) } }
             a.value = 5
             #expect((a.value, b.value) == (5, 5))
             withExtendedLifetime((one, two)) {}
@@ -24,7 +24,7 @@ struct FeedbackTests {
     func preferencesThatOutbidEachOtherAreCut(timing: PreferenceTiming, kind: StoreKind) throws {
         try kind.withStore { store in
             let issues = Recorder<PreferencesError>()
-            store.onIssue { issues.record($0) }
+            store.issueHandler = { issues.record($0) }
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
             let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.new) + 1 }
             let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.new) + 1 }
@@ -44,7 +44,7 @@ struct FeedbackTests {
     func observersOfTwoStoresAreCut() {
         let issues = Recorder<PreferencesError>()
         let (a, b) = (Preference("a", default: 0, in: .inMemory()), Preference("b", default: 0, in: .inMemory()))
-        for store in [a.store, b.store] { store.onIssue { issues.record($0) } }
+        for store in [a.store, b.store] { store.issueHandler = { issues.record($0) } }
         let one = a.observe { b.value = $0.new + 1 }
         let two = b.observe { a.value = $0.new + 1 }
         a.value = 1
@@ -57,7 +57,7 @@ struct FeedbackTests {
     func observersOfTwoStoresAreCutOnTwoThreads() async {
         let issues = Recorder<PreferencesError>()
         let (a, b) = (Preference("a", default: 0, in: .inMemory()), Preference("b", default: 0, in: .inMemory()))
-        for store in [a.store, b.store] { store.onIssue { issues.record($0) } }
+        for store in [a.store, b.store] { store.issueHandler = { issues.record($0) } }
         let one = a.observe { b.value = $0.new + 1 }
         let two = b.observe { a.value = $0.new + 1 }
         await onThreads(2) { thread in
@@ -72,7 +72,7 @@ struct FeedbackTests {
     @Test
     func manyAnswersToOneChangeAreNoLoop() {
         let (a, b) = (Preference("a", default: 0, in: .inMemory()), Preference("b", default: 0, in: .inMemory()))
-        for store in [a.store, b.store] { store.onIssue { Issue.record($0) } }
+        for store in [a.store, b.store] { store.issueHandler = { Issue.record($0) } }
         let observation = a.observe { change in
             for answer in 1...5_000 where change.new == 1 { b.value = answer }
             if change.new < 900 { a.value = change.new + 1 }
@@ -86,7 +86,7 @@ struct FeedbackTests {
     @Test(.timeLimit(.minutes(60)), arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
     func observersMayDoAnythingOnManyThreads(timing: PreferenceTiming, kind: StoreKind) async throws {
         try await kind.withStore { store in
-            store.onIssue { Issue.record($0) }
+            store.issueHandler = { Issue.record($0) }
             let (count, other) = (
                 Preference("count", default: 0, in: store), Preference("other", default: 0, in: store)
             )

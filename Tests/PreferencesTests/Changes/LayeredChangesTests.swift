@@ -47,7 +47,7 @@ struct LayeredChangesTests {
     @Test
     func changeBelowAnUnreadableValueIsTold() {
         upper.set(1, for: "name")
-        name.store.onIssue { _ in }
+        name.store.issueHandler = { _ in }
         #expect(name.value == "System")
         let seen = Recorder<String>()
         let observation = name.observe { seen.record("\($0.old) → \($0.new)") }
@@ -67,7 +67,7 @@ struct LayeredChangesTests {
     @Test
     func setBelowAnUnreadableValueThatChangesNothingIsNotTold() {
         upper.set(1, for: "name")
-        name.store.onIssue { _ in }
+        name.store.issueHandler = { _ in }
         #expect(name.value == "System")
         let seen = Recorder<String>()
         let observation = name.observe { seen.record($0.new) }
@@ -86,7 +86,7 @@ struct LayeredChangesTests {
     func changeBelowIsToldToThoseWhoReadIt() async {
         upper.set(1, for: "name")
         let number = Preference("name", default: 0, in: name.store)
-        name.store.onIssue { _ in }
+        name.store.issueHandler = { _ in }
         var names = name.updates.makeAsyncIterator()
         var numbers = number.updates.makeAsyncIterator()
         var both = PreferenceUpdates.of(name, number).makeAsyncIterator()
@@ -108,7 +108,7 @@ struct LayeredChangesTests {
     @Test(.timeLimit(.minutes(60)))
     func trackedReadsBelowAnUnreadableValueAreToldOrCurrent() async {
         upper.set(1, for: "name")
-        name.store.onIssue { _ in }
+        name.store.issueHandler = { _ in }
         for round in 0..<rounds(2_000) {
             let isTold = Counter()
             let read = Recorder<String>()

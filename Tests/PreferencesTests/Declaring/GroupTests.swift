@@ -85,7 +85,7 @@ struct GroupTests {
     func staticBoundByAccidentIsReported() throws {
         let store = PreferenceStore.inMemory()
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         let group = Careless(in: store)
         let error = try #require(issues.elements.first)
         #expect(issues.elements.count == 1)
@@ -101,7 +101,7 @@ struct GroupTests {
     func bindingReportsNothingOfAProperGroup() {
         let store = PreferenceStore.inMemory()
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         withExtendedLifetime(Outer(in: store)) {}
         withExtendedLifetime(ActorGroup(in: store)) {}
         #expect(issues.elements.isEmpty, "\(issues.elements)")
@@ -131,7 +131,7 @@ struct GroupTests {
         let optional = Preference<Int?>("shared", in: store)
         let text = Preference("shared", default: "none", in: store)
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         #expect((number.value, other.value, text.value) == (1, 2, "none"))
         #expect(optional.value == nil && wide.value == 3.5)
         number.value = 7

@@ -21,14 +21,14 @@ private struct Paint: RawRepresentable, PreferenceValue {
 }
 
 private struct Part: PreferenceGroup {
-    @Preference("window.width") var width: UInt = 800
+    @Preference("window.width", description: "In points.") var width: UInt = 800
 }
 
 private struct Whole: PreferenceGroup {
     @Preference("flag") var flag = true
-    @Preference("volume", range: 0...10) var volume = 5
-    @Preference("limit", range: 0...10) var limit: Int? = nil
-    @Preference("scale", range: 0.5...(.infinity)) var scale = 1.0
+    @Preference("volume", .range(0...10)) var volume = 5
+    @Preference("limit", .range(0...10)) var limit: Int? = nil
+    @Preference("scale", .range(0.5...(.infinity))) var scale = 1.0
     @Preference("theme") var theme = Look.system
     @Preference("other") var other: Look?
     @Preference("level") var level = Grade()
@@ -38,7 +38,11 @@ private struct Whole: PreferenceGroup {
     @Preference("since") var since = Date(timeIntervalSinceReferenceDate: 0)
     @Preference("bytes") var bytes = Data([1])
     @Preference("recent") var recent: [String] = []
-    @Preference("even", validate: { $0.isMultiple(of: 2) }) var even = 2
+    @Preference("even", .check { $0.isMultiple(of: 2) }) var even = 2
+    @Preference("side", .choices(["left", "right"])) var side = "left"
+    @Preference("look", .choices([.dark])) var look: Look?
+    @Preference("name", .length(1...8)) var name = "Pitt"
+    @Preference("few", .length(0...3)) var few: [Int]? = nil
     let inner = Part()
     let plain = Preference("plain", default: 9)
 }
@@ -57,6 +61,10 @@ struct SchemaTests {
     @Test(arguments: [
         ("flag", #"{"default": true, "type": "boolean"}"#),
         ("volume", #"{"default": 5, "maximum": 10, "minimum": 0, "type": "integer"}"#),
+        ("side", #"{"default": "left", "enum": ["left", "right"], "type": "string"}"#),
+        ("look", #"{"enum": ["dark"], "type": "string"}"#),
+        ("name", #"{"default": "Pitt", "maxLength": 8, "minLength": 1, "type": "string"}"#),
+        ("few", #"{"maxItems": 3, "minItems": 0, "type": "array"}"#),
         ("limit", #"{"maximum": 10, "minimum": 0, "type": "integer"}"#),
         ("scale", #"{"default": 1.0, "minimum": 0.5, "type": "number"}"#),
         ("theme", #"{"default": "system", "enum": ["system", "dark"], "type": "string"}"#),
@@ -69,7 +77,7 @@ struct SchemaTests {
         ("bytes", #"{"default": {"$data":"AQ=="}, "required": ["$data"], "type": "object"}"#),
         ("recent", #"{"default": [], "type": "array"}"#),
         ("even", #"{"default": 2, "type": "integer"}"#),
-        ("window.width", #"{"default": 800, "type": "integer"}"#),
+        ("window.width", #"{"default": 800, "description": "In points.", "type": "integer"}"#),
         ("plain", #"{"default": 9, "type": "integer"}"#),
     ])
     func schemaSaysWhatTheDeclarationDoes(_ name: String, _ schema: String) throws {
@@ -78,24 +86,16 @@ struct SchemaTests {
 
     @Test
     func everyPreferenceIsInTheSchemaOnce() throws {
-        #expect(try properties(of: Whole(in: .inMemory())).count == 16)
+        #expect(try properties(of: Whole(in: .inMemory())).count == 20)
     }
 
     @Test
-    func descriptionIsThatOfItsName() throws {
-        let text = try Part(in: .inMemory()).jsonSchema(descriptions: ["window.width": "In points."])
+    func descriptionIsTheDeclarations() throws {
+        let text = try Part(in: .inMemory()).jsonSchema()
         #expect(
             text == #"""
                 {"properties":{"window.width":{"default":800,"description":"In points.","type":"integer"}},"type":"object"}
                 """#
         )
-    }
-
-    @Test
-    func descriptionOfAnUnknownNameIsRefused() {
-        let error = #expect(throws: PreferencesError.self) {
-            try Part(in: .inMemory()).jsonSchema(descriptions: ["width": "In points."])
-        }
-        #expect(error?.code == .misuse && error?.name == "width")
     }
 }

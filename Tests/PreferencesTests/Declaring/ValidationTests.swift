@@ -8,7 +8,7 @@ struct ValidationTests {
 
     @Test
     func valueOutsideTheRangeIsRefusedAndNotClamped() {
-        let volume = Preference("volume", default: 5, in: store, range: 0...10)
+        let volume = Preference("volume", .range(0...10), default: 5, in: store)
         let error = #expect(throws: PreferencesError.self) { try volume.write(11) }
         #expect(error?.code == .invalid)
         #expect(error?.description == "preference \"volume\": 11 is outside 0...10; nothing was changed")
@@ -17,13 +17,13 @@ struct ValidationTests {
 
     @Test
     func defaultIsNotChecked() {
-        let volume = Preference("volume", default: -1, in: store, range: 0...10)
+        let volume = Preference("volume", .range(0...10), default: -1, in: store)
         #expect(volume.value == -1)
     }
 
     @Test
     func nilIsInEveryRange() throws {
-        let volume = Preference<Int?>("volume", in: store, range: 0...10)
+        let volume = Preference<Int?>("volume", .range(0...10), in: store)
         try volume.write(3)
         try volume.write(nil)
         #expect(throws: PreferencesError.self) { try volume.write(-3) }
@@ -34,11 +34,12 @@ struct ValidationTests {
     func reasonOfTheValidationIsTold() {
         let volume = Preference(
             "volume",
+            .check {
+                if $0 > 3 { throw TooLoud() }
+                return true
+            },
             default: 5,
-            in: store,
-            validate: {
-                if $0 > 3 { throw TooLoud() }; return true
-            }
+            in: store
         )
         let error = #expect(throws: PreferencesError.self) { try volume.write(4) }
         #expect(error?.description.contains("think of the neighbours") == true)
@@ -46,10 +47,10 @@ struct ValidationTests {
 
     @Test
     func setThatIsRefusedIsReportedAndNotPublished() {
-        let volume = Preference("volume", default: 5, in: store, validate: { $0.isMultiple(of: 5) })
+        let volume = Preference("volume", .check { $0.isMultiple(of: 5) }, default: 5, in: store)
         let issues = Recorder<PreferencesError>()
         let seen = Recorder<Int>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         let observation = volume.observe { seen.record($0.new) }
         volume.value = 7
         #expect(issues.elements.map(\.code) == [.invalid])
@@ -60,9 +61,9 @@ struct ValidationTests {
     @Test
     func storedValueThatFailsIsAnIssueAndTheDefault() throws {
         store.set(99, for: "volume")
-        let volume = Preference("volume", default: 5, in: store, range: 0...10)
+        let volume = Preference("volume", .range(0...10), default: 5, in: store)
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         for _ in 0..<3 { #expect(volume.value == 5) }
         #expect(issues.elements.map(\.code) == [.invalid])
         #expect(volume.source == .default)

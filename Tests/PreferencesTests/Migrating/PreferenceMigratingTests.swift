@@ -74,7 +74,7 @@ struct PreferenceMigratingTests {
     @Test
     func unreadableSourceIsReportedAndStays() {
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         preference("new").migrate(from: preference("bad"))
         #expect(issues.elements.map(\.code) == [.unreadable])
         #expect(store["bad"] == "loud")
@@ -85,10 +85,10 @@ struct PreferenceMigratingTests {
     func failedMappingAndRefusedValueChangeNothing() {
         struct NotToday: Error {}
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         let before = store.contents
         preference("new").migrate(from: preference("old")) { _ in throw NotToday() }
-        Preference("new", default: 0, in: store, range: 0...5).migrate(from: preference("old"))
+        Preference("new", .range(0...5), default: 0, in: store).migrate(from: preference("old"))
         #expect(store.contents == before)
         #expect(issues.elements.map(\.code) == [.unencodable, .invalid])
     }
@@ -97,7 +97,7 @@ struct PreferenceMigratingTests {
     func sourceStaysWhereTheTargetCannotBeStored() throws {
         let target = preference("new", in: .arguments([]))
         let issues = Recorder<PreferencesError>()
-        target.store.onIssue { issues.record($0) }
+        target.store.issueHandler = { issues.record($0) }
         target.migrate(from: preference("old"))
         #expect(store["old"] == 7)
         #expect(issues.elements.map(\.code) == [.readOnly])

@@ -16,9 +16,9 @@ struct InterleavingTests {
         print("seed of the interleavings over the \(kind) store: \(seed)")
         let folder = try TemporaryFolder()
         let (store, changeOutside) = try kind.store(in: folder)
-        store.onIssue { Issue.record($0) }
+        store.issueHandler = { Issue.record($0) }
         // What still holds the store afterwards misses the folder, which is no issue of the test.
-        defer { withExtendedLifetime(folder) { store.onIssue { _ in } } }
+        defer { withExtendedLifetime(folder) { store.issueHandler = { _ in } } }
         let master = Recorder<ChangeBatch>()
         let masterObservation = store.subscribe { master.record($0) }
         let observers = Recorder<Observer>()

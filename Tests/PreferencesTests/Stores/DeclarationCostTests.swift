@@ -12,7 +12,7 @@ struct DeclarationCostTests {
         for _ in 0..<1_000 {
             let count =
                 isValidated
-                ? Preference("count", default: 5, in: store, range: 0...9) : Preference("count", default: 5, in: store)
+                ? Preference("count", .range(0...9), default: 5, in: store) : Preference("count", default: 5, in: store)
             #expect(count.value == 5)
         }
         let state = store.core.state.withLock { $0 }
@@ -35,7 +35,7 @@ struct DeclarationCostTests {
 struct ForgettingTests {
     private let store = PreferenceStore.inMemory()
 
-    private var names: Set<String> { store.core.names }
+    private var names: Set<String> { store.core.names(in: store.core.layers.layers[0].source) }
 
     /// As a program does that makes up a name for each document.
     @Test

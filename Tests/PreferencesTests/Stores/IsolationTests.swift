@@ -155,10 +155,10 @@ struct IsolationTests {
     func issueHandlerBelongsToTheScope() {
         let recorder = Recorder<PreferencesError.Code>()
         PreferenceStore.withIsolatedStores(["isolation.count": "many"]) {
-            PreferenceStore.standard.onIssue { recorder.record($0.code) }
+            PreferenceStore.standard.issueHandler = { recorder.record($0.code) }
             #expect(Defaults.count.value == 0)
             #expect(Defaults.count.value == 0)
-            PreferenceStore.withIsolatedStores { PreferenceStore.standard.onIssue(nil) }
+            PreferenceStore.withIsolatedStores { PreferenceStore.standard.issueHandler = nil }
             Defaults.title.value = "none"
             PreferenceStore.standard.set(1, for: "isolation.title")
             #expect(Defaults.title.value == "none")

@@ -15,7 +15,7 @@ struct IssueHandlerTests {
     func issueOfAHandlerIsHandledOnceTheHandlerHasReturned() {
         backend.failNext(.apply, count: 2)
         let events = Recorder<String>()
-        store.onIssue { [store] error in
+        store.issueHandler = { [store] error in
             events.record("begin \(error.name ?? "")")
             if error.name == "first" { Preference("second", default: 0, in: store).value = 1 }
             events.record("end \(error.name ?? "")")
@@ -31,7 +31,7 @@ struct IssueHandlerTests {
         let depth = Recorder<Int>()
         let current = Lock(0)
         for (store, next) in [(store, other), (other, store)] {
-            store.onIssue { _ in
+            store.issueHandler = { _ in
                 depth.record(
                     current.withLock { depth in
                         depth += 1
@@ -44,15 +44,15 @@ struct IssueHandlerTests {
         }
         Preference("name", default: 0, in: store).value = 1
         #expect(depth.elements == [1, 1, 1, 1, 1])
-        store.onIssue(nil)
-        other.onIssue(nil)
+        store.issueHandler = nil
+        other.issueHandler = nil
     }
 
     @Test
     func handlerThatAnswersEachIssueWithAnotherIsStopped() {
         backend.failNext(.apply, count: .max)
         let calls = Recorder<PreferencesError.Code>()
-        store.onIssue { [store] error in
+        store.issueHandler = { [store] error in
             calls.record(error.code)
             Preference("name", default: 0, in: store).value += 1
         }
@@ -62,7 +62,7 @@ struct IssueHandlerTests {
         backend.failNext(.apply, count: 0)
         Preference("name", default: 0, in: store).value = 1
         #expect(calls.elements.count == count, "the store goes on")
-        store.onIssue(nil)
+        store.issueHandler = nil
     }
 
     @Test
@@ -70,9 +70,9 @@ struct IssueHandlerTests {
         final class Guest: Sendable {
             let store: PreferenceStore
             init(_ store: PreferenceStore) { self.store = store }
-            deinit { store.onIssue { _ in } }
+            deinit { store.issueHandler = { _ in } }
         }
-        store.onIssue { [guest = Guest(store)] _ in withExtendedLifetime(guest) {} }
-        store.onIssue(nil)
+        store.issueHandler = { [guest = Guest(store)] _ in withExtendedLifetime(guest) {} }
+        store.issueHandler = nil
     }
 }

@@ -52,7 +52,7 @@ struct LayeredStoreTests {
         let managed = PreferenceStore(
             .managed(Source(FileBackend(path: path, isReadOnly: true, fileSystem: fileSystem, watcher: nil)))
         )
-        managed.onIssue { _ in }
+        managed.issueHandler = { _ in }
         let user = FaultInjectingBackend()
         let store = PreferenceStore.layered([managed, PreferenceStore(backend: user)])
         try Preference("b", default: 0, in: store).write(1)
@@ -97,7 +97,7 @@ struct LayeredStoreTests {
     @Test
     func managedValueThatCanNotBeReadIsManaged() throws {
         let layers = Layers()
-        layers.store.onIssue { _ in }
+        layers.store.issueHandler = { _ in }
         try set("loud", for: "volume", in: layers.managed)
         let volume = Preference("volume", default: 5, in: layers.store)
         #expect(volume.value == 5 && volume.source == .default && volume.isManaged)
@@ -113,7 +113,7 @@ struct LayeredStoreTests {
         let user = PreferenceStore.inMemory(["volume": 7])
         let store = PreferenceStore.layered([user, managed])
         let issues = Recorder<PreferencesError.Code>()
-        store.onIssue { issues.record($0.code) }
+        store.issueHandler = { issues.record($0.code) }
         let volume = Preference("volume", default: 5, in: store)
         #expect(volume.value == 7 && volume.isManaged)
         for _ in 1...2 {
@@ -142,7 +142,7 @@ struct LayeredStoreTests {
         func issues(isReadOnly: Bool) throws -> [PreferencesError] {
             let store = PreferenceStore(backend: FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil))
             let issues = Recorder<PreferencesError>()
-            store.onIssue { issues.record($0) }
+            store.issueHandler = { issues.record($0) }
             #expect(store["a"] == 1)
             return issues.elements
         }
@@ -156,7 +156,7 @@ struct LayeredStoreTests {
     func issueNamesTheLayerAlsoWhereAnObserverReadsFirst() throws {
         let layers = Layers(arguments: ["-volume", "loud"])
         let issues = Recorder<PreferencesError>()
-        layers.store.onIssue { issues.record($0) }
+        layers.store.issueHandler = { issues.record($0) }
         let volume = Preference("volume", default: 5, in: layers.store)
         let observation = volume.observe { _ in }
         try set(3, for: "volume", in: layers.user)
@@ -200,7 +200,7 @@ struct LayeredStoreTests {
         let layers = Layers(arguments: ["-volume", "loud"])
         try set(3, for: "volume", in: layers.user)
         let issues = Recorder<PreferencesError>()
-        layers.store.onIssue { issues.record($0) }
+        layers.store.issueHandler = { issues.record($0) }
         let volume = Preference("volume", default: 5, in: layers.store)
         #expect(volume.value == 3)
         #expect(volume.value == 3)
@@ -275,7 +275,7 @@ struct LayeredStoreTests {
         let error = #expect(throws: PreferencesError.self) { try volume.write(1) }
         #expect(error?.code == .managed)
         let issues = Recorder<PreferencesError>()
-        layers.store.onIssue { issues.record($0) }
+        layers.store.issueHandler = { issues.record($0) }
         volume.value = 2
         #expect(issues.elements.map(\.code) == [.managed])
         #expect(volume.value == 9)
@@ -298,7 +298,7 @@ struct LayeredStoreTests {
     func hiddenSetIsStoredAndReportedOnce() throws {
         let layers = Layers(arguments: ["-volume", "9", "-speed", "fast"], environment: ["APP_SIZE": "1"])
         let issues = Recorder<PreferencesError>()
-        layers.store.onIssue { issues.record($0) }
+        layers.store.issueHandler = { issues.record($0) }
         let volume = Preference("volume", default: 5, in: layers.store)
         try volume.write(1)
         try volume.write(2)
@@ -323,7 +323,7 @@ struct LayeredStoreTests {
     @Test
     func updateReadsAsIfLayersAboveWereAbsent() throws {
         let layers = Layers(arguments: ["-volume", "9"])
-        layers.store.onIssue { _ in }
+        layers.store.issueHandler = { _ in }
         try set(3, for: "volume", in: layers.system)
         let volume = Preference("volume", default: 0, in: layers.store)
         try volume.update { $0 += 1 }
@@ -370,10 +370,10 @@ struct LayeredStoreTests {
         let file = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
         let layers = PreferenceStore.layered([.inMemory(), .layered([.inMemory(), file])])
         let (above, own) = (Recorder<PreferencesError>(), Recorder<PreferencesError>())
-        layers.onIssue { above.record($0) }
+        layers.issueHandler = { above.record($0) }
         #expect(layers["volume"] == 3)
         #expect(above.elements.map(\.code) == [.damaged])
-        file.onIssue { own.record($0) }
+        file.issueHandler = { own.record($0) }
         try folder.append("damaged, too\n", to: "preferences.jsonl")
         file.set(4, for: "volume")
         #expect(above.elements.count == 1)

@@ -11,7 +11,7 @@ struct LoadingTests {
     func valuesOfAStoreThatOpensLaterAreSeenAndTold() throws {
         let store = PreferenceStore(backend: OutsideBackend(["count": 5], failingLoads: 1))
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         let above = PreferenceStore.layered([store, .inMemory()])
         let count = Preference("count", default: 0, in: store)
         let countAbove = count.bound(to: above)

@@ -23,7 +23,7 @@ struct RecoveryTests {
         store = PreferenceStore(Layer(source: source))
         launches = Preference("launches", default: 0, in: store)
         volume = Preference("volume", default: 5, in: store)
-        store.onIssue { [issues] in issues.record($0.code) }
+        store.issueHandler = { [issues] in issues.record($0.code) }
     }
 
     @Test
@@ -128,7 +128,7 @@ struct RecoveryTests {
         try folder.link("app", to: "blocked")
         let store = FileStores.store(at: folder.path("app/preferences.jsonl"), isRecovering: true)
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         let theme = Preference("theme", default: "none", in: store)
         let volume = Preference("volume", default: 5, in: store)
         #expect(theme.value == "none")
@@ -143,7 +143,7 @@ struct RecoveryTests {
         try await store.flush()
         #expect(try folder.read("app/preferences.jsonl") == "{\"theme\":\"dark\",\"volume\":3}\n{\"volume\":7}\n")
         #expect(issues.elements.count == 1, "\(issues.elements)")
-        store.onIssue { _ in }
+        store.issueHandler = { _ in }
     }
 }
 

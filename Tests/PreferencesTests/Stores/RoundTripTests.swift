@@ -146,7 +146,7 @@ func reopened(in folder: TemporaryFolder, _ body: (PreferenceStore) throws -> Vo
     weak var last: PreferenceStore?
     try {
         let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        store.onIssue { Issue.record($0) }
+        store.issueHandler = { Issue.record($0) }
         last = store
         try body(store)
     }()

@@ -13,7 +13,7 @@ struct UnreadableValueTests {
         try folder.write(text, to: "preferences.jsonl")
         let store = PreferenceStore(backend: FileBackend(path: folder.path("preferences.jsonl"), watcher: nil))
         let issues = Recorder<PreferencesError>()
-        store.onIssue { issues.record($0) }
+        store.issueHandler = { issues.record($0) }
         return (store, issues)
     }
 
@@ -89,7 +89,7 @@ struct UnreadableValueTests {
     func invalidStoredValueGivesTheDefault() throws {
         let (store, issues) = try store("{\"volume\":11}\n")
         for _ in 1...3 {
-            let volume = Preference("volume", default: 5, in: store, range: 0...10)
+            let volume = Preference("volume", .range(0...10), default: 5, in: store)
             #expect(volume.value == 5)
             let error = #expect(throws: PreferencesError.self) { try volume.read() }
             #expect(error?.code == .invalid)
@@ -118,7 +118,7 @@ struct UnreadableValueTests {
             // Not watched: the watcher may find the damage first, and tell of it on its own thread.
             let store = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
             let issues = Recorder<PreferencesError>()
-            store.onIssue { issues.record($0) }
+            store.issueHandler = { issues.record($0) }
             let place = "\(String(decoding: text, as: UTF8.self))"
             #expect(store["first"] == 1 && store["last"] == 2, "\(place)")
             let isBroken = !issues.elements.isEmpty

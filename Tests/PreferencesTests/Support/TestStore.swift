@@ -15,7 +15,7 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
     func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result {
         try withTemporaryFolder { folder in
             let store = try makeStore(in: folder)
-            defer { store.onIssue { _ in } }
+            defer { store.issueHandler = { _ in } }
             return try body(store)
         }
     }
@@ -23,7 +23,7 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
     func withStore<Result>(_ body: (PreferenceStore) async throws -> Result) async throws -> Result {
         try await withTemporaryFolder { folder in
             let store = try makeStore(in: folder)
-            defer { store.onIssue { _ in } }
+            defer { store.issueHandler = { _ in } }
             return try await body(store)
         }
     }

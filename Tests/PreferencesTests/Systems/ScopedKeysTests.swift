@@ -10,7 +10,7 @@ private struct GeneralPreferences: PreferenceGroup {
 }
 
 private struct EditorPreferences: PreferenceGroup {
-    @Preference("editor.fontSize", range: 6...72) var fontSize = 12.0
+    @Preference("editor.fontSize", .range(6...72)) var fontSize = 12.0
 }
 
 private enum Appearance: String, Sendable { case system, light, dark }

@@ -33,7 +33,7 @@ struct AliasTests {
 
     @Test
     func declarationsWithOtherAliasesReadForThemselves() {
-        store.onIssue { _ in }
+        store.issueHandler = { _ in }
         let one = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
         let other = Preference("look", default: Look.system, in: store, coding: .rawValue)
         #expect(one.value == .dark)

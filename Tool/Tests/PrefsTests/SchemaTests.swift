@@ -5,7 +5,7 @@ import Testing
 private enum Theme: String, CaseIterable { case system, dark }
 
 private struct General: PreferenceGroup {
-    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("volume", .range(0...10), description: "How loud it is.") var volume = 5
     @Preference("theme") var theme = Theme.system
     @Preference("since") var since: Date?
     @Preference("$odd") var odd = false
@@ -15,7 +15,7 @@ private struct General: PreferenceGroup {
 struct SchemaTests {
     private func tool() throws -> Tool {
         let tool = try Tool()
-        let schema = try General(in: .inMemory()).jsonSchema(descriptions: ["volume": "How loud it is."])
+        let schema = try General(in: .inMemory()).jsonSchema()
         try tool.write(schema, to: "system/app/preferences.schema.json")
         return tool
     }

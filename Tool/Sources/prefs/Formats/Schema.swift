@@ -14,6 +14,8 @@ struct Schema {
         let choices: [PropertyListValue]?
         let minimum: PropertyListValue?
         let maximum: PropertyListValue?
+        /// The least and the greatest length of a string, in characters, or number of elements of an array.
+        let lengths: (least: Int?, greatest: Int?)
         /// What the program takes where nothing is set.
         let defaultValue: PropertyListValue?
         /// What it is for.
@@ -58,13 +60,19 @@ extension Schema.Property {
         choices = members["enum"]?.elements
         minimum = members["minimum"]
         maximum = members["maximum"]
+        lengths = (
+            (members["minLength"] ?? members["minItems"])?.length, (members["maxLength"] ?? members["maxItems"])?.length
+        )
         defaultValue = members["default"]
         description = members["description"]?.text
     }
 
-    /// The choices or the range, as people read it.
+    /// The choices, the range or the length, as people read it.
     func allowed() throws -> String? {
         if let choices { return try choices.map { try ValueText.json($0) }.joined(separator: ", ") }
+        if lengths != (nil, nil) {
+            return "length \(lengths.least.map(String.init) ?? "")...\(lengths.greatest.map(String.init) ?? "")"
+        }
         guard minimum != nil || maximum != nil else { return nil }
         return
             "\(try minimum.map { try ValueText.json($0) } ?? "")...\(try maximum.map { try ValueText.json($0) } ?? "")"
@@ -77,6 +85,11 @@ extension Schema.Property {
         if minimum != nil || maximum != nil, value.isNotANumber { return "it is outside \(try allowed() ?? "")" }
         if let minimum, value.precedes(minimum) { return "it is outside \(try allowed() ?? "")" }
         if let maximum, maximum.precedes(value) { return "it is outside \(try allowed() ?? "")" }
+        if let length = value.elements?.count ?? value.text?.count,
+            length < lengths.least ?? 0 || length > lengths.greatest ?? .max
+        {
+            return "its length \(length) is outside \(lengths.least ?? 0)...\(lengths.greatest.map(String.init) ?? "")"
+        }
         return nil
     }
 }
@@ -88,6 +101,10 @@ extension PropertyListValue {
 
     fileprivate var elements: [PropertyListValue]? {
         if case .array(let elements) = self { elements } else { nil }
+    }
+
+    fileprivate var length: Int? {
+        if case .integer(let length) = self { Int(length) } else { nil }
     }
 
     fileprivate var text: String? {

@@ -9,7 +9,7 @@ struct CloudBackendTests {
 
     private func makeStore(_ limits: CloudLimits = CloudLimits()) -> PreferenceStore {
         let store = PreferenceStore(backend: CloudBackend(cloud, limits: limits))
-        store.onIssue { [issues] in issues.append($0) }
+        store.issueHandler = { [issues] in issues.append($0) }
         return store
     }
 

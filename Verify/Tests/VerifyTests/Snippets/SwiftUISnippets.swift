@@ -6,7 +6,7 @@ import SwiftUI
 // What README and guides show of SwiftUI, UIKit and Combine; `DocumentTests` compares the two.
 
 struct PlayerPreferences: PreferenceGroup {
-    @Preference("volume", range: 0...10) var volume = 5
+    @Preference("volume", .range(0...10)) var volume = 5
 }
 
 enum Defaults {

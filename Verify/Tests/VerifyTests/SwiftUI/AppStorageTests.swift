@@ -62,7 +62,7 @@ struct AppStorageTests {
         defaults.set("/tmp/file", forKey: "path")
         defaults.set(Data([1]), forKey: "broken")
         let store = defaults.store()
-        store.onIssue { _ in }
+        store.issueHandler = { _ in }
         let plain = Preference("url", in: store) as Preference<URL?>
         #expect(plain.value == url)
         let home = Preference("home", in: store) as Preference<URL?>

@@ -52,8 +52,8 @@ struct ScreenTests {
 
     @Test
     func refusedSetShowsTheOldValueAgain() throws {
-        let volume = Preference("volume", default: 5, in: store, range: 0...10)
-        store.onIssue { _ in }
+        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        store.issueHandler = { _ in }
         let binding = volume.binding
         binding.wrappedValue = 11
         #expect(binding.wrappedValue == 5)

@@ -12,7 +12,7 @@ struct UserDefaultsRuleTests {
         defaults.set("not a number", forKey: "n")
         let store = defaults.store()
         let issues = Log<PreferencesError>()
-        store.onIssue { issues.append($0) }
+        store.issueHandler = { issues.append($0) }
         let preference = Preference("n", default: 5, in: store)
         #expect(preference.value == 5)
         #expect(preference.value == 5)
@@ -100,7 +100,7 @@ struct UserDefaultsRuleTests {
     func sizeIsWarnedOfOnceAndThenRefused() throws {
         let store = defaults.store(sizeLimit: UserDefaultsSizeLimit(limit: 1000))
         let issues = Log<PreferencesError>()
-        store.onIssue { issues.append($0) }
+        store.issueHandler = { issues.append($0) }
         store.set(.data(Data(count: 600)), for: "a")
         #expect(issues.all.isEmpty)
         store.set(.data(Data(count: 200)), for: "b")
@@ -119,7 +119,7 @@ struct UserDefaultsRuleTests {
         let isLocked = Lock(true)
         let store = defaults.store(protection: DataProtection { isLocked.withLock { $0 } })
         let issues = Log<PreferencesError>()
-        store.onIssue { issues.append($0) }
+        store.issueHandler = { issues.append($0) }
         let preference = Preference("n", default: 0, in: store)
         let changes = Log<Int>()
         let observation = preference.observe { changes.append($0.new) }

@@ -1,0 +1,197 @@
+/// A preference of any type, as `PreferenceGroup.preferences` lists it: for a page of settings, a report, or a test.
+///
+///     for preference in Defaults.general.preferences {
+///         print(preference, preference.rule, preference.declaredDescription ?? "")
+///     }
+///
+/// Two are equal if they have the same store, name and type. All of it may be used on any thread.
+public struct AnyPreference: Sendable {
+    private let base: any DeclaredPreference
+
+    /// Creates a preference without its static type.
+    public init<Value>(_ preference: Preference<Value>) {
+        base = preference
+    }
+
+    init(_ base: any DeclaredPreference) {
+        self.base = base
+    }
+
+    /// The name under which the value is stored.
+    public var name: String { base.name }
+
+    /// The purpose of the preference, as its declaration's `description:` states it.
+    public var declaredDescription: String? { base.declaredDescription }
+
+    /// The type of the preference's value.
+    public var valueType: any Any.Type { base.valueType }
+
+    /// The rule of the declaration, with its bounds as they are stored.
+    public var rule: Rule { base.storedRule }
+
+    /// The stored value, readable or not; `nil` if nothing is stored.
+    public var storedValue: PropertyListValue? { base.storedValue }
+
+    /// The place that the value comes from now.
+    public var source: PreferenceSource { base.source }
+
+    /// Whether a value is stored in the store itself; see `Preference.isSet`.
+    public var isSet: Bool { base.isSet }
+
+    /// Whether an administrator decides about the value; setting it then fails.
+    public var isManaged: Bool { base.isManaged }
+
+    /// The store in which the preference was declared.
+    public var store: PreferenceStore { base.store }
+
+    /// Removes the stored value, so that the default is read; an error is reported to the store's issue handler.
+    public func reset() { base.reset() }
+}
+
+extension AnyPreference {
+    /// A `PreferenceRule` without the type of its values.
+    public struct Rule: Sendable, Hashable {
+        /// The kinds of rules.
+        public enum Kind: Sendable, Hashable {
+            /// Every value is allowed.
+            case any
+            /// The values between `minimum` and `maximum`, both included.
+            case range
+            /// The values of `choices`.
+            case choices
+            /// Values with a number of elements between `minimum` and `maximum`, both included.
+            case length
+            /// The values that a closure allows.
+            case check
+        }
+
+        /// The kind of the rule.
+        public let kind: Kind
+        /// The least value of a range, as it is stored, or the least length.
+        public var minimum: PropertyListValue?
+        /// The greatest value of a range, as it is stored, or the greatest length.
+        public var maximum: PropertyListValue?
+        /// The allowed values, as they are stored; without a rule of choices, those of a `CaseIterable` type.
+        public var choices: [PropertyListValue] = []
+    }
+}
+
+extension AnyPreference: Hashable {
+    /// Returns whether both have the same store, name and type.
+    public static func == (left: AnyPreference, right: AnyPreference) -> Bool { left.base.isEqual(to: right.base) }
+
+    /// Hashes the store, the name and the type.
+    public func hash(into hasher: inout Hasher) { base.hash(into: &hasher) }
+}
+
+extension AnyPreference: CustomStringConvertible {
+    /// The name, the value and its source, as in `volume = 5 (default)`.
+    public var description: String { base.description }
+}
+
+extension AnyPreference.Rule: CustomStringConvertible {
+    /// The rule in a few words, as `0...10`; empty if every value is allowed.
+    public var description: String {
+        switch kind {
+        case .range: bounds
+        case .any, .choices: choices.map { "\($0)" }.joined(separator: ", ")
+        case .length: "length " + bounds
+        case .check: "checked by the program"
+        }
+    }
+
+    private var bounds: String {
+        "\(minimum.map { "\($0)" } ?? "")...\(maximum.map { "\($0)" } ?? "")"
+    }
+}
+
+/// A preference, whatever its type.
+protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
+    var name: String { get }
+    var declaredDescription: String? { get }
+    var valueType: any Any.Type { get }
+    var storedRule: AnyPreference.Rule { get }
+    var storedValue: PropertyListValue? { get }
+    var source: PreferenceSource { get }
+    var isSet: Bool { get }
+    var isManaged: Bool { get }
+    var store: PreferenceStore { get }
+    var declarationIdentity: ObjectIdentifier { get }
+    func reset()
+    /// The properties of the stored value, as JSON Schema states them.
+    func schema() throws(PreferencesError) -> [String: PropertyListValue]
+}
+
+extension DeclaredPreference {
+    fileprivate func isEqual(to other: any DeclaredPreference) -> Bool { (other as? Self) == self }
+}
+
+extension Preference: DeclaredPreference {
+    var declarationIdentity: ObjectIdentifier { ObjectIdentifier(declaration) }
+    var valueType: any Any.Type { Value.self }
+
+    var storedRule: AnyPreference.Rule {
+        let condition = declaration.condition
+        var rule = AnyPreference.Rule(kind: condition?.kind ?? .any)
+        let values = stored(condition?.values ?? [])
+        switch rule.kind {
+        case .range: (rule.minimum, rule.maximum) = (values.first, values.last)
+        case .length:
+            rule.minimum = condition?.lengths.map { .integer(Int64($0.lowerBound)) }
+            rule.maximum = condition?.lengths.map { .integer(Int64($0.upperBound)) }
+        case .any, .choices, .check: break
+        }
+        if rule.kind == .choices {
+            rule.choices = values
+        } else if declaration.member == nil, let cases = StoredType.choices(of: Value.self) {
+            rule.choices = stored(cases)
+        }
+        return rule
+    }
+
+    /// Values as they are stored, without those that can't be: no stored value equals one.
+    private func stored(_ values: [Value]) -> [PropertyListValue] {
+        values.compactMap { value in
+            do throws(PreferencesError) { return try declaration.encodeUnchecked(value) } catch { return nil }
+        }
+    }
+}
+
+extension Preference: Hashable {
+    /// Returns whether both have the same store and name; of members of a value, also the same key path.
+    public static func == (left: Preference, right: Preference) -> Bool {
+        left.store === right.store && left.name == right.name
+            && left.declaration.member?.keyPath == right.declaration.member?.keyPath
+    }
+
+    /// Hashes the store, the name and the type.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(store))
+        hasher.combine(name)
+        hasher.combine(ObjectIdentifier(Value.self))
+        hasher.combine(declaration.member?.keyPath)
+    }
+}
+
+extension Preference: CustomStringConvertible {
+    /// The name, the value and its source, as in `volume = 5 (default)`.
+    public var description: String {
+        let member = declaration.member.map { "[\($0.keyPath)]" } ?? ""
+        return "\(name)\(member) = \(text(of: value)) (\(source))"
+    }
+}
+
+/// A value's description, without the `Optional` around it.
+private func text(of value: Any) -> String {
+    (value as? any OptionalPreferenceValue)?.wrappedText ?? "\(value)"
+}
+
+extension OptionalPreferenceValue {
+    fileprivate var wrappedText: String { wrapped.map { text(of: $0) } ?? "nil" }
+}
+
+/// Whether two values are equal; `false` if their type can't tell.
+func areEqual<Value>(_ left: Value, _ right: Value) -> Bool {
+    func equals<Other: Equatable>(_ left: Other) -> Bool { left == right as? Other }
+    return (left as? any Equatable).map { equals($0) } ?? false
+}
