@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CThreadIdentity.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -15,6 +16,35 @@ bool c_thread_is_main(void) {
 #else
 bool c_thread_is_main(void) {
     return pthread_main_np() != 0;
+}
+#endif
+
+struct executor {
+    const void *identity;
+    const void *implementation;
+};
+
+// Of Swift's runtime, as its `include/swift/Runtime/Concurrency.h` declares it; without identity off every actor.
+__attribute__((swiftcall)) struct executor swift_task_getCurrentExecutor(void);
+
+bool c_thread_runs_executor(const void *identity, bool is_main) {
+    const void *current = swift_task_getCurrentExecutor().identity;
+    return current == NULL ? is_main && c_thread_is_main() : current == identity;
+}
+
+#if defined(__APPLE__)
+bool c_process_runs_tests(void) {
+    return dlsym(RTLD_DEFAULT, "swt_abiv0_getEntryPoint") != NULL
+        || dlsym(RTLD_DEFAULT, "OBJC_CLASS_$_XCTestCase") != NULL;
+}
+#else
+// Found also if it is linked statically, as with the static standard library.
+extern const char swt_abiv0_getEntryPoint __attribute__((weak));
+
+bool c_process_runs_tests(void) {
+    return &swt_abiv0_getEntryPoint != NULL
+        || dlsym(RTLD_DEFAULT, "swt_abiv0_getEntryPoint") != NULL
+        || dlsym(RTLD_DEFAULT, "$s6XCTest0A4CaseCMa") != NULL;
 }
 #endif
 

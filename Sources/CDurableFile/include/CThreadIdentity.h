@@ -7,6 +7,12 @@
 /// Whether the caller runs on the thread that the process began with; asks the kernel once a thread.
 bool c_thread_is_main(void);
 
+/// Whether the caller runs on the serial executor of an identity; on the main one also on the main thread without a task.
+bool c_thread_runs_executor(const void *_Nonnull identity, bool is_main);
+
+/// Whether Swift Testing or XCTest is loaded.
+bool c_process_runs_tests(void);
+
 /// An address that differs between any two threads that run at the same time.
 const void *_Nonnull c_thread_identity(void);
 

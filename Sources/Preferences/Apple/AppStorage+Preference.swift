@@ -6,6 +6,9 @@ public import SwiftUI
 // from a declaration, for code that wants `AppStorage` itself; `PreferenceState` needs none of this.
 
 extension Preference {
+    /// The key of the preference in user defaults.
+    fileprivate var appStorageKey: String { store.userDefaultsName(of: name) }
+
     /// The user defaults that hold the preference as `AppStorage` expects it.
     fileprivate func appStorage(coding: String) -> UserDefaults {
         guard let defaults = store.userDefaults else {
@@ -23,55 +26,55 @@ extension AppStorage {
     /// Makes the wrapper of a preference that is a boolean. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Bool {
         let defaults = preference.appStorage(coding: "native")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
     /// Makes the wrapper of a preference that is an integer. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Int {
         let defaults = preference.appStorage(coding: "native")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
     /// Makes the wrapper of a preference that is a real. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Double {
         let defaults = preference.appStorage(coding: "native")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
     /// Makes the wrapper of a preference that is a string. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == String {
         let defaults = preference.appStorage(coding: "native")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
     /// Makes the wrapper of a preference that is data. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Data {
         let defaults = preference.appStorage(coding: "native")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
     /// Makes the wrapper of a preference that is a date. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Date {
         let defaults = preference.appStorage(coding: "native")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
     /// Makes the wrapper of a preference that is a URL, which is to be declared with `coding: .archivedURL`. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == URL {
         let defaults = preference.appStorage(coding: "archivedURL")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
     /// Makes the wrapper of a preference whose raw value is an integer. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value: RawRepresentable, Value.RawValue == Int {
         let defaults = preference.appStorage(coding: "rawValue")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
     /// Makes the wrapper of a preference whose raw value is a string. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value: RawRepresentable, Value.RawValue == String {
         let defaults = preference.appStorage(coding: "rawValue")
-        self.init(wrappedValue: preference.defaultValue, preference.name, store: defaults)
+        self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 }
 
@@ -80,49 +83,49 @@ extension AppStorage {
 extension AppStorage where Value: ExpressibleByNilLiteral {
     /// Makes the wrapper of a preference that is a boolean, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Bool? {
-        self.init(preference.name, store: preference.appStorage(coding: "native"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
     /// Makes the wrapper of a preference that is an integer, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Int? {
-        self.init(preference.name, store: preference.appStorage(coding: "native"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
     /// Makes the wrapper of a preference that is a real, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Double? {
-        self.init(preference.name, store: preference.appStorage(coding: "native"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
     /// Makes the wrapper of a preference that is a string, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == String? {
-        self.init(preference.name, store: preference.appStorage(coding: "native"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
     /// Makes the wrapper of a preference that is data, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Data? {
-        self.init(preference.name, store: preference.appStorage(coding: "native"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
     /// Makes the wrapper of a preference that is a date, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Date? {
-        self.init(preference.name, store: preference.appStorage(coding: "native"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
     /// Makes the wrapper of a preference that is a URL, which is to be declared with `coding: .archivedURL`, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == URL? {
-        self.init(preference.name, store: preference.appStorage(coding: "archivedURL"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "archivedURL"))
     }
 }
 
 extension AppStorage {
     /// Makes the wrapper of a preference whose raw value is an integer, or nil. Traps unless user defaults hold it.
     public init<Raw: RawRepresentable>(_ preference: Preference<Value>) where Value == Raw?, Raw.RawValue == Int {
-        self.init(preference.name, store: preference.appStorage(coding: "rawValue"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "rawValue"))
     }
 
     /// Makes the wrapper of a preference whose raw value is a string, or nil. Traps unless user defaults hold it.
     public init<Raw: RawRepresentable>(_ preference: Preference<Value>) where Value == Raw?, Raw.RawValue == String {
-        self.init(preference.name, store: preference.appStorage(coding: "rawValue"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "rawValue"))
     }
 }
 #endif

@@ -18,6 +18,11 @@ extension PreferenceStore {
         )
     }
 
+    /// The name under which the user defaults have a preference's value.
+    func userDefaultsName(of name: String) -> String {
+        resolved.core.layers.writableLayer?.spelled(name) ?? name
+    }
+
     /// The user defaults that take this store's writes, if any do.
     var userDefaults: UserDefaults? {
         (resolved.core.preparedLayers().writable?.backend as? UserDefaultsBackend)?.defaults.object

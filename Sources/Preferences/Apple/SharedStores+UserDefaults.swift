@@ -2,24 +2,19 @@
 internal import Foundation
 
 extension SharedStore {
-    /// The store over the program's user defaults, or over those of a suite.
-    func makeStore(standIn: StandIn?) -> PreferenceStore {
+    /// The program's user defaults, or those of a suite.
+    func layers() -> [Layer] {
         switch self {
         case .standard:
             // The command line's values are among the standard defaults, as texts; a layer above reads these by the
             // declared type.
-            return PreferenceStore(standIn: standIn) {
-                let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
-                let defaults = source(over: .standard, file: DefaultsFile.path(ofDomain: Bundle.main.bundleIdentifier))
-                return [.unlistedArguments(arguments), Layer(source: defaults)]
-            }
+            let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
+            let defaults = source(over: .standard, file: DefaultsFile.path(ofDomain: Bundle.main.bundleIdentifier))
+            return [.unlistedArguments(arguments), Layer(source: defaults)]
         case .suite(let name):
-            // Nil for the names that `checkSuite` refuses only.
+            // Nil for the names that `checkSuite` rejects only.
             let suite = UserDefaults(suiteName: name) ?? .standard
-            return PreferenceStore(
-                Layer(source: source(over: suite, file: DefaultsFile.path(ofDomain: name, inGroup: true))),
-                standIn: standIn
-            )
+            return [Layer(source: source(over: suite, file: DefaultsFile.path(ofDomain: name, inGroup: true)))]
         }
     }
 

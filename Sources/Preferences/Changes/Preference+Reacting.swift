@@ -1,3 +1,5 @@
+internal import DurableFile
+
 extension Preference {
     /// The current value, then each change, in order.
     ///
@@ -24,17 +26,54 @@ extension Preference {
         }
     }
 
-    /// Calls `body` after each change, until the returned observation is cancelled or released.
+    /// Calls `body` for each change, until the returned observation is cancelled or released.
     ///
-    /// Called on the thread that made the change, before its set returns, in the store's order, without a lock held:
-    /// the body may read, write, observe and cancel. A set made inside an observer of the store, or while another
-    /// thread delivers, is delivered next by the thread that delivers. Outside changes come on a thread of the library.
-    public func observe(_ body: @escaping @Sendable (PreferenceChange<Value>) -> Void) -> PreferenceObservation {
-        let preference = inUse
-        return preference.subscribe { entry, origin in
-            let old = preference.value(of: entry.old, isReporting: false)
-            let new = preference.value(of: entry.new)
-            body(PreferenceChange(name: preference.name, old: old, new: new, origin: origin))
+    ///     observation = preferences.$volume.observe(includingCurrent: true) { [weak self] change in
+    ///         self?.label.text = "\(change.new)"
+    ///     }
+    ///
+    /// The body has the isolation of the code around it: written in an actor or a class on the main actor, it may use
+    /// their state.
+    ///
+    /// - Without isolation it is called on the thread that made the change, before its set returns. A set made inside an
+    ///   observer of the store, or while another thread delivers, is delivered next by the thread that delivers. External
+    ///   changes come on a thread of the library.
+    /// - On the main actor, a change that is made there calls it before the set returns, unless another thread delivers
+    ///   then. Every other change comes there soon. A main actor that is blocked calls nothing. The main actor isn't
+    ///   always the main thread: on Linux that of an asynchronous program runs on others.
+    /// - On another actor, it is called there soon.
+    ///
+    /// In each case it is called in the store's order, without a lock held: the body may read, write, observe and cancel.
+    /// After `cancel()` nothing that still waits is called.
+    ///
+    /// - Parameters:
+    ///   - timing: `.willSet` calls it on the setting thread while `value` is still the old one; a set that then fails was
+    ///     announced too. An external change is announced when it is readable already, and a body with isolation that
+    ///     has to wait for its actor may find the new value, too.
+    ///   - includingCurrent: Whether it is first called with the current value as `old` and `new`.
+    ///   - body: What is called.
+    public func observe(
+        at timing: PreferenceTiming = .didSet,
+        includingCurrent: Bool = false,
+        @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (PreferenceChange<Value>) -> Void
+    ) -> PreferenceObservation {
+        let observer = Observer(of: inUse, body)
+        if !includingCurrent, observer.hasNoIsolation {
+            return observer.preference.subscribe(timing: timing) { entry, origin in
+                observer.call(old: entry.old, new: entry.new, origin: origin)
+            }
+        }
+        let observation = observer.preference.subscribe(
+            timing: timing,
+            begin: { if includingCurrent { observer.enqueue(old: $0, new: $0, origin: .local) } }
+        ) { entry, origin in
+            observer.enqueue(old: entry.old, new: entry.new, origin: origin)
+            observer.callOrHop()
+        }
+        observer.callOrHop()
+        return PreferenceObservation {
+            observer.cancel()
+            observation.cancel()
         }
     }
 
@@ -72,5 +111,95 @@ extension Preference {
         let (value, problems) = declaration.read(candidates)
         if isReporting { declaration.report(problems) }
         return value ?? defaultValue
+    }
+}
+
+/// A closure that is notified of a preference's changes, and the changes that wait for its actor.
+private final class Observer<Value: Sendable>: Sendable {
+    private struct Change: Sendable {
+        let old: StoredCandidates
+        let new: StoredCandidates
+        let origin: PreferenceChangeOrigin
+        /// How many changes led to this one.
+        let depth = AnswerDepth.current
+    }
+
+    private struct State {
+        var waiting = FirstInFirstOut<Change>()
+        /// Whether a caller is calling the body, who then also calls it with what comes meanwhile.
+        var isCalling = false
+        var isHopping = false
+        var isCancelled = false
+    }
+
+    let preference: Preference<Value>
+    private let isolation: (any Actor)?
+    private let body: @Sendable (PreferenceChange<Value>) -> Void
+    private let state = Lock(State())
+
+    init(
+        of preference: Preference<Value>,
+        _ body: @escaping @isolated(any) @Sendable (PreferenceChange<Value>) -> Void
+    ) {
+        self.preference = preference
+        isolation = body.isolation
+        // Without its isolation, to be called where that is known to hold, and without a task; the standard library's
+        // `MainActor.assumeIsolated` takes isolation off in the same way.
+        self.body = unsafeBitCast(body, to: (@Sendable (PreferenceChange<Value>) -> Void).self)
+    }
+
+    /// Whether the body may be called anywhere, so that no change need wait.
+    var hasNoIsolation: Bool { isolation == nil }
+
+    func enqueue(old: StoredCandidates, new: StoredCandidates, origin: PreferenceChangeOrigin) {
+        let change = Change(old: old, new: new, origin: origin)
+        state.withLock { if !$0.isCancelled { $0.waiting.append(change) } }
+    }
+
+    func cancel() {
+        let left = state.withLock { state in
+            state.isCancelled = true
+            return exchange(&state.waiting, with: FirstInFirstOut())
+        }
+        withExtendedLifetime(left) {}
+    }
+
+    /// Calls the body with what waits, here if its isolation holds here, else soon on its actor.
+    func callOrHop() {
+        guard let isolation else { return call() }
+        if isolation is MainActor, ThreadIdentity.isOnMainActor { return call() }
+        let isNeeded = state.withLock { state in
+            guard !state.isHopping, state.waiting.first != nil else { return false }
+            state.isHopping = true
+            return true
+        }
+        guard isNeeded else { return }
+        Task.detached { [scope = PreferenceIsolation.current] in await self.call(on: isolation, in: scope) }
+    }
+
+    private func call(on actor: isolated any Actor, in scope: PreferenceIsolation) {
+        state.withLock { $0.isHopping = false }
+        scope.run { call() }
+    }
+
+    private func call() {
+        while let change = next() {
+            AnswerDepth.answering(change.depth - 1) { call(old: change.old, new: change.new, origin: change.origin) }
+            state.withLock { $0.isCalling = false }
+        }
+    }
+
+    private func next() -> Change? {
+        state.withLock { state in
+            guard !state.isCalling, let next = state.waiting.popFirst() else { return nil }
+            state.isCalling = true
+            return next
+        }
+    }
+
+    func call(old: StoredCandidates, new: StoredCandidates, origin: PreferenceChangeOrigin) {
+        let newValue = preference.value(of: new)
+        let oldValue = old == new ? newValue : preference.value(of: old, isReporting: false)
+        body(PreferenceChange(name: preference.name, old: oldValue, new: newValue, origin: origin))
     }
 }

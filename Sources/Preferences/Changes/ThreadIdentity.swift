@@ -9,10 +9,14 @@ struct ThreadIdentity: Hashable, Sendable {
         ThreadIdentity(value: UInt(bitPattern: c_thread_identity()))
     }
 
-    /// Whether this is the thread that the process began with.
+    /// Whether the caller is on the main actor.
     ///
-    /// A main-actor job may run elsewhere (on Linux after `dispatchMain()`), so false doesn't mean off the main actor.
-    static var isMain: Bool { c_thread_is_main() }
+    /// That is not the main thread: on Linux the main actor of an asynchronous program runs on others. Swift has no public
+    /// way to ask without trapping.
+    static var isOnMainActor: Bool {
+        let executor = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UnsafeRawPointer, UInt).self)
+        return c_thread_runs_executor(executor.0, true)
+    }
 
     /// An identity for tests, which need no threads.
     init(value: UInt) {

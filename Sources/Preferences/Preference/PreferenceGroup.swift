@@ -27,6 +27,27 @@ extension PreferenceGroup {
     }
 }
 
+extension PreferenceGroup {
+    /// The preferences of the group, nested groups included, in the order of their declaration.
+    ///
+    /// For a page of settings, a report, or a test. A property of the group with this name wins over this one.
+    public var preferences: [AnyPreference] {
+        DeclaredPreferences.all(in: self).map(AnyPreference.init)
+    }
+
+    /// Removes what is stored for the group's preferences, in one step for each store, so that the defaults are read.
+    ///
+    /// A managed preference is left as it is. An error is reported to the store's issue handler; nothing of that store is
+    /// changed then.
+    public func reset() {
+        let set = preferences.filter { $0.isSet && !$0.isManaged }
+        for preferences in Dictionary(grouping: set, by: { ObjectIdentifier($0.store) }).values {
+            let removals = preferences.map { ($0.name, PropertyListValue?.none) }
+            preferences[0].store.resolved.core.commitOrReport(.several(Dictionary(removals) { first, _ in first }))
+        }
+    }
+}
+
 /// The store that `PreferenceGroup.init(in:)` gives to the preferences initialised while it runs.
 final class GroupBinding: Sendable {
     @TaskLocal static var current: GroupBinding?

@@ -5,7 +5,7 @@ final class IssueReporter: Sendable {
     typealias Handler = @Sendable (PreferencesError) -> Void
 
     private let handler = Lock<Handler?>(nil)
-    private static let standard = Lock<Handler>({ writeToLog($0) })
+    private static let standard = Lock<Handler>({ writeToLog($0.description) })
 
     func setHandler(_ handler: Handler?) {
         let replaced = self.handler.withLock { exchange(&$0, with: handler) }
@@ -55,13 +55,12 @@ final class IssueReporter: Sendable {
     private static func call(with report: Report) {
         // As with observers that answer each other, there has to be an end.
         guard report.depth <= AnswerDepth.limit else {
-            return writeToLog(
-                PreferencesError(
-                    .feedbackLoop,
-                    "issue handlers answered each issue with another \(report.depth) times; this one reaches the log alone",
-                    cause: report.error
-                )
+            let error = PreferencesError(
+                .feedbackLoop,
+                "issue handlers answered each issue with another \(report.depth) times; this one reaches the log alone",
+                cause: report.error
             )
+            return writeToLog(error.description)
         }
         let handlers = report.reporters.compactMap(\.currentHandler)
         for handler in handlers.isEmpty ? [standardHandler] : handlers { handler(report.error) }
@@ -79,17 +78,17 @@ final class IssueReporter: Sendable {
 #if !canImport(Darwin)
 internal import DurableFile
 
-/// Writes an issue to standard error, as one line.
-func writeToLog(_ error: PreferencesError) {
-    StandardError.write("preferences: \(error)\n")
+/// Writes a message to standard error, as one line.
+func writeToLog(_ message: String) {
+    StandardError.write("preferences: \(message)\n")
 }
 #endif
 
 #if canImport(Darwin)
 internal import os
 
-/// Writes an issue to the unified log.
-func writeToLog(_ error: PreferencesError) {
-    Logger(subsystem: "swift-preferences", category: "issues").error("\(error.description, privacy: .public)")
+/// Writes a message to the unified log.
+func writeToLog(_ message: String) {
+    Logger(subsystem: "swift-preferences", category: "issues").error("\(message, privacy: .public)")
 }
 #endif

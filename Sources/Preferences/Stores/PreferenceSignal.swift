@@ -127,13 +127,13 @@ struct PreferenceSignals: Sendable {
         if signal.isEverRead { ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch())) }
     }
 
-    /// Tells those who read the old values, and again from the main actor where this is another thread.
+    /// Tells those who read the old values, and again from the main actor if the caller isn't on it.
     ///
     /// A tracking closure that runs on the main actor just now, and read an old value, installs its tracking only when
     /// it ends: the first signal would be lost on it.
     func send() {
         ended.forEach { $0.signal.send() }
-        guard ended.firstResult({ $0.epoch }) != nil, !ThreadIdentity.isMain else { return }
+        guard ended.firstResult({ $0.epoch }) != nil, !ThreadIdentity.isOnMainActor else { return }
         PreferenceSignal.sendFromMainActor(ended)
     }
 }

@@ -8,19 +8,17 @@ public import Foundation
 
 #if !canImport(Darwin)
 extension SharedStore {
-    /// The store over the user's file, under what an administrator imposes and over the system's defaults.
-    func makeStore(standIn: StandIn?) -> PreferenceStore {
-        PreferenceStore(standIn: standIn) {
-            do throws(PreferencesError) {
-                let location = try location()
-                let user = FileStores.store(at: location.userPath, isRecovering: true)
-                return [.managed(file: location.managedPath)] + user.asLayers
-                    + location.systemPaths.map { .system(file: $0) }
-            } catch {
-                let source = Source(NoBackend(because: error))
-                source.recover()
-                return [Layer(source: source)]
-            }
+    /// The user's file, below the managed settings and above the system's defaults.
+    func layers() -> [Layer] {
+        do throws(PreferencesError) {
+            let location = try location()
+            let user = FileStores.store(at: location.userPath, isRecovering: true)
+            return [.managed(file: location.managedPath)] + user.asLayers
+                + location.systemPaths.map { .system(file: $0) }
+        } catch {
+            let source = Source(NoBackend(because: error))
+            source.recover()
+            return [Layer(source: source)]
         }
     }
 
@@ -113,5 +111,12 @@ extension PreferenceStore {
         let store = FileStores.store(at: url.path, durability: durability)
         try store.core.layers.writable?.open()
         return store
+    }
+
+    /// The file that takes the store's writes; `nil` if they go elsewhere.
+    ///
+    /// It need not exist yet.
+    public var location: URL? {
+        (resolved.core.layers.writable?.backend as? FileBackend).map { URL(filePath: $0.path) }
     }
 }

@@ -1,3 +1,4 @@
+internal import CDurableFile
 internal import DurableFile
 
 /// Which of the stores that a whole program shares a store is.
@@ -24,9 +25,9 @@ enum SharedStores {
         registry.withLock { registry in
             if let store = registry.stores[shared] { return store }
             let standIn = StandIn.memory(isStandard: shared == .standard)
-            let store =
-                IsolatedProgram.isOn
-                ? PreferenceStore(Layer(source: Source([:])), standIn: standIn) : shared.makeStore(standIn: standIn)
+            let store = PreferenceStore(standIn: standIn) {
+                IsolatedProgram.isOn || TestProcess.isIsolated() ? [Layer(source: Source([:]))] : shared.layers()
+            }
             registry.stores[shared] = store
             return store
         }
@@ -66,7 +67,8 @@ extension PreferenceStore {
     ///
     /// A program that is started with `PREFERENCES_ISOLATED=1` in its environment, or with the arguments
     /// `-PreferencesIsolated YES`, has this store and every suite in memory, empty at first and without what an
-    /// administrator imposes: for previews and for tests of its interface.
+    /// administrator imposes: for previews and for tests of its interface. In a test process, too, they are in memory; see
+    /// `isolatesTestProcesses`.
     public static let standard = SharedStores.store(.standard)
 
     /// The store of a name that several programs may share.
@@ -139,6 +141,55 @@ extension PreferenceStore {
 
     private static func scope(_ contents: [String: PropertyListValue]) -> IsolationScope {
         IsolationScope(contents) { SharedStores.forgetValues(if: $0) }
+    }
+}
+
+extension PreferenceStore {
+    /// Whether `.standard` and every suite keep their values in memory in a test process, so that a test without
+    /// `withIsolatedStores` or the trait `.isolatedStores` never touches the user's preferences; `true` unless set.
+    ///
+    /// A test process is one in which Swift Testing or XCTest is loaded. Its tests share these stores: the first use
+    /// outside a scope says so in the log. Set `false` before the first use of a shared store; a later change traps.
+    public static var isolatesTestProcesses: Bool {
+        get { TestProcess.state.withLock { $0.isIsolated } }
+        set {
+            TestProcess.state.withLock { state in
+                precondition(
+                    !state.isFixed || state.isIsolated == newValue,
+                    "PreferenceStore.isolatesTestProcesses was set after the first use of a shared store. "
+                        + "Set it before."
+                )
+                state.isIsolated = newValue
+            }
+        }
+    }
+}
+
+/// Whether the program runs tests, and what that means for the shared stores.
+enum TestProcess {
+    fileprivate struct State {
+        var isIsolated = true
+        var isFixed = false
+    }
+
+    fileprivate static let state = Lock(State())
+
+    /// Whether the shared stores are in memory, which can't be changed from now on; says so the first time.
+    static func isIsolated() -> Bool {
+        guard c_process_runs_tests() else { return false }
+        let (isIsolated, isFirst) = state.withLock { state in
+            (state.isIsolated, !exchange(&state.isFixed, with: true))
+        }
+        if isIsolated, isFirst {
+            writeToLog(
+                """
+                in this test process the standard store and every suite are in memory, and all tests share them; \
+                isolate each test with the trait .isolatedStores or PreferenceStore.withIsolatedStores, \
+                or set PreferenceStore.isolatesTestProcesses to false before the first use of a store
+                """
+            )
+        }
+        return isIsolated
     }
 }
 

@@ -23,7 +23,7 @@ public enum PreferencesFile {
     public static func store(ofSuite name: String) throws(PreferencesError) -> PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
-        return SharedStore.suite(name).makeStore(standIn: nil)
+        return PreferenceStore(standIn: nil) { SharedStore.suite(name).layers() }
     }
 
     /// Rewrites the file with one name a line; lines that can't be read are kept in a file beside it.
