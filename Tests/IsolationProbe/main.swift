@@ -72,6 +72,9 @@ let arguments = CommandLine.arguments
 switch arguments.dropFirst().first {
 case "use":
     try await use()
+case "use-files":
+    PreferenceStore.isolatesTestProcesses = false
+    try await use()
 case "scopes":
     try await useScopes(500)
 case "read" where arguments.count == 5:
@@ -88,5 +91,5 @@ case "read" where arguments.count == 5:
         preconditionFailure("read shared, shared-after-a-scope or own")
     }
 default:
-    print("use | scopes | read (shared | shared-after-a-scope | own) (Flag | Text) ROUNDS")
+    print("use | use-files | scopes | read (shared | shared-after-a-scope | own) (Flag | Text) ROUNDS")
 }

@@ -64,11 +64,50 @@ struct ProgramTests {
         #expect(try run("scopes", environment: ["HOME": path]) == "mixed up: 0\n")
     }
 
-    /// What the program prints, which must end well and have nothing to complain of.
+    /// A process with Swift Testing, as tests run in, where nobody has thought of isolation.
+    @Test(arguments: ["libTesting.so", "libXCTest.so"])
+    func testProcessHasItsSharedStoresInMemoryAndSaysSoOnce(library: String) throws {
+        for _ in 1...2 {
+            let output = try run("use", environment: try preloading(library), complaints: Self.notice)
+            #expect(output == "before: false false\nafter: 1 changed\n")
+        }
+        #expect(try home.names() == [])
+    }
+
+    @Test
+    func testProcessMayAskForItsFiles() throws {
+        let environment = try preloading("libTesting.so")
+        #expect(try run("use-files", environment: environment) == "before: false false\nafter: 1 changed\n")
+        #expect(try run("use-files", environment: environment) == "before: true true\nafter: 2 changed\n")
+    }
+
+    @Test
+    func isolatedTestsOfATestProcessAreNotAdvised() throws {
+        #expect(try run("scopes", environment: try preloading("libTesting.so")) == "mixed up: 0\n")
+    }
+
+    /// The environment in which a program loads a library of this process.
+    private func preloading(_ library: String) throws -> [String: String] {
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
+        let maps = String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
+        let path = try #require(maps.split { $0 == "\n" || $0 == " " }.first { $0.hasSuffix("/" + library) })
+        // XCTest doesn't say where its own libraries are.
+        return ["LD_PRELOAD": String(path), "LD_LIBRARY_PATH": String(path.dropLast(library.count))]
+    }
+
+    private static let notice = """
+        preferences: in this test process the standard store and every suite are in memory, and all tests share them; \
+        isolate each test with the trait .isolatedStores or PreferenceStore.withIsolatedStores, \
+        or set PreferenceStore.isolatesTestProcesses to false before the first use of a store
+
+        """
+
+    /// What the program prints, which must end well and have nothing else to complain of.
     private func run(
         _ command: String,
         _ arguments: [String] = [],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        complaints expected: String = ""
     ) throws -> String {
         let process = Process()
         process.executableURL = Bundle.main.bundleURL.appending(path: "IsolationProbe")
@@ -81,7 +120,7 @@ struct ProgramTests {
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let complaints = issues.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        #expect(String(decoding: complaints, as: UTF8.self) == "")
+        #expect(String(decoding: complaints, as: UTF8.self) == expected)
         #expect(process.terminationStatus == 0)
         return String(decoding: text, as: UTF8.self)
     }

@@ -1,0 +1,227 @@
+import DurableFile
+import FileTestSupport
+import Synchronization
+import Testing
+
+@testable import Preferences
+
+/// A class as apps have them: what an observer touches is the main actor's.
+@MainActor
+private final class Label {
+    var texts: [String] = []
+    var wasOnTheMainActor = true
+    private var observation: PreferenceObservation?
+
+    func follow(_ volume: Preference<Int>, at timing: PreferenceTiming = .didSet, includingCurrent: Bool = false) {
+        observation = volume.observe(at: timing, includingCurrent: includingCurrent) { [weak self] change in
+            MainActor.preconditionIsolated()
+            self?.texts.append("\(change.old) \(change.new)")
+        }
+    }
+
+    func stop() { observation?.cancel() }
+}
+
+private actor Log {
+    var texts: [String] = []
+    private var observation: PreferenceObservation?
+
+    func follow(_ volume: Preference<Int>, includingCurrent: Bool = false) {
+        observation = volume.observe(includingCurrent: includingCurrent) { change in
+            self.preconditionIsolated()
+            self.texts.append("\(change.old) \(change.new)")
+        }
+    }
+
+    func stop() { observation = nil }
+}
+
+/// Runs `body` on a thread that is neither the main one nor the cooperative pool's, until it returns.
+private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+        _ = WorkerThread.start("test") {
+            body()
+            continuation.resume()
+        }
+    }
+}
+
+struct ObserverIsolationTests {
+    private let volume = Preference("volume", default: 5, in: .inMemory())
+
+    @Test @MainActor
+    func changeOnTheMainActorCallsItBeforeTheSetReturns() {
+        let label = Label()
+        label.follow(volume)
+        volume.value = 1
+        #expect(label.texts == ["5 1"])
+        label.stop()
+        volume.value = 2
+        #expect(label.texts == ["5 1"])
+    }
+
+    /// On Linux the main actor of a test process isn't the main thread any more.
+    @Test @MainActor
+    func mainActorIsRecognisedAfterASuspension() async {
+        await Task.yield()
+        #expect(ThreadIdentity.isOnMainActor)
+        await onAnotherThread { #expect(!ThreadIdentity.isOnMainActor) }
+        await Task.detached { #expect(!ThreadIdentity.isOnMainActor) }.value
+        let log = Log()
+        await log.follow(volume)
+        #expect(ThreadIdentity.isOnMainActor)
+        await log.stop()
+    }
+
+    @Test @MainActor
+    func changeElsewhereComesToTheMainActorInOrder() async {
+        let label = Label()
+        label.follow(volume)
+        await onAnotherThread { [volume] in for number in 1...100 { volume.value = number } }
+        await waitUntilOnMain { label.texts.count == 100 }
+        #expect(label.texts == (1...100).map { "\($0 == 1 ? 5 : $0 - 1) \($0)" })
+    }
+
+    /// What still waits for the main actor is called before what is set there.
+    @Test @MainActor
+    func setOnTheMainActorOvertakesNothing() async {
+        let label = Label()
+        label.follow(volume)
+        let isSet = Atomic(false)
+        _ = WorkerThread.start("test") { [volume] in
+            volume.value = 1
+            isSet.store(true, ordering: .releasing)
+        }
+        // The main actor stays busy here, so the first change waits for it.
+        while !isSet.load(ordering: .acquiring) { Pause.sleep(microseconds: 100) }
+        #expect(label.texts.isEmpty)
+        volume.value = 2
+        #expect(label.texts == ["5 1", "1 2"])
+        await Task.yield()
+        #expect(label.texts == ["5 1", "1 2"])
+    }
+
+    @Test @MainActor
+    func nothingThatWaitsIsCalledAfterCancelling() async {
+        let label = Label()
+        label.follow(volume)
+        let isSet = Atomic(false)
+        _ = WorkerThread.start("test") { [volume] in
+            volume.value = 1
+            isSet.store(true, ordering: .releasing)
+        }
+        while !isSet.load(ordering: .acquiring) { Pause.sleep(microseconds: 100) }
+        label.stop()
+        // Behind the job that the change made.
+        await Task { @MainActor in }.value
+        await Task { @MainActor in }.value
+        #expect(label.texts.isEmpty)
+    }
+
+    @Test @MainActor
+    func currentValueComesFirstAndAtOnce() {
+        let label = Label()
+        label.follow(volume, includingCurrent: true)
+        #expect(label.texts == ["5 5"])
+        volume.value = 6
+        #expect(label.texts == ["5 5", "5 6"])
+    }
+
+    @Test @MainActor
+    func willSetOnTheMainActorStillFindsTheOldValue() {
+        let seen = Recorder<[Int]>()
+        let observation = volume.observe(at: .willSet) { [volume] in seen.record([volume.value, $0.new]) }
+        volume.value = 6
+        volume.value = 7
+        #expect(seen.elements == [[5, 6], [6, 7]])
+        observation.cancel()
+    }
+
+    @Test
+    func anotherActorIsHoppedToInOrder() async {
+        let log = Log()
+        await log.follow(volume, includingCurrent: true)
+        for number in 1...50 { volume.value = number }
+        await waitUntilAsync { await log.texts.count == 51 }
+        #expect(await log.texts == ["5 5", "5 1"] + (2...50).map { "\($0 - 1) \($0)" })
+        await log.stop()
+        volume.value = 0
+        volume.value = 1
+        #expect(await log.texts.count == 51)
+    }
+
+    @Test
+    func withoutIsolationItIsCalledOnTheSettingThreadAtOnce() {
+        let seen = Recorder<[Int]>()
+        let thread = ThreadIdentity.current
+        let observation = volume.observe { change in
+            #expect(ThreadIdentity.current == thread)
+            seen.record([change.old, change.new])
+        }
+        volume.value = 1
+        #expect(seen.elements == [[5, 1]])
+        observation.cancel()
+    }
+
+    @Test
+    func currentValueWithoutIsolationComesBeforeAnyChange() {
+        for _ in 0..<200 {
+            let volume = Preference("volume", default: 0, in: .inMemory())
+            let seen = Recorder<[Int]>()
+            let isDone = Condition(false)
+            _ = WorkerThread.start("test") {
+                for number in 1...20 { volume.value = number }
+                isDone.signal { $0 = true }
+            }
+            let observation = volume.observe(includingCurrent: true) { seen.record([$0.old, $0.new]) }
+            isDone.wait { $0 ? .done(()) : .until(nil) }
+            // The last may still be delivered by this thread's own delivery, or by the other one's.
+            let elements = seen.elements
+            #expect(elements.first.map { $0[0] == $0[1] } == true)
+            #expect(zip(elements, elements.dropFirst()).allSatisfy { $0[1] == $1[0] })
+            observation.cancel()
+        }
+    }
+
+    /// A set made in answer to a change is the last that is called for; endless answers end as a feedback loop.
+    @Test @MainActor
+    func answersOnTheMainActorEnd() {
+        let issues = Recorder<PreferencesError>()
+        volume.store.issueHandler = { issues.record($0) }
+        let observation = volume.observe { [volume] in volume.value = $0.new + 1 }
+        volume.value = 6
+        #expect(issues.elements.map(\.code) == [.feedbackLoop])
+        observation.cancel()
+    }
+
+    /// Each scope's observer sees the stores of its scope, also on its actor.
+    @Test
+    func observerOnAnActorSeesItsScope() async {
+        let shared = Preference("observer-isolation.count", default: 0)
+        await PreferenceStore.withIsolatedStores(["observer-isolation.count": 4]) {
+            let reader = ScopeReader()
+            await reader.follow(shared)
+            shared.value = 5
+            await waitUntilAsync { await !reader.values.isEmpty }
+            #expect(await reader.values == [5])
+        }
+    }
+}
+
+private actor ScopeReader {
+    var values: [Int] = []
+    private var observation: PreferenceObservation?
+
+    func follow(_ count: Preference<Int>) {
+        observation = count.observe { _ in self.values.append(count.value) }
+    }
+}
+
+@MainActor
+private func waitUntilOnMain(_ condition: @MainActor () -> Bool) async {
+    while !condition() { await Task.yield() }
+}
+
+private func waitUntilAsync(_ condition: () async -> Bool) async {
+    while await !condition() { await Task.yield() }
+}

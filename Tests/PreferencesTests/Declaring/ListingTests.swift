@@ -1,0 +1,166 @@
+import FileTestSupport
+import Preferences
+import Testing
+
+private enum ListedTheme: String, CaseIterable { case light, dark }
+
+private struct Sound: PreferenceGroup {
+    @Preference("sound.volume", .range(0...10), description: "How loud it is.") var volume = 5
+    let balance = Preference("sound.balance", .range(-1...1), default: 0.0)
+}
+
+private struct Settings: PreferenceGroup {
+    @Preference("nickname", .length(1...8)) var nickname: String?
+    @Preference("theme") var theme = ListedTheme.light
+    @Preference("side", .choices(["left", "right"])) var side = "left"
+    @Preference("port", .check { $0 != 80 }) var port = 8080
+    let sound = Sound()
+}
+
+struct ListingTests {
+    private let store = PreferenceStore.inMemory(["theme": "dark", "sound.volume": 11])
+
+    @Test
+    func groupListsItsPreferencesInTheirOrder() {
+        let preferences = Settings(in: store).preferences
+        #expect(
+            preferences.map(\.name) == ["nickname", "theme", "side", "port", "sound.volume", "sound.balance"]
+        )
+        #expect(
+            preferences.map { "\($0.valueType)" }
+                == ["Optional<String>", "ListedTheme", "String", "Int", "Int", "Double"]
+        )
+        #expect(preferences.map(\.declaredDescription) == [nil, nil, nil, nil, "How loud it is.", nil])
+    }
+
+    @Test
+    func rulesTellTheirKindAndTheirStoredBounds() {
+        let rules = Settings(in: store).preferences.map(\.rule)
+        #expect(rules.map(\.kind) == [.length, .any, .choices, .check, .range, .range])
+        #expect(rules.map(\.minimum) == [1, nil, nil, nil, 0, -1.0])
+        #expect(rules.map(\.maximum) == [8, nil, nil, nil, 10, 1.0])
+        #expect(rules.map(\.choices) == [[], ["light", "dark"], ["left", "right"], [], [], []])
+        #expect(
+            rules.map(\.description) == [
+                "length 1...8", "\"light\", \"dark\"", "\"left\", \"right\"", "checked by the program", "0...10",
+                "-1.0...1.0",
+            ]
+        )
+    }
+
+    @Test
+    func descriptionTellsNameValueAndSource() throws {
+        let settings = Settings(in: .layered([.arguments(["-sound.balance", "0.5"]), store]))
+        settings.nickname = "Pitt"
+        #expect(
+            settings.preferences.map(\.description) == [
+                "nickname = Pitt (store)", "theme = dark (store)", "side = left (default)", "port = 8080 (default)",
+                "sound.volume = 5 (default)", "sound.balance = 0.5 (arguments)",
+            ]
+        )
+        settings.nickname = nil
+        #expect("\(settings.$nickname)" == "nickname = nil (default)")
+    }
+
+    @Test
+    func listedPreferenceIsTheDeclaredOne() throws {
+        let settings = Settings(in: store)
+        let volume = try #require(settings.preferences.first { $0.name == "sound.volume" })
+        #expect(volume == AnyPreference(settings.sound.$volume))
+        #expect(volume.storedValue == 11)
+        #expect(volume.isSet)
+        #expect(volume.source == .default, "11 breaks the rule")
+        volume.reset()
+        #expect(store["sound.volume"] == nil)
+        #expect(!volume.isSet)
+    }
+
+    @Test
+    func groupIsResetInOneStep() async {
+        struct Spread: PreferenceGroup {
+            @Preference("a") var here = 0
+            @Preference("b") var alsoHere = 0
+            @Preference("c", in: Spread.other) var there = 0
+            static let other = PreferenceStore.inMemory(["c": 1, "kept": 1])
+        }
+        let store = PreferenceStore.inMemory(["a": 1, "b": 1, "kept": 1])
+        let spread = Spread(in: store)
+        var changes = store.changes.makeAsyncIterator()
+        spread.reset()
+        #expect(await changes.next()?.names == ["a", "b"])
+        #expect(store.names == ["kept"] && Spread.other.names == ["kept"])
+    }
+
+    @Test
+    func managedPreferencesAreLeftByAResetOfTheGroup() {
+        struct Pair: PreferenceGroup {
+            @Preference("a") var free = 0
+            @Preference("b") var managed = 0
+        }
+        let user = PreferenceStore.inMemory(["a": 1, "b": 1])
+        let policy = PreferenceStore(backend: MemoryPolicy(["b": 2]), name: "policy", isManaged: true)
+        let pair = Pair(in: .layered([user, policy]))
+        let issues = Recorder<PreferencesError>()
+        pair.$free.store.issueHandler = { issues.record($0) }
+        pair.reset()
+        #expect(pair.preferences.map(\.isManaged) == [false, true])
+        #expect(user.contents == ["b": 1])
+        #expect("\(pair.$managed)" == "b = 2 (policy)")
+        #expect(issues.elements.isEmpty)
+    }
+
+    @Test
+    func preferencesAreEqualByStoreNameAndType() {
+        let volume = Preference("volume", default: 5, in: store)
+        #expect(volume == Preference("volume", .range(0...1), default: 6, in: store))
+        #expect(volume != volume.bound(to: .inMemory()))
+        #expect(volume != Preference("other", default: 5, in: store))
+        #expect(Set([volume, Preference("volume", default: 1, in: store)]).count == 1)
+        let erased = Set([AnyPreference(volume), AnyPreference(Preference("volume", default: "5", in: store))])
+        #expect(erased.count == 2)
+    }
+
+    /// A struct with wrapped preferences takes the conformance from its compiler.
+    @Test
+    func groupIsEquatableByItsPreferences() {
+        struct Group: PreferenceGroup, Hashable {
+            @Preference("a") var a = 0
+            let b = Preference<String?>("b")
+        }
+        #expect(Group(in: store) == Group(in: store))
+        #expect(Group(in: store) != Group(in: .inMemory()))
+        #expect(Set([Group(in: store), Group(in: store)]).count == 1)
+    }
+
+    @Test
+    func propertyOfTheNameWinsOverTheList() {
+        struct Group: PreferenceGroup {
+            @Preference("preferences") var preferences = "own"
+        }
+        let group = Group(in: store)
+        #expect(group.preferences == "own")
+        func names(of group: some PreferenceGroup) -> [String] { group.preferences.map(\.name) }
+        #expect(names(of: group) == ["preferences"])
+    }
+
+    @Test
+    func doubleNeedsNoTypeBeforeAnOperator() {
+        #expect(Preference("x", default: 1.5, in: store).value == 1.5)
+        #expect(Preference("y", default: 1, in: store).value == 1)
+    }
+}
+
+/// A layer that only its owner writes.
+private struct MemoryPolicy: PreferenceBackend {
+    let contents: [String: PropertyListValue]
+
+    init(_ contents: [String: PropertyListValue]) { self.contents = contents }
+
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { contents }
+    func refresh() -> [String: PropertyListValue?] { [:] }
+    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
+        Issue.record("a read-only layer was written")
+        return PreferenceBackendCommit(isStored: false)
+    }
+    func flush() {}
+}

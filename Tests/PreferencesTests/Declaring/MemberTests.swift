@@ -1,0 +1,131 @@
+import Preferences
+import Testing
+
+private struct PaneSize: Codable, Equatable { var width = 800, height = 600 }
+private struct Pane: Codable, Equatable {
+    var x = 0
+    var size = PaneSize()
+    var title: String?
+}
+
+/// A type whose values can't be compared.
+private struct Blob: Codable { var bytes: [UInt8] = [] }
+private struct Holder: Codable { var blob = Blob(), count = 0 }
+
+@Suite
+struct MemberTests {
+    private let store = PreferenceStore.inMemory()
+    private var pane: Preference<Pane> { Preference("pane", .check { $0.x >= 0 }, default: Pane(), in: store) }
+
+    @Test
+    func memberIsReadAndSetInItsValue() throws {
+        let width = pane[\.size.width]
+        #expect(width.value == 800)
+        width.value = 900
+        #expect(width.value == 900 && pane.value.size == PaneSize(width: 900, height: 600))
+        #expect(store["pane"] == ["x": 0, "size": ["width": 900, "height": 600]])
+        try width.write(1000)
+        try width.update { $0 += 1 }
+        #expect(pane.value.size.width == 1001)
+        pane.value.x = 5
+        pane[\.title].value = "Pitt"
+        #expect(pane.value == Pane(x: 5, size: PaneSize(width: 1001), title: "Pitt"))
+    }
+
+    @Test
+    func memberOfAMemberIsAMember() {
+        let height = pane[\.size][\.height]
+        height.value = 1
+        #expect(pane.value.size.height == 1)
+        #expect(height == pane[\.size][\.height] && height == pane[\.size.height])
+        #expect(height != pane[\.size][\.width])
+    }
+
+    @Test
+    func resetSetsTheDefaultsMember() {
+        pane.value = Pane(x: 1, size: PaneSize(width: 1, height: 2))
+        pane[\.size.width].reset()
+        #expect(pane.value == Pane(x: 1, size: PaneSize(width: 800, height: 2)))
+    }
+
+    @Test
+    func observersHearWhenTheMemberDiffers() {
+        let seen = Recorder<[Int]>()
+        let observation = pane[\.size.width].observe { seen.record([$0.old, $0.new]) }
+        pane.value.x = 7
+        pane.value.size.height = 7
+        pane.value.size.width = 7
+        pane.reset()
+        pane.reset()
+        #expect(seen.elements == [[800, 7], [7, 800]])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func membersThatCannotBeComparedAreToldOfEachChange() {
+        let holder = Preference("holder", default: Holder(), in: store)
+        let seen = Recorder<Int>()
+        let observation = holder[\.blob].observe { seen.record($0.new.bytes.count) }
+        holder.value.count = 1
+        holder.value.blob.bytes = [1]
+        #expect(seen.elements == [0, 1])
+        withExtendedLifetime(observation) {}
+    }
+
+    /// Two threads that set two members of one value lose nothing.
+    @Test
+    func setsOfTwoMembersAreBothKept() async throws {
+        let (width, height) = (pane[\.size.width], pane[\.size.height])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for member in [width, height] {
+                group.addTask { for _ in 0..<500 { try member.update { $0 += 1 } } }
+            }
+            try await group.waitForAll()
+        }
+        #expect(pane.value.size == PaneSize(width: 1300, height: 1100))
+    }
+
+    @Test
+    func ruleOfTheWholeApplies() {
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        let error = #expect(throws: PreferencesError.self) { try pane[\.x].write(-1) }
+        #expect(error?.code == .invalid)
+        pane[\.x].value = -1
+        #expect(issues.elements.map(\.code) == [.invalid])
+        #expect(store.contents.isEmpty)
+    }
+
+    @Test
+    func unreadableWholeIsNotOverwritten() {
+        store.set("damaged", for: "pane")
+        store.issueHandler = { _ in }
+        let width = pane[\.size.width]
+        #expect(width.value == 800)
+        #expect(throws: PreferencesError.self) { try width.write(1) }
+        #expect(store["pane"] == "damaged")
+    }
+
+    @Test
+    func transactionsReadAndSetMembers() throws {
+        try store.transaction { transaction in
+            transaction[pane[\.size.width]] += 1
+            transaction[pane[\.x]] = 3
+            #expect(transaction[pane].size.width == 801)
+            transaction.reset(pane[\.x])
+            transaction[pane[\.size.height]] = transaction[pane[\.size.width]]
+        }
+        #expect(pane.value == Pane(size: PaneSize(width: 801, height: 801)))
+    }
+
+    @Test
+    func memberHasABindingToAnotherStoreAndADescription() {
+        let other = PreferenceStore.inMemory(["pane": ["x": 4, "size": ["width": 1, "height": 2]]])
+        #expect(pane[\.x].bound(to: other).value == 4)
+        PreferenceStore.withIsolatedStores(["pane": ["x": 9, "size": ["width": 1, "height": 2]]]) {
+            #expect(Preference("pane", default: Pane())[\.x].value == 9)
+        }
+        #expect("\(pane[\.x])".hasPrefix("pane["))
+        #expect("\(pane[\.x])".hasSuffix("] = 0 (default)"))
+    }
+}

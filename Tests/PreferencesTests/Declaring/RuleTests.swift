@@ -1,0 +1,139 @@
+import Preferences
+import Testing
+
+struct RuleTests {
+    private struct TooLoud: Error, CustomStringConvertible { let description = "think of the neighbours" }
+
+    private let store = PreferenceStore.inMemory()
+
+    @Test
+    func valueOutsideTheRangeIsRefusedAndNotClamped() {
+        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let error = #expect(throws: PreferencesError.self) { try volume.write(11) }
+        #expect(error?.code == .invalid)
+        #expect(error?.description == "preference \"volume\": 11 is outside 0...10; nothing was changed")
+        #expect(store.contents.isEmpty)
+    }
+
+    @Test
+    func defaultIsNotChecked() {
+        let volume = Preference("volume", .range(0...10), default: -1, in: store)
+        #expect(volume.value == -1)
+    }
+
+    @Test
+    func nilIsInEveryRange() throws {
+        let volume = Preference<Int?>("volume", .range(0...10), in: store)
+        try volume.write(3)
+        try volume.write(nil)
+        #expect(throws: PreferencesError.self) { try volume.write(-3) }
+        #expect(store.contents.isEmpty)
+    }
+
+    @Test
+    func thrownErrorIsTheReason() {
+        let volume = Preference(
+            "volume",
+            .check {
+                if $0 > 3 { throw TooLoud() }
+                return true
+            },
+            default: 5,
+            in: store
+        )
+        let error = #expect(throws: PreferencesError.self) { try volume.write(4) }
+        #expect(error?.description.contains("think of the neighbours") == true)
+    }
+
+    @Test
+    func rejectedSetIsReportedAndNotPublished() {
+        let volume = Preference("volume", .check { $0.isMultiple(of: 5) }, default: 5, in: store)
+        let issues = Recorder<PreferencesError>()
+        let seen = Recorder<Int>()
+        store.issueHandler = { issues.record($0) }
+        let observation = volume.observe { seen.record($0.new) }
+        volume.value = 7
+        #expect(issues.elements.map(\.code) == [.invalid])
+        #expect(seen.elements.isEmpty)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func storedValueThatFailsIsAnIssueAndTheDefault() throws {
+        store.set(99, for: "volume")
+        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        for _ in 0..<3 { #expect(volume.value == 5) }
+        #expect(issues.elements.map(\.code) == [.invalid])
+        #expect(volume.source == .default)
+        #expect(volume.storedValue == 99)
+        let error = #expect(throws: PreferencesError.self) { try volume.update { $0 += 1 } }
+        #expect(error?.code == .invalid)
+        let lenient = Preference("volume", default: 5, in: store)
+        #expect(lenient.value == 99, "another declaration has its own rule")
+    }
+
+    @Test(arguments: [("light", nil), ("blue", "blue is not one of light, dark")])
+    func choicesAllowTheirValuesAlone(value: String, reason: String?) throws {
+        let theme = Preference("theme", .choices(["light", "dark"]), default: "light", in: store)
+        #expect(try reasonToReject { try theme.write(value) } == reason)
+        let optional = Preference<String?>("theme", .choices(["light", "dark"]), in: store)
+        #expect(try reasonToReject { try optional.write(value) } == reason)
+        try optional.write(nil)
+    }
+
+    @Test(arguments: [("", "the length 0 is outside 1...3"), ("abc", nil), ("äöü", nil), ("abcd", "the length 4 is outside 1...3")])
+    func lengthCountsCharactersAndElements(value: String, reason: String?) throws {
+        let name = Preference("name", .length(1...3), default: "a", in: store)
+        #expect(try reasonToReject { try name.write(value) } == reason)
+        let optional = Preference<String?>("name", .length(1...3), in: store)
+        #expect(try reasonToReject { try optional.write(value) } == reason)
+        let list = Preference("list", .length(1...3), default: ["a"], in: store)
+        #expect(try reasonToReject { try list.write(value.map { String($0) }) } == reason)
+    }
+
+    @Test
+    func closureMayTakeTheOptionalOrWhatIsInIt() throws {
+        let required = Preference<Int?>("a", .check { $0 != nil }, default: 1, in: store)
+        #expect(try reasonToReject { try required.write(nil) } != nil)
+        let even = Preference<Int?>("b", .check { $0.isMultiple(of: 2) }, in: store)
+        #expect(try reasonToReject { try even.write(nil) } == nil)
+        #expect(try reasonToReject { try even.write(3) } == "3 is rejected by the preference's rule")
+    }
+
+    @Test
+    func ruleAndDescriptionAreThoseOfEveryForm() throws {
+        struct Group: PreferenceGroup {
+            @Preference("a", .range(0...10), description: "wrapped") var wrapped = 5
+            @Preference("b", .range(0...10), coding: .jsonString, description: "coded") var coded = 5
+            @Preference("c", .choices([.dark]), description: "raw") var raw = Look.dark
+            let plain = Preference("d", .range(0...1), default: 0.5, description: "plain")
+            @Preference(Self.declared) var elsewhere
+            static let declared = Preference("e", .range(0...10), default: 5, in: .inMemory(), description: "declared")
+        }
+        let group = Group(in: store)
+        #expect(try reasonToReject { try group.$wrapped.write(11) } != nil)
+        #expect(try reasonToReject { try group.$coded.write(11) } != nil)
+        #expect(try reasonToReject { try group.$raw.write(.light) } != nil)
+        #expect(try reasonToReject { try group.plain.write(1.5) } != nil)
+        #expect(try reasonToReject { try group.$elsewhere.write(11) } != nil)
+        #expect(group.$elsewhere == Group.declared)
+        let bound = group.$wrapped.bound(to: .inMemory())
+        #expect(try reasonToReject { try bound.write(11) } != nil)
+        #expect(bound.declaredDescription == "wrapped")
+        #expect(group.preferences.map(\.declaredDescription) == ["wrapped", "coded", "raw", "plain", "declared"])
+    }
+
+    private enum Look: String { case light, dark }
+
+    /// The reason of the error that a write throws, if it does.
+    private func reasonToReject(_ write: () throws -> Void) throws -> String? {
+        do {
+            try write()
+            return nil
+        } catch let error as PreferencesError where error.code == .invalid {
+            return String(error.message.prefix { $0 != ";" })
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import FileTestSupport
+import FoundationEssentials
+import Testing
+
+@testable import Preferences
+
+private struct Account: PreferenceGroup {
+    @Preference("theme") var theme = "system"
+    @Preference("count") var count = 0
+}
+
+struct ScopedStoreTests {
+    @Test(arguments: StoreKind.allCases)
+    func scopeShowsItsNamesWithoutThePrefix(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let account = Account(in: store.scoped("account.42."))
+            let other = Account(in: store.scoped("account.7."))
+            account.theme = "dark"
+            other.count = 7
+            store["theme"] = "light"
+            store["account.42.count"] = 5
+            #expect(account.count == 5)
+            #expect(account.$theme.store.contents == ["theme": "dark", "count": 5])
+            #expect(account.$theme.store.names == ["count", "theme"])
+            #expect(store.names == ["account.42.count", "account.42.theme", "account.7.count", "theme"])
+            #expect(account.$theme.isSet && account.$theme.source == .store)
+            #expect("\(other.$theme)" == "theme = system (default)")
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func changesReachBothSides(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let scope = store.scoped("a.")
+            let whole = Preference("a.count", default: 0, in: store)
+            let part = Preference("count", default: 0, in: scope)
+            let seen = Recorder<String>()
+            let observations = [
+                whole.observe { seen.record("whole \($0.old) \($0.new)") },
+                part.observe { seen.record("part \($0.old) \($0.new)") },
+                part.observe(at: .willSet) { seen.record("will \($0.old) \($0.new)") },
+                Preference("count", default: 0, in: store).observe { _ in seen.record("other") },
+            ]
+            whole.value = 1
+            part.value = 2
+            part.reset()
+            store.set(5, for: "b.count")
+            #expect(
+                seen.elements.sorted() == [
+                    "part 0 1", "part 1 2", "part 2 0", "whole 0 1", "whole 1 2", "whole 2 0", "will 0 1", "will 1 2",
+                    "will 2 0",
+                ]
+            )
+            #expect(part.value == 0 && whole.value == 0)
+            withExtendedLifetime(observations) {}
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func removeAllRemovesTheScopeAlone(kind: StoreKind) throws {
+        try kind.withStore { store in
+            store["x"] = 1
+            store["a.x"] = 2
+            store["a.y"] = 3
+            store["ab"] = 4
+            store.scoped("a.").removeAll()
+            #expect(store.contents == ["x": 1, "ab": 4])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func transactionOfAScopeConflictsWithItsOwnNamesAlone(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let scope = store.scoped("a.")
+            store["a.x"] = 1
+            var runs = 0
+            // Names of others come and go while the transaction reads all of its own.
+            try scope.transaction { transaction in
+                runs += 1
+                #expect(transaction.contents == ["x": .integer(runs == 1 ? 1 : 2)])
+                transaction["sum"] = .integer(Int64(runs))
+                store["b.x"] = .integer(Int64(runs))
+            }
+            #expect(runs == 1)
+            try scope.transaction { transaction in
+                runs += 1
+                transaction["names"] = .integer(Int64(transaction.names.count))
+                if runs == 2 { store["a.x"] = 2 }
+            }
+            #expect(runs == 3)
+            #expect(store.contents == ["a.x": 2, "a.sum": 1, "a.names": 2, "b.x": 1])
+            try Preference("x", default: 0, in: scope).update { $0 += 1 }
+            #expect(store["a.x"] == 3)
+        }
+    }
+
+    /// What an account doesn't set is read from the general settings.
+    @Test
+    func scopeIsALayerOverItsOwnStore() throws {
+        let store = PreferenceStore.inMemory(["theme": "light"])
+        let account = Account(in: .layered([store.scoped("account.42."), store]))
+        let seen = Recorder<[String]>()
+        let observation = account.$theme.observe { seen.record([$0.old, $0.new]) }
+        #expect(account.theme == "light")
+        account.theme = "dark"
+        #expect(store.contents == ["theme": "light", "account.42.theme": "dark"])
+        store["theme"] = "blue"
+        account.$theme.reset()
+        try store.transaction { transaction in
+            transaction["theme"] = "red"
+            transaction["account.42.theme"] = "green"
+        }
+        #expect(account.theme == "green")
+        #expect(seen.elements == [["light", "dark"], ["dark", "blue"], ["blue", "green"]])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func scopesNest() {
+        let store = PreferenceStore.inMemory()
+        Account(in: store.scoped("a.").scoped("b.")).count = 1
+        #expect(store.names == ["a.b.count"])
+        #expect(store.scoped("a.").names == ["b.count"])
+    }
+
+    @Test
+    func scopeOfALayeredStoreReadsTextBelowItsPrefix() throws {
+        let user = PreferenceStore.inMemory()
+        let layers = PreferenceStore.layered([
+            .arguments(["-a.count", "3"]), .environment(prefix: "APP", ["APP_A_THEME": "dark"]), user,
+        ])
+        let account = Account(in: layers.scoped("a."))
+        #expect(account.count == 3 && account.theme == "dark")
+        #expect(account.$count.source == .layer("arguments"))
+        let issues = Recorder<PreferencesError>()
+        layers.issueHandler = { issues.record($0) }
+        account.count = 4
+        #expect(account.count == 3 && user["a.count"] == 4)
+        #expect(issues.elements.map(\.code) == [.hidden])
+    }
+
+    @Test
+    func emptyNameOfAScopeIsInvalid() {
+        let scope = PreferenceStore.inMemory().scoped("a.")
+        #expect(throws: PreferencesError.self) { try scope.write(1, for: "") }
+        #expect(scope.contents.isEmpty)
+    }
+
+    @Test
+    func prefixMatchesHoweverItsCharactersAreComposed() {
+        let store = PreferenceStore.inMemory(["cafe\u{301}.x": 1])
+        #expect(store.scoped("caf\u{e9}.").contents == ["x": 1])
+        #expect(store.scoped("caf\u{e9}.")["x"] == 1)
+    }
+
+    @Test
+    func scopeOfASharedStoreIsIsolatedWithIt() {
+        let scope = PreferenceStore.standard.scoped("scoped-store-tests.")
+        let count = Preference("count", default: 0, in: scope)
+        PreferenceStore.withIsolatedStores(["scoped-store-tests.count": 4]) {
+            #expect(count.value == 4)
+            count.value = 5
+            #expect(PreferenceStore.standard["scoped-store-tests.count"] == 5)
+        }
+        #expect(count.value == 0)
+    }
+
+    @Test
+    func anotherProcessesLineReachesTheScope() async throws {
+        let folder = try TemporaryFolder()
+        let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
+        let count = Preference("count", default: 0, in: store.scoped("a."))
+        var updates = count.updates.makeAsyncIterator()
+        #expect(await updates.next() == 0)
+        try folder.write("{\"a.count\":3}\n", to: "preferences.jsonl")
+        #expect(await updates.next() == 3)
+    }
+
+    @Test
+    func storeTellsItsFile() throws {
+        let folder = try TemporaryFolder()
+        let url = URL(filePath: folder.path("preferences.jsonl"))
+        let store = try PreferenceStore.file(at: url)
+        #expect(store.location?.path == url.path)
+        #expect(PreferenceStore.layered([.arguments([]), store]).location?.path == url.path)
+        #expect(store.scoped("a.").location?.path == url.path)
+        #expect(PreferenceStore.inMemory().location == nil)
+    }
+
+    @Test
+    func severalPreferencesAreResetInOneStep() async {
+        let store = PreferenceStore.inMemory(["a": 1, "b": "x", "c": 1])
+        let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: "", in: store))
+        var changes = store.changes.makeAsyncIterator()
+        store.reset(a, b)
+        #expect(await changes.next()?.names == ["a", "b"])
+        #expect(store.names == ["c"])
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        store.reset(Preference("c", default: 0, in: store), Preference("d", default: 0, in: .inMemory()))
+        #expect(issues.elements.map(\.code) == [.wrongStore])
+        #expect(store.names == ["c"])
+    }
+
+    @Test
+    func subscriptSetsAndWriteThrows() throws {
+        let store = PreferenceStore.inMemory()
+        store["a"] = 1
+        #expect(store["a"] == 1)
+        store["a"] = nil
+        #expect(store.contents.isEmpty)
+        try store.write("x", for: "b")
+        #expect(store["b"] == "x")
+        let readOnly = PreferenceStore.layered([.arguments(["-a", "1"])])
+        let issues = Recorder<PreferencesError>()
+        readOnly.issueHandler = { issues.record($0) }
+        #expect(throws: PreferencesError.self) { try readOnly.write(1, for: "a") }
+        #expect(issues.elements.isEmpty)
+        readOnly["a"] = 1
+        #expect(issues.elements.map(\.code) == [.readOnly])
+        #expect(readOnly.issueHandler != nil)
+        readOnly.issueHandler = nil
+        #expect(readOnly.issueHandler == nil)
+    }
+}
