@@ -50,13 +50,6 @@ public struct PreferenceRule<Value: Sendable>: Sendable {
     public static func check(_ isAllowed: @escaping @Sendable (Value) throws -> Bool) -> PreferenceRule {
         PreferenceRule(Condition(.check) { reason(for: $0, unless: isAllowed) })
     }
-
-    /// Allows `nil` and the values for which a closure returns `true`; as the form that takes the optional itself.
-    public static func check<Wrapped>(
-        _ isAllowed: @escaping @Sendable (Wrapped) throws -> Bool
-    ) -> PreferenceRule where Value == Wrapped? {
-        PreferenceRule(Condition(.check) { $0.flatMap { reason(for: $0, unless: isAllowed) } })
-    }
 }
 
 extension PreferenceRule where Value: Comparable {
@@ -83,6 +76,13 @@ extension PreferenceRule where Value: Collection {
 }
 
 extension PreferenceRule {
+    /// Allows `nil` and the values for which a closure returns `true`; as the form that takes the optional itself.
+    public static func check<Wrapped>(
+        _ isAllowed: @escaping @Sendable (Wrapped) throws -> Bool
+    ) -> PreferenceRule where Value == Wrapped? {
+        PreferenceRule(Condition(.check) { $0.flatMap { reason(for: $0, unless: isAllowed) } })
+    }
+
     /// Allows `nil` and the values of a range, its bounds included.
     public static func range<Wrapped: Comparable>(_ range: ClosedRange<Wrapped>) -> PreferenceRule
     where Value == Wrapped? {

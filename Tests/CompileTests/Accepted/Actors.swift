@@ -13,3 +13,24 @@ func use() async {
     counter.limit.value = 20
     _ = await counter.count
 }
+
+// An observer has the isolation of the code around it.
+
+@MainActor
+final class Title {
+    var text = ""
+    private var observation: PreferenceObservation?
+
+    func follow(_ name: Preference<String>) {
+        observation = name.observe { [weak self] change in self?.text = change.new }
+    }
+}
+
+actor Journal {
+    private var lines: [String] = []
+    private var observation: PreferenceObservation?
+
+    func follow(_ name: Preference<String>) {
+        observation = name.observe(at: .willSet) { change in self.lines.append(change.new) }
+    }
+}

@@ -88,7 +88,7 @@ extension PreferenceCoding where Value == Int {
     )
 }
 
-struct Validations: PreferenceGroup {
+struct Rules: PreferenceGroup {
     @Preference("level", .check { $0.value >= 0 }) var level = Level()
     @Preference("theme", .check { $0 == .dark }) var theme = Theme.dark
     @Preference("frame", .check { $0.x > 0 }) var frame = Frame()
@@ -101,7 +101,32 @@ struct Validations: PreferenceGroup {
     let name = Preference("name", .check { !$0.isEmpty }, default: "Pitt")
     let size2 = Preference("size2", .range(6...72), default: 12.0)
     let size3 = Preference<Double?>("size3", .range(6...72))
+    @Preference("letters", .choices(["a", "b"])) var letters = "a"
+    @Preference("look", .choices([.dark])) var look: Theme?
+    @Preference("word", .length(1...8), description: "A word.") var word = "a"
+    @Preference("list", .length(0...3)) var list: [Int]?
+    @Preference("even", .check { $0.isMultiple(of: 2) }) var even: Int?
+    @Preference("any", .any) var any = 0
 }
+
+// One order on every form: name, rule, default, store, coding, description.
+struct Orders: PreferenceGroup {
+    @Preference("a", .range(0...10), in: .suite("shared"), coding: .json, description: "A.") var a = 5
+    @Preference("b", .check { $0 > 0 }, in: .suite("shared"), coding: .json, description: "B.") var b: Int?
+    let c = Preference("c", .range(0...10), default: 5, in: .suite("shared"), coding: .json, description: "C.")
+    let d = Preference<Int?>("d", .range(0...10), in: .suite("shared"), coding: .json, description: "D.")
+    let e = Preference("e", .check { !$0.isEmpty }, default: "a", description: "E.")
+}
+
+// A declared preference is a wrapper, in any type.
+enum Declared { static let orders = Orders() }
+struct Toolbar {
+    @Preference(Declared.orders.$a) var a
+    @Preference(Declared.orders.c) var c: Int
+}
+
+func generic<Value: PreferenceValue>(_ value: Value) -> Preference<Value> { Preference("x", default: value) }
+func genericCodable<Value: Codable & Sendable>(_ value: Value) -> Preference<Value> { Preference("x", default: value) }
 
 // What other modules see says that it is Sendable, and has its initializer written.
 

@@ -32,6 +32,14 @@ final class Model {
     let preferences = GeneralPreferences(in: .inMemory())
     var title = ""
 
+    private var observation: PreferenceObservation?
+
+    func observe() {
+        observation = preferences.$nickname.observe(includingCurrent: true) { [weak self] change in
+            self?.title = change.new ?? "nobody"
+        }
+    }
+
     func follow() async {
         for await nickname in preferences.$nickname.updates { title = nickname ?? "nobody" }
     }

@@ -65,3 +65,35 @@ let layered = PreferenceStore.layered([.arguments, .environment(prefix: "APP"), 
 // A test's or a preview's own store, for a group and for one preference.
 let preview = Preferences(in: .inMemory(["theme": "dark", "count": 3]))
 let mock = preview.$theme.bound(to: .inMemory())
+
+// What a settings page lists; two of a name and store are equal.
+func list(_ preferences: Preferences) -> [String] {
+    preferences.reset()
+    let same = preferences.preferences.first == AnyPreference(preferences.$theme)
+    return preferences.preferences.map { "\($0) \($0.rule) \($0.declaredDescription ?? "") \($0.valueType) \(same)" }
+}
+
+struct Row: Hashable {
+    @Preference("theme") var theme = "light"
+}
+
+// Accounts under a prefix, layers of a backend, several at once.
+func places(_ store: PreferenceStore, _ backend: some PreferenceBackend, _ preferences: Preferences) throws {
+    let account = Preferences(in: store.scoped("account.42."))
+    let remote = PreferenceStore(backend: backend, name: "remote", isReadOnly: true, isManaged: false)
+    store["raw"] = 1
+    try store.write("text", for: "raw")
+    store.issueHandler = { error in print(error) }
+    store.issueHandler = nil
+    store.reset(preferences.$theme, preferences.$count)
+    _ = (account, remote, store.location)
+}
+
+struct Frame: Codable { var width = 0, height = 0 }
+
+func members(_ frame: Preference<Frame>) throws {
+    frame[\.width].value += 1
+    try frame[\.height].update { $0 += 1 }
+    let observation = frame[\.width].observe(at: .willSet, includingCurrent: true) { change in print(change.new) }
+    observation.cancel()
+}

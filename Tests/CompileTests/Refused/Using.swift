@@ -28,9 +28,18 @@ func writeTogether(_ preferences: AppPreferences) throws {
 }
 
 func observe(_ preferences: AppPreferences) {
-    preferences.$isHidden.observe { _ in }  // warning: result of call to 'observe' is unused
+    preferences.$isHidden.observe { _ in }  // warning: is unused
 
     var count = 0
     let observation = preferences.$isHidden.observe { _ in count += 1 }  // error: mutation of captured var 'count'
     observation.cancel()
+}
+
+// A member is one of the value's, and an optional value has none.
+
+struct Frame: Codable { var width = 0 }
+
+func members(_ frame: Preference<Frame>, _ optional: Preference<Frame?>) {
+    frame[\.height].value = 1  // error: has no member 'height'
+    optional[\.width].value = 1  // error: key path root inferred as optional type
 }

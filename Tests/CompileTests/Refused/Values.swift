@@ -10,8 +10,9 @@ enum Color: String { case red, green }
 
 let counter = Preference("counter", default: Counter())  // error: 'Counter' does not conform to the 'Sendable'
 let account = Preference<Account?>("account")  // error: type 'Account' does not conform to the 'Sendable'
-let window = Preference("window", default: Window())  // error: no exact matches in call to initializer
-let shape = Preference<Shape?>("shape")  // error: no exact matches in call to initializer
-let windows = Preference("windows", default: [Window()])  // error: requires that 'Window' conform to 'PreferenceValue'
-let colors = Preference("colors", default: [Color.red])  // error: requires that 'Color' conform to 'PreferenceValue'
+let window = Preference("window", default: Window())  // error: requires that 'Window' conform to 'PreferenceValue'
+let shape = Preference<Shape?>("shape")  // error: unless it is an optional of a type that can be stored
+let windows = Preference("windows", default: [Window()])  // error: the elements of a collection adopt
+let colors = Preference("colors", default: [Color.red])  // error: for an enum write 'enum Theme: String, PreferenceValue'
+let named = Preference("named", default: ["a": Color.red])  // error: for an enum write 'enum Theme: String, PreferenceValue'
 let body = Preference("body", default: { 1 })  // error: cannot conform to 'PreferenceValue'
