@@ -10,6 +10,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "tour",
+            dependencies: ["SettingsReport", .product(name: "Preferences", package: "swift-preferences")]
+        ),
+        .target(
+            name: "SettingsReport",
             dependencies: [.product(name: "Preferences", package: "swift-preferences")]
         ),
         // A modular app: the feature sees the interface alone, the storage alone knows names, defaults and places.
@@ -22,7 +26,7 @@ let package = Package(
             dependencies: ["DashboardInterface", .product(name: "Preferences", package: "swift-preferences")]
         ),
         .target(name: "DashboardFeature", dependencies: ["DashboardInterface"]),
-        .testTarget(name: "DashboardTests", dependencies: ["DashboardFeature", "DashboardStorage"]),
+        .testTarget(name: "DashboardTests", dependencies: ["DashboardFeature", "DashboardStorage", "SettingsReport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -8,11 +8,11 @@ struct TourPreferences: PreferenceGroup {
     @Preference("AutomaticallyUpdate") var automaticallyUpdate = true
     @Preference("theme") var theme = Theme.system
     @Preference("window") var window = WindowFrame()
-    @Preference("nickname") var nickname: String?
-    @Preference("volume", .range(0...10)) var volume = 5
+    @Preference("nickname", .length(1...20)) var nickname: String?
+    @Preference("volume", .range(0...10), description: "From 0, silent, to 10") var volume = 5
 }
 
-enum Theme: String {
+enum Theme: String, CaseIterable {
     case system, light, dark
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Preferences
+import SettingsReport
 
 let file = Bundle.main.bundleURL.appending(path: "tour-data/preferences.jsonl")
 let store = try PreferenceStore.file(at: file)
@@ -25,22 +26,22 @@ preferences.nickname = preferences.nickname == nil ? "Pitt" : nil
 print("automatic updates: \(preferences.automaticallyUpdate), window at \(preferences.window.x)")
 print("nickname: \(preferences.nickname ?? "not set")")
 
-print("\n— Whoever observes is told, and what is not allowed is refused")
+print("\n— An observer is notified, and a value that breaks a rule is rejected")
 let volumeObservation = preferences.$volume.observe { print("volume: \($0.old) → \($0.new)") }
 preferences.volume = preferences.volume == 8 ? 3 : 8
 do {
     try preferences.$volume.write(11)
 } catch {
-    print("refused:", error)
+    print("rejected:", error)
 }
 
-print("\n— A stored value of the wrong type gives the default, is reported once, and stays")
+print("\n— A stored value of the wrong type is read as the default, reported once, and kept")
 store.issueHandler = { print("issue:", $0) }
 store.set("loud", for: "volume")
 print("read twice: \(preferences.volume), \(preferences.volume); still stored: \(store["volume"] ?? "nothing")")
 preferences.volume = 6
 
-print("\n— Another process changes a value, and this one is told")
+print("\n— Another process changes a value, and this one is notified")
 let theme = preferences.theme
 if let tour = Bundle.main.executableURL {
     let otherProcess = try Process.run(tour, arguments: ["--other-process"])
@@ -50,6 +51,9 @@ if let tour = Bundle.main.executableURL {
     }
     otherProcess.waitUntilExit()
 }
+
+print("\n— A report lists the preferences of a group, with source and rule")
+print(settingsReport(of: preferences))
 
 try await store.flush()
 print("\n— The end of the file, which survives a loss of power now")

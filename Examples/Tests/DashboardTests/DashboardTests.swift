@@ -2,6 +2,7 @@ import DashboardFeature
 import DashboardInterface
 import DashboardStorage
 import Preferences
+import SettingsReport
 import Testing
 
 /// The modular arrangement: preferences declared in one module, used in another through a protocol of a third.
@@ -40,6 +41,13 @@ struct DashboardTests {
             model.show(.projects)
             withExtendedLifetime(observation) {}
         }
+    }
+
+    @Test
+    func reportListsEachPreferenceWithSourceAndRule() {
+        preferences.selected.value = .projects
+        let first = "dashboard.selected = projects (store)\t\"templates\", \"projects\", \"settings\""
+        #expect(settingsReport(of: preferences).split(separator: "\n").first.map(String.init) == first)
     }
 
     @Test

@@ -77,6 +77,8 @@ final class LayerList: Sendable {
     let writableIndex: Int?
     /// What takes the writes.
     let writable: Source?
+    /// Begins the names of what takes the writes, if it shows a part of its source.
+    let writablePrefix: String?
     /// Whether there is one layer, and what it holds is what the store reads.
     let isPlain: Bool
     /// Whether a layer shows a part of its source.
@@ -91,6 +93,9 @@ final class LayerList: Sendable {
         self.layers = layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
         writableIndex = self.layers.firstIndex { !$0.isReadOnly }
         writable = writableIndex.map { [layers = self.layers] in layers[$0].source }
+        writablePrefix = writableIndex.flatMap { [layers = self.layers] in
+            layers[$0].prefix.isEmpty ? nil : layers[$0].prefix
+        }
         isScoped = layers.contains { !$0.prefix.isEmpty }
         isPlain = layers.count == 1 && !layers[0].isText && layers[0].spelling == nil && !isScoped
     }

@@ -174,13 +174,20 @@ extension StoreCore {
             if let managed { throw PreferencesError(managed: managed) }
             guard isHolding else { return false }
         }
-        let prefix = list.writableLayer?.prefix ?? ""
-        let changes = changes.prefixed(prefix)
+        guard let prefix = list.writablePrefix else { return try commit(changes, if: reads.condition, to: writable) }
+        return try commit(changes.prefixed(prefix), if: reads.condition.prefixed(prefix), to: writable)
+    }
+
+    private func commit(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition,
+        to writable: Source
+    ) throws(PreferencesError) -> Bool {
         let newest = ChangeSubscription.newest
         if writable.hasEarlySubscriptions {
             for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
         }
-        return try writable.commit(changes, if: reads.condition.prefixed(prefix), by: self, announcedUpTo: newest)
+        return try writable.commit(changes, if: condition, by: self, announcedUpTo: newest)
     }
 }
 

@@ -49,6 +49,8 @@ struct StoreState {
     }
 
     /// Makes the slots of a name stale, and adds the change to a batch if somebody observes it.
+    // Inlined, as the closures would be made for each set.
+    @inline(__always)
     private func take(
         _ name: String,
         _ effect: @autoclosure () -> ChangeEffect?,
