@@ -1,4 +1,5 @@
 import Preferences
+import PreferencesTesting
 import Testing
 
 struct LayersSnippets {
@@ -55,5 +56,32 @@ struct LayersSnippets {
         let isEnabled = !preferences.$volume.isManaged
         // end
         #expect(isEnabled)
+    }
+
+    @Test
+    func backendIsALayer() throws {
+        let output = Output()
+        let print = output.print
+        let backend = FaultInjectingBackend(["volume": 3])
+        // snippet: backend as a layer
+        let remote = PreferenceStore(backend: backend, name: "remote", isReadOnly: true)
+        let store = PreferenceStore.layered([remote, .inMemory()])
+        let volume = Preference("volume", default: 5, in: store)
+        print(volume, volume.isManaged)  // volume = 3 (remote) false
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "backend as a layer")))
+    }
+
+    @Test
+    func scopeIsALayer() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: scope as a layer
+        let store = PreferenceStore.inMemory(["theme": "dark"])
+        let account = GeneralPreferences(in: .layered([store.scoped("account.42."), store]))
+        account.volume = 3
+        print(account.theme, store.names)  // dark ["account.42.volume", "theme"]
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "scope as a layer")))
     }
 }

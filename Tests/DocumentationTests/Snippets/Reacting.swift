@@ -23,7 +23,31 @@ final class PlayerModel {
 }
 // end
 
+// snippet: observing on the main actor
+@MainActor
+final class VolumeLabel {
+    private(set) var text = ""
+    private var observation: PreferenceObservation?
+
+    func follow(_ volume: Preference<Int>) {
+        observation = volume.observe(includingCurrent: true) { [weak self] change in
+            self?.text = "volume \(change.new)"
+        }
+    }
+}
+// end
+
 struct ReactingSnippets {
+    @Test @MainActor
+    func observersOfAClassUseItsState() {
+        let volume = Preference("volume", default: 5, in: .inMemory())
+        let label = VolumeLabel()
+        label.follow(volume)
+        #expect(label.text == "volume 5")
+        volume.value = 6
+        #expect(label.text == "volume 6")
+    }
+
     @Test
     func observersAreCalledBeforeTheSetReturns() throws {
         let output = Output()

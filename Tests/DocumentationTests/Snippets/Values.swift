@@ -173,6 +173,76 @@ struct ValuesSnippets {
         #expect(output.lines.dropFirst().elementsEqual(try Snippet.shownOutput(of: "validation")))
     }
 
+    private struct Columns: PreferenceGroup {
+        // snippet: describing a declaration
+        @Preference("spacing", .range(0...64), description: "Points between two columns") var spacing = 8
+        // end
+    }
+
+    @Test
+    func descriptionIsTheDeclarations() {
+        #expect(Columns(in: .inMemory()).$spacing.declaredDescription == "Points between two columns")
+    }
+
+    @Test
+    func membersAreSetInTheNewestValue() throws {
+        let output = Output()
+        let print = output.print
+        let store = PreferenceStore.inMemory()
+        // snippet: members
+        let frame = Preference("frame", default: Frame(), in: store)
+        let x = frame[\.x]
+        let observation = x.observe { print("x: \($0.old) → \($0.new)") }
+        x.value += 40
+        frame.value.y = 5  // no change of x
+        print(store["frame"] ?? "")
+        // x: 0 → 40
+        // {"x": 40, "y": 5}
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "members")))
+        observation.cancel()
+    }
+
+    // snippet: listed group
+    struct PlayerSettings: PreferenceGroup {
+        @Preference("volume", .range(0...10), description: "How loud it is") var volume = 5
+        @Preference("theme") var theme = Theme.light
+    }
+    // end
+
+    @Test
+    func groupsAreListed() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: listing
+        let player = PlayerSettings(in: .inMemory(["volume": 3]))
+        for preference in player.preferences {
+            print("\(preference): \(preference.rule)")
+        }
+        player.reset()
+        print(player.volume)
+        // volume = 3 (store): 0...10
+        // theme = light (default): "system", "light", "dark"
+        // 5
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "listing")))
+    }
+
+    @Test
+    func groupsUnderTwoPrefixesShareNothing() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: scopes
+        let store = PreferenceStore.inMemory()
+        let ada = AccountPreferences(in: store.scoped("account.1."))
+        let pitt = AccountPreferences(in: store.scoped("account.2."))
+        ada.name = "Ada"
+        pitt.name = "Pitt"
+        print(store.names)  // ["account.1.name", "account.2.name"]
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "scopes")))
+    }
+
     @Test
     func oldRawValuesAreRead() throws {
         let output = Output()

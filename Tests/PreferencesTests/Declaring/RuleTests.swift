@@ -83,7 +83,9 @@ struct RuleTests {
         try optional.write(nil)
     }
 
-    @Test(arguments: [("", "the length 0 is outside 1...3"), ("abc", nil), ("äöü", nil), ("abcd", "the length 4 is outside 1...3")])
+    @Test(arguments: [
+        ("", "the length 0 is outside 1...3"), ("abc", nil), ("äöü", nil), ("abcd", "the length 4 is outside 1...3"),
+    ])
     func lengthCountsCharactersAndElements(value: String, reason: String?) throws {
         let name = Preference("name", .length(1...3), default: "a", in: store)
         #expect(try reasonToReject { try name.write(value) } == reason)

@@ -88,17 +88,15 @@ final class UILabel {
 // snippet: uikit
 final class VolumeController: UIViewController {
     let label = UILabel()
-    private var task: Task<Void, Never>?
+    private var observation: PreferenceObservation?
 
     override func viewDidLoad() {
         super.viewDidLoad()
-        task = Task { [label] in
-            // The current volume, then each change, on the main actor.
-            for await volume in Defaults.player.$volume.updates { label.text = "Volume \(volume)" }
+        // The current volume, then each change, on the main actor.
+        observation = Defaults.player.$volume.observe(includingCurrent: true) { [label] change in
+            label.text = "Volume \(change.new)"
         }
     }
-
-    deinit { task?.cancel() }
 }
 // end
 
