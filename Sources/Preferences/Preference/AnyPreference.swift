@@ -117,9 +117,10 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var isManaged: Bool { get }
     var store: PreferenceStore { get }
     var declarationIdentity: ObjectIdentifier { get }
+    /// The default as it is stored.
+    func storedDefault() throws(PreferencesError) -> PropertyListValue?
+    var codingIdentifier: String { get }
     func reset()
-    /// The properties of the stored value, as JSON Schema states them.
-    func schema() throws(PreferencesError) -> [String: PropertyListValue]
 }
 
 extension DeclaredPreference {
@@ -129,23 +130,27 @@ extension DeclaredPreference {
 extension Preference: DeclaredPreference {
     var declarationIdentity: ObjectIdentifier { ObjectIdentifier(declaration) }
     var valueType: any Any.Type { Value.self }
+    var codingIdentifier: String { declaration.coding.identifier }
+
+    func storedDefault() throws(PreferencesError) -> PropertyListValue? {
+        try declaration.encodeUnchecked(defaultValue)
+    }
 
     var storedRule: AnyPreference.Rule {
-        let condition = declaration.condition
-        var rule = AnyPreference.Rule(kind: condition?.kind ?? .any)
-        let values = stored(condition?.values ?? [])
-        switch rule.kind {
-        case .range: (rule.minimum, rule.maximum) = (values.first, values.last)
-        case .length:
-            rule.minimum = condition?.lengths.map { .integer(Int64($0.lowerBound)) }
-            rule.maximum = condition?.lengths.map { .integer(Int64($0.upperBound)) }
-        case .any, .choices, .check: break
+        var rule = AnyPreference.Rule(kind: .any)
+        switch declaration.condition?.kind {
+        case nil: break
+        case .range(let least, let greatest):
+            rule = AnyPreference.Rule(kind: .range, minimum: stored([least]).first, maximum: stored([greatest]).first)
+        case .choices(let choices):
+            return AnyPreference.Rule(kind: .choices, choices: stored(choices))
+        case .length(let lengths):
+            let (least, greatest) = (Int64(lengths.lowerBound), Int64(lengths.upperBound))
+            rule = AnyPreference.Rule(kind: .length, minimum: .integer(least), maximum: .integer(greatest))
+        case .check:
+            rule = AnyPreference.Rule(kind: .check)
         }
-        if rule.kind == .choices {
-            rule.choices = values
-        } else if declaration.member == nil, let cases = StoredType.choices(of: Value.self) {
-            rule.choices = stored(cases)
-        }
+        if declaration.member == nil { rule.choices = stored(allCases(of: Value.self) ?? []) }
         return rule
     }
 
@@ -194,4 +199,21 @@ extension OptionalPreferenceValue {
 func areEqual<Value>(_ left: Value, _ right: Value) -> Bool {
     func equals<Other: Equatable>(_ left: Other) -> Bool { left == right as? Other }
     return (left as? any Equatable).map { equals($0) } ?? false
+}
+
+/// All values of a type that has few.
+private func allCases<Value>(of type: Value.Type) -> [Value]? {
+    switch type {
+    case let type as any CaseIterable.Type: type.allValues as? [Value]
+    case let type as any OptionalPreferenceValue.Type: type.allWrappedValues as? [Value]
+    default: nil
+    }
+}
+
+extension CaseIterable {
+    fileprivate static var allValues: [Self] { Array(allCases) }
+}
+
+extension OptionalPreferenceValue {
+    fileprivate static var allWrappedValues: [Self]? { allCases(of: Wrapped.self)?.map { Self($0) } }
 }

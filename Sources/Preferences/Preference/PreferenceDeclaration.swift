@@ -253,3 +253,53 @@ extension PreferenceDeclaration {
         )
     }
 }
+
+// MARK: Changing in one step
+
+extension PreferenceDeclaration {
+    /// Stores what `body` returns for what may answer for the name, unless that changed meanwhile; then it runs again.
+    func updateStored<Result>(
+        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
+    ) throws -> Result {
+        let core = store.core
+        var retry = Retry()
+        while true {
+            let candidates = try core.base(for: name)
+            let (changed, result) = try body(candidates)
+            if try core.commit(.one(name, changed), ifStillHolds: TransactionReads(of: name, as: candidates)) {
+                return result
+            }
+            try retry.next(name: name)
+        }
+    }
+
+    /// Stores the newest whole value with this one as its member.
+    func replace(with value: Value) throws(PreferencesError) {
+        do {
+            try updateStored { candidates in (try encode(value, over: candidates), ()) }
+        } catch {
+            throw PreferencesError(.unencodable, from: error)
+        }
+    }
+}
+
+/// Counts the runs of an update or transaction, with a pause between them that grows and differs from thread to thread.
+struct Retry {
+    private static let limit = 64
+    private var count = 1
+
+    mutating func next(name: String?) throws(PreferencesError) {
+        guard count < Self.limit else {
+            throw PreferencesError(
+                .conflict,
+                name: name,
+                "others changed what was read each of \(Self.limit) times; nothing was changed. "
+                    + "Try again, or do less in the body"
+            )
+        }
+        count += 1
+        // Every other time at once: the set that was refused has just caught up with the others, and after a pause
+        // what is known is old again. The pauses let those through who are faster each time.
+        if !count.isMultiple(of: 2) { Pause.sleep(microseconds: .random(in: 0...UInt32(count * count))) }
+    }
+}

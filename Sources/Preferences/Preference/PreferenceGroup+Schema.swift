@@ -29,11 +29,12 @@ extension PreferenceGroup {
     }
 }
 
-extension Preference {
-    func schema() throws(PreferencesError) -> [String: PropertyListValue] {
-        var schema = StoredType.schema(of: Value.self, coding: declaration.coding.identifier)
+extension DeclaredPreference {
+    /// The properties of the stored value, as JSON Schema states them.
+    fileprivate func schema() throws(PreferencesError) -> [String: PropertyListValue] {
+        var schema = StoredType.schema(of: valueType, coding: codingIdentifier)
         schema["description"] = declaredDescription.map { .string($0) }
-        schema["default"] = try declaration.encodeUnchecked(defaultValue)
+        schema["default"] = try storedDefault()
         let rule = storedRule
         switch rule.kind {
         case .range:
@@ -63,7 +64,7 @@ extension PropertyListValue {
 }
 
 /// What a type says of its stored values.
-enum StoredType {
+private enum StoredType {
     /// The kind of value, in the words of JSON Schema; nothing where the type may store several.
     static func schema(of type: Any.Type, coding: String) -> [String: PropertyListValue] {
         if let type = type as? any OptionalPreferenceValue.Type { return wrapped(type, coding) }
@@ -99,15 +100,6 @@ enum StoredType {
         }
     }
 
-    /// All values of a type that has few.
-    static func choices<Value>(of type: Value.Type) -> [Value]? {
-        switch type {
-        case let type as any CaseIterable.Type: all(type) as? [Value]
-        case let type as any OptionalPreferenceValue.Type: wrappedChoices(type) as? [Value]
-        default: nil
-        }
-    }
-
     private static func wrapped<Value: OptionalPreferenceValue>(
         _: Value.Type,
         _ coding: String
@@ -117,12 +109,6 @@ enum StoredType {
 
     private static func raw<Value: RawRepresentable>(_: Value.Type) -> [String: PropertyListValue] {
         schema(of: Value.RawValue.self, coding: native)
-    }
-
-    private static func all<Value: CaseIterable>(_: Value.Type) -> [Value] { Array(Value.allCases) }
-
-    private static func wrappedChoices<Value: OptionalPreferenceValue>(_: Value.Type) -> [Value]? {
-        choices(of: Value.Wrapped.self)?.map { Value($0) }
     }
 }
 

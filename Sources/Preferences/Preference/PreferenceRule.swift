@@ -15,27 +15,23 @@ public struct PreferenceRule<Value: Sendable>: Sendable {
 
     /// A rule's condition; its identity is the rule's, so that copies of a preference share a decoded value.
     final class Condition: Sendable {
-        let kind: AnyPreference.Rule.Kind
-        /// The least and the greatest value of a range, or the choices.
-        let values: [Value]
-        /// The least and the greatest length.
-        let lengths: ClosedRange<Int>?
+        let kind: Kind
         private let reason: @Sendable (Value) -> String?
 
-        init(
-            _ kind: AnyPreference.Rule.Kind,
-            values: [Value] = [],
-            lengths: ClosedRange<Int>? = nil,
-            reason: @escaping @Sendable (Value) -> String?
-        ) {
+        init(_ kind: Kind, reason: @escaping @Sendable (Value) -> String?) {
             self.kind = kind
-            self.values = values
-            self.lengths = lengths
             self.reason = reason
         }
 
         /// The reason for which a value is rejected; `nil` if it is allowed.
         func reasonToReject(_ value: Value) -> String? { reason(value) }
+    }
+
+    enum Kind: Sendable {
+        case range(least: Value, greatest: Value)
+        case choices([Value])
+        case length(ClosedRange<Int>)
+        case check
     }
 
     private init(_ condition: Condition?) { self.condition = condition }
@@ -56,7 +52,7 @@ extension PreferenceRule where Value: Comparable {
     /// Allows the values of a range, its bounds included.
     public static func range(_ range: ClosedRange<Value>) -> PreferenceRule {
         PreferenceRule(
-            Condition(.range, values: [range.lowerBound, range.upperBound]) { reason(for: $0, in: range) }
+            Condition(.range(least: range.lowerBound, greatest: range.upperBound)) { reason(for: $0, in: range) }
         )
     }
 }
@@ -64,14 +60,14 @@ extension PreferenceRule where Value: Comparable {
 extension PreferenceRule where Value: Equatable {
     /// Allows the values of a list.
     public static func choices(_ choices: [Value]) -> PreferenceRule {
-        PreferenceRule(Condition(.choices, values: choices) { reason(for: $0, among: choices) })
+        PreferenceRule(Condition(.choices(choices)) { reason(for: $0, among: choices) })
     }
 }
 
 extension PreferenceRule where Value: Collection {
     /// Allows values whose number of elements is in a range, its bounds included; of a string its characters count.
     public static func length(_ lengths: ClosedRange<Int>) -> PreferenceRule {
-        PreferenceRule(Condition(.length, lengths: lengths) { reason(for: $0, ofLength: lengths) })
+        PreferenceRule(Condition(.length(lengths)) { reason(for: $0, ofLength: lengths) })
     }
 }
 
@@ -87,7 +83,7 @@ extension PreferenceRule {
     public static func range<Wrapped: Comparable>(_ range: ClosedRange<Wrapped>) -> PreferenceRule
     where Value == Wrapped? {
         PreferenceRule(
-            Condition(.range, values: [range.lowerBound, range.upperBound]) {
+            Condition(.range(least: range.lowerBound, greatest: range.upperBound)) {
                 $0.flatMap { reason(for: $0, in: range) }
             }
         )
@@ -95,14 +91,14 @@ extension PreferenceRule {
 
     /// Allows `nil` and the values of a list.
     public static func choices<Wrapped: Equatable>(_ choices: [Wrapped]) -> PreferenceRule where Value == Wrapped? {
-        PreferenceRule(Condition(.choices, values: choices) { $0.flatMap { reason(for: $0, among: choices) } })
+        PreferenceRule(Condition(.choices(choices)) { $0.flatMap { reason(for: $0, among: choices) } })
     }
 
     /// Allows `nil` and values whose number of elements is in a range, its bounds included; of a string its characters
     /// count.
     public static func length<Wrapped: Collection>(_ lengths: ClosedRange<Int>) -> PreferenceRule
     where Value == Wrapped? {
-        PreferenceRule(Condition(.length, lengths: lengths) { $0.flatMap { reason(for: $0, ofLength: lengths) } })
+        PreferenceRule(Condition(.length(lengths)) { $0.flatMap { reason(for: $0, ofLength: lengths) } })
     }
 }
 

@@ -40,19 +40,6 @@ extension PreferenceStore {
         resolved.core.commitOrReport(.one(name, nil))
     }
 
-    /// Removes what is stored for some preferences of this store, in one step and as one change.
-    ///
-    /// An error is reported to the issue handler, and nothing is changed then.
-    public func reset<each Value>(_ preferences: repeat Preference<each Value>) {
-        do {
-            try transaction { transaction in
-                repeat transaction.reset(each preferences)
-            }
-        } catch {
-            report(PreferencesError(.unencodable, from: error))
-        }
-    }
-
     /// Removes everything that this store itself holds, as one change.
     ///
     /// Nothing is removed, and that is reported, while what is stored can't be read.

@@ -28,7 +28,7 @@ func writeTogether(_ preferences: AppPreferences) throws {
 }
 
 func observe(_ preferences: AppPreferences) {
-    preferences.$isHidden.observe { _ in }  // warning: is unused
+    preferences.$isHidden.observe { _ in }  // warning: result of call to 'observe(at:includingCurrent:_:)' is unused
 
     var count = 0
     let observation = preferences.$isHidden.observe { _ in count += 1 }  // error: mutation of captured var 'count'

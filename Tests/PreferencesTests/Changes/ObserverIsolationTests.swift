@@ -1,5 +1,4 @@
 import DurableFile
-import FileTestSupport
 import Synchronization
 import Testing
 

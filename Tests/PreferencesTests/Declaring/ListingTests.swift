@@ -1,4 +1,3 @@
-import FileTestSupport
 import Preferences
 import Testing
 
