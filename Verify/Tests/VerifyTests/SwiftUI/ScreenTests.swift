@@ -86,18 +86,18 @@ struct ScreenTests {
     func everyFormOfDeclarationWorksAndFollowsTheEnvironmentsStore() throws {
         PreferenceStore.withIsolatedStores(["theme": "light", "count": 7]) {
             let host = Host(Declaring())
-            #expect(host.texts == ["light Pitt 7 inbox 100 - - 100"])
+            #expect(host.texts == ["light Pitt 7 inbox 100 - - 100", "0 0 5 inbox"])
         }
         let preview = PreferenceStore.inMemory([
             "theme": "dark", "user.name": "Jo", "item": "archive", "other": "inbox",
         ])
         let host = Host(Declaring().preferenceStore(preview))
-        #expect(host.texts == ["dark Jo 0 archive 100 - inbox 100"])
+        #expect(host.texts == ["dark Jo 0 archive 100 - inbox 100", "0 0 5 inbox"])
         try #require(host.control("Theme", of: Theme.self)).wrappedValue = .light
         #expect(preview["theme"] == "light")
         preview.set("Al", for: "nickname")
         host.update()
-        #expect(host.texts == ["light Jo 0 archive 100 Al inbox 100"])
+        #expect(host.texts == ["light Jo 0 archive 100 Al inbox 100", "0 0 5 inbox"])
         #expect(host.bodies == ["Declaring": 2])
     }
 

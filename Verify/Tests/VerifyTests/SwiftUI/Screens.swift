@@ -91,6 +91,10 @@ struct Declaring: View {
     @PreferenceState("nickname") var nickname: String?
     @PreferenceState("other") var other: SidebarItem?
     @PreferenceState("cached", coding: .json) var cached = Frame()
+    @PreferenceState("noFrame") var noFrame: Frame?
+    @PreferenceState("noCached", coding: .json, description: "Nothing at first.") var noCached: Frame?
+    @PreferenceState("level", .range(0...10), description: "From 0 to 10.") var level = 5
+    @PreferenceState("kind", .choices([.inbox]), description: "Where mail goes.") var kind = SidebarItem.inbox
 
     struct Frame: Codable, Sendable {
         var width = 100
@@ -100,6 +104,7 @@ struct Declaring: View {
         Text(
             "\(theme) \(name) \(count) \(item) \(frame.width) \(nickname ?? "-") \(other?.rawValue ?? "-") \(cached.width)"
         )
+        Text("\(noFrame?.width ?? 0) \(noCached?.width ?? 0) \(level) \(kind)")
         Picker("Theme", selection: $theme) {}
     }
 }
