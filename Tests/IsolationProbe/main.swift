@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Preferences
 
 // A program that the tests of isolation start: its first argument says what it does.
@@ -35,6 +36,30 @@ func useScopes(_ rounds: Int) async throws {
         }
         print("mixed up:", try await group.reduce(0, +))
     }
+}
+
+/// Shows how a program without the whole of Foundation reads texts that need it, and what is stored afterwards.
+func readTexts() {
+    struct Trip: Codable { var locale: Locale, zone: TimeZone }
+    let store = PreferenceStore.inMemory([
+        "locale": "de_AT", "zone": "Europe/Vienna", "offset": "GMT-0330", "trip": ["locale": "de_AT", "zone": "GMT"],
+        "former": ["locale": ["identifier": "de_AT"], "zone": "GMT"],
+    ])
+    store.onIssue { print($0.code, $0.name ?? "") }
+    let json = Data(#"{"identifier":"de_AT"}"#.utf8)
+    store.set(.data(json), for: "json")
+    let locale = Preference<Locale?>("locale", in: store)
+    let offset = Preference<TimeZone?>("offset", in: store)
+    print(locale.value?.identifier ?? "none", Preference<TimeZone?>("zone", in: store).value?.identifier ?? "none")
+    print(offset.value?.secondsFromGMT() ?? 0)
+    for name in ["trip", "former"] where Preference<Trip?>(name, in: store).value != nil { print(name, "is another") }
+    for coding in [PreferenceCoding<Locale?>.native, .json] {
+        let locale = Preference("json", in: store, coding: coding)
+        if let value = locale.value { print("json is", value.identifier) }
+    }
+    offset.value = offset.value
+    locale.value = Locale(identifier: "en_001")
+    print(store["offset"] ?? "", store["locale"] ?? "", locale.value?.identifier ?? "none")
 }
 
 /// What `count-reading-path.sh` counts: reads of values that are kept, in a function that the counter finds by its name.
@@ -77,6 +102,8 @@ case "use-files":
     try await use()
 case "scopes":
     try await useScopes(500)
+case "texts":
+    readTexts()
 case "read" where arguments.count == 5:
     guard let rounds = Int(arguments[4]) else { preconditionFailure("no number: \(arguments[4])") }
     switch arguments[2] {
@@ -91,5 +118,5 @@ case "read" where arguments.count == 5:
         preconditionFailure("read shared, shared-after-a-scope or own")
     }
 default:
-    print("use | use-files | scopes | read (shared | shared-after-a-scope | own) (Flag | Text) ROUNDS")
+    print("use | use-files | scopes | texts | read (shared | shared-after-a-scope | own) (Flag | Text) ROUNDS")
 }

@@ -102,6 +102,24 @@ struct ProgramTests {
 
         """
 
+    @Test
+    func localeAndZoneThatAProgramDoesNotKnowAreUnreadable() throws {
+        #expect(
+            try run("texts") == """
+                unreadable locale
+                unreadable zone
+                none none
+                -12600
+                unreadable trip
+                unreadable former
+                unreadable json
+                unreadable json
+                "GMT-0330" "en_001" en_001
+
+                """
+        )
+    }
+
     /// What the program prints, which must end well and have nothing else to complain of.
     private func run(
         _ command: String,

@@ -77,16 +77,18 @@ private enum StoredType {
     private static func schema(ofNative type: Any.Type) -> [String: PropertyListValue] {
         switch type {
         case is Bool.Type: ["type": "boolean"]
-        case is Int128.Type, is UInt128.Type: [:]
+        // As text where 64 bits don't hold it.
+        case is Int128.Type, is UInt128.Type: ["type": ["integer", "string"]]
         case is any (FixedWidthInteger & PreferenceValue).Type: ["type": "integer"]
         case is Double.Type, is Float.Type: ["type": "number"]
         case is String.Type, is Character.Type, is URL.Type, is UUID.Type, is Decimal.Type, is Locale.Type,
-            is TimeZone.Type:
+            is TimeZone.Type, is Duration.Type:
             ["type": "string"]
         // As the file has them, in an object with one key.
         case is Data.Type: ["type": "object", "required": ["$data"]]
         case is Date.Type: ["type": "object", "required": ["$date"]]
         case is any StoredAsArray.Type: ["type": "array"]
+        case is any StoredAsDictionary.Type: ["type": "object"]
         default: [:]
         }
     }
@@ -115,3 +117,8 @@ private enum StoredType {
 private protocol StoredAsArray {}
 extension Array: StoredAsArray {}
 extension Set: StoredAsArray {}
+extension Range: StoredAsArray {}
+extension ClosedRange: StoredAsArray {}
+
+private protocol StoredAsDictionary {}
+extension Dictionary: StoredAsDictionary {}

@@ -53,6 +53,8 @@ enum Adoption<Value> {
 
     private static func native(_ stored: PropertyListValue) throws -> Self {
         func open<Native: PreferenceValue>(_: Native.Type) throws -> Self { Self(try Native(storedValue: stored)) }
+        // Here and not in `Bool.init(storedValue:)`: a type that tries to decode a boolean before a string would lose its texts.
+        if Value.self == Bool.self, let value = stored.booleanInText { return Self(value) }
         guard let type = Value.self as? any PreferenceValue.Type else { return .nothing }
         return try open(type)
     }
@@ -154,10 +156,8 @@ struct JSONText {
         self.data = data
     }
 
-    /// The text of a value; nil where the value is nil.
-    init?(encoding value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
+    /// The text of a value; nil if the value is nil.
+    init?(encoding value: some Encodable, by encoder: JSONEncoder = .sorting) throws {
         data = try encoder.encode(value)
         if isNull { return nil }
     }
@@ -171,14 +171,27 @@ struct JSONText {
         }
     }
 
-    /// The value; nil where the text is `null` and the type takes that.
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value? {
-        let value = try JSONDecoder().decode(type, from: data)
+    /// The value; nil if the text is `null` and the type takes that.
+    func decode<Value: Decodable>(_ type: Value.Type, by decoder: JSONDecoder = JSONDecoder()) throws -> Value? {
+        // Foundation's own decoding makes another locale of one that the platform doesn't know.
+        if !isNull, [Locale.self, Locale?.self, TimeZone.self, TimeZone?.self].contains(where: { $0 == type }) {
+            return try PropertyListCoder.decode(type, from: decoder.decode(PropertyListValue.self, from: data))
+        }
+        let value = try decoder.decode(type, from: data)
         return isNull ? nil : value
     }
 
     /// Whether the text is JSON's null.
     var isNull: Bool {
         data.prefix(16).filter { !" \n\r\t".utf8.contains($0) }.elementsEqual("null".utf8)
+    }
+}
+
+extension JSONEncoder {
+    /// An encoder by which equal values are equal texts.
+    static var sorting: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
     }
 }

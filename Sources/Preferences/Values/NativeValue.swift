@@ -29,6 +29,9 @@ enum NativeValue {
         if try visitor.takes(UInt64.self) { return true }
         if try visitor.takes(Int128.self) { return true }
         if try visitor.takes(UInt128.self) { return true }
+        if try visitor.takes(Duration.self) { return true }
+        if try visitor.takes(Locale.self) { return true }
+        if try visitor.takes(TimeZone.self) { return true }
         if visitor.isDone { return false }
         if try visitor.takes(URL.self) { return true }
         if try visitor.takes(UUID.self) { return true }

@@ -1,5 +1,5 @@
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+public import FoundationEssentials
 #else
 public import Foundation
 #endif
@@ -85,6 +85,33 @@ extension PreferenceCoding where Value: Codable & Sendable {
         } decode: { stored in
             guard case .data(let data) = stored else { throw stored.mismatch(Value.self) }
             return try JSONText(data: data).decode(Value.self)
+        }
+    }
+
+    /// As JSON in data by coders of your choice, nil as not set.
+    ///
+    ///     let iso = PreferenceCoding<Event>.json("iso", encoder: { .iso }, decoder: { .iso })
+    ///
+    /// Let the encoder sort keys: else equal values may be stored as different data, which is a change.
+    ///
+    /// - Parameters:
+    ///   - identifier: Tells coders that differ apart.
+    ///   - encoder: Creates the encoder; called for each value, on any thread.
+    ///   - decoder: Creates the decoder; called for each value, on any thread.
+    public static func json(
+        _ identifier: String,
+        encoder: @escaping @Sendable () -> JSONEncoder = {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            return encoder
+        },
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+    ) -> PreferenceCoding {
+        PreferenceCoding(adopting: "json " + identifier) { value in
+            try JSONText(encoding: value, by: encoder()).map { .data($0.data) }
+        } decode: { stored in
+            guard case .data(let data) = stored else { throw stored.mismatch(Value.self) }
+            return try JSONText(data: data).decode(Value.self, by: decoder())
         }
     }
 

@@ -29,21 +29,34 @@ extension Date: PreferenceValue {
 extension URL: PreferenceValue {
     /// Takes the absolute text of a URL, query and fragment included; nothing is percent-encoded to make it one.
     ///
-    /// On Apple platforms also what `UserDefaults.set(_:forKey:)` stored for a URL: an archive, or the path of a file.
+    /// Takes also what `UserDefaults.set(_:forKey:)` stores for a URL: the absolute path of a file, and on Apple platforms an
+    /// archive.
     public init(storedValue: PropertyListValue) throws {
         if let url = try URL(fromUserDefaults: storedValue) {
             self = url
             return
         }
-        let text = try storedValue.string(as: URL.self)
+        let text =
+            if case .dictionary(let members) = storedValue, members.count == 1, let relative = members[Self.relativeKey]
+            {
+                try relative.string(as: URL.self)
+            } else {
+                try storedValue.string(as: URL.self)
+            }
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw storedValue.mismatch(URL.self)
         }
         self = url
     }
 
-    /// The absolute text; a base that the URL was made with is part of it.
-    public func storedValue() -> PropertyListValue? { .string(absoluteString) }
+    /// The absolute text, with a base that the URL was made with; in a dictionary if the text could be taken for a path.
+    public func storedValue() -> PropertyListValue? {
+        let text = absoluteString
+        return text.hasPrefix("/") || text.hasPrefix("~") ? [Self.relativeKey: .string(text)] : .string(text)
+    }
+
+    /// The key under which the URL's own `encode(to:)` has its text.
+    private static var relativeKey: String { "relative" }
 }
 
 extension UUID: PreferenceValue {
@@ -60,26 +73,89 @@ extension UUID: PreferenceValue {
 }
 
 extension Locale: PreferenceValue {
-    /// Takes an identifier; every text is one.
+    /// Takes an identifier.
+    ///
+    /// Throws if the platform makes another locale of it, as Linux does unless the program uses all of Foundation.
     public init(storedValue: PropertyListValue) throws {
-        self.init(identifier: try storedValue.string(as: Locale.self))
+        let identifier = try storedValue.identifier(as: Locale.self)
+        self.init(identifier: identifier)
+        guard isDenoted(by: identifier) else {
+            throw PreferencesError(
+                .unreadable,
+                "expected Locale, found \(storedValue.summary), of which this platform makes \"\(self.identifier)\""
+            )
+        }
     }
 
     /// The identifier.
     public func storedValue() -> PropertyListValue? { .string(identifier) }
+
+    /// Whether the text is the locale's identifier, perhaps in another of its spellings, such as "en-US" for "en_US".
+    private func isDenoted(by text: String) -> Bool {
+        text == identifier || Self.canonical(text) == Self.canonical(identifier)
+    }
+
+    private static func canonical(_ identifier: String) -> String {
+        canonicalIdentifier(from: identifier).replacing("-", with: "_").lowercased()
+    }
 }
 
 extension TimeZone: PreferenceValue {
-    /// Takes the identifier of a zone that the system knows.
+    /// Takes the identifier of a zone that the system knows, or an offset from GMT.
+    ///
+    /// On Linux the system knows names only if the program uses all of Foundation.
     public init(storedValue: PropertyListValue) throws {
-        guard let zone = TimeZone(identifier: try storedValue.string(as: TimeZone.self)) else {
+        let identifier = try storedValue.identifier(as: TimeZone.self)
+        let offset = Self.offset(in: identifier)
+        guard let zone = TimeZone(identifier: identifier) ?? offset.flatMap({ TimeZone(secondsFromGMT: $0) }),
+            offset == zone.secondsFromGMT() || zone.identifier.lowercased() == identifier.lowercased()
+        else {
             throw storedValue.mismatch(TimeZone.self)
         }
         self = zone
     }
 
-    /// The identifier.
-    public func storedValue() -> PropertyListValue? { .string(identifier) }
+    /// The identifier; throws if that doesn't say how many seconds the zone is away from GMT.
+    public func storedValue() throws -> PropertyListValue? {
+        if let offset = Self.offset(in: identifier), offset != secondsFromGMT() {
+            throw PreferencesError(
+                .unencodable,
+                "a time zone \(secondsFromGMT()) s from GMT can't be stored, as its identifier is \(identifier); "
+                    + "use an offset of whole minutes"
+            )
+        }
+        return .string(identifier)
+    }
+
+    /// The seconds that an identifier such as "GMT", "GMT+0130" or "UTC-1:30" says.
+    private static func offset(in identifier: String) -> Int? {
+        guard identifier.hasPrefix("GMT") || identifier.hasPrefix("UTC") else { return nil }
+        let rest = identifier.dropFirst(3)
+        guard let sign = rest.first else { return 0 }
+        guard sign == "+" || sign == "-" else { return nil }
+        let parts = rest.dropFirst().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ (1...4).contains($0.count) && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            let first = Int(parts[0])
+        else { return nil }
+        let (hours, minutes) =
+            switch (parts.count, parts[0].count) {
+            case (1, 3...): (first / 100, first % 100)
+            case (1, _): (first, 0)
+            default: (first, parts[1].count == 2 ? Int(parts[1]) ?? 60 : 60)
+            }
+        guard hours < 24, minutes < 60 else { return nil }
+        return (sign == "-" ? -60 : 60) * (hours * 60 + minutes)
+    }
+}
+
+extension PropertyListValue {
+    /// The identifier, also in the dictionary that `Codable` makes of a locale or a time zone.
+    fileprivate func identifier(as type: Any.Type) throws(PreferencesError) -> String {
+        guard case .dictionary(let members) = self, case .string(let identifier)? = members["identifier"] else {
+            return try string(as: type)
+        }
+        return identifier
+    }
 }
 
 extension Decimal: PreferenceValue {
@@ -106,7 +182,8 @@ extension Decimal: PreferenceValue {
 }
 
 extension Duration: PreferenceValue {
-    /// Takes decimal text of seconds with up to 18 digits behind the point, an integer or a real.
+    /// Takes decimal text of seconds with up to 18 digits behind the point, an integer or a real, and the halves that `Codable`
+    /// makes of a duration.
     public init(storedValue: PropertyListValue) throws {
         let duration: Duration? =
             switch storedValue {
@@ -114,6 +191,7 @@ extension Duration: PreferenceValue {
             case .integer(let value): Duration(attoseconds: Int128(value) * .attosecondsPerSecond)
             case .unsigned(let value): Duration(attoseconds: Int128(value) * .attosecondsPerSecond)
             case .real(let value): Duration(seconds: value)
+            case .array(let halves): Duration(halves)
             default: nil
             }
         guard let duration else { throw storedValue.mismatch(Duration.self) }
@@ -132,6 +210,16 @@ extension Duration: PreferenceValue {
             while text.utf8.last == UInt8(ascii: "0") { text.removeLast() }
         }
         return .string(text)
+    }
+
+    /// Creates the duration of its attoseconds' upper and lower 64 bits.
+    private init?(_ halves: [PropertyListValue]) {
+        guard halves.count == 2, case .integer(let upper) = halves[0] else { return nil }
+        switch halves[1] {
+        case .integer(let lower) where lower >= 0: self.init(attoseconds: Int128(upper) << 64 | Int128(lower))
+        case .unsigned(let lower): self.init(attoseconds: Int128(upper) << 64 | Int128(lower))
+        default: return nil
+        }
     }
 
     private init?(seconds text: String) {
@@ -178,7 +266,11 @@ extension Int128 {
 
 #if !canImport(Darwin) && !STANDINS
 extension URL {
-    /// No other way to keep a URL is known here.
-    init?(fromUserDefaults stored: PropertyListValue) throws { return nil }
+    /// The URL that user defaults keep: the path of a file.
+    init?(fromUserDefaults stored: PropertyListValue) throws {
+        guard case .string(let path) = stored, path.hasPrefix("/") else { return nil }
+        // Without a look at the disk, which would make another URL of a folder that was removed.
+        self.init(filePath: path, directoryHint: .inferFromPath)
+    }
 }
 #endif

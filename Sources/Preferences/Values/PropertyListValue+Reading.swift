@@ -71,6 +71,16 @@ extension PropertyListValue {
         if let value = Int64(text) { return .integer(value) }
         return UInt64(text).map { .unsigned($0) }
     }
+
+    /// The boolean that a string spells in a way that `UserDefaults.bool(forKey:)` documents, in capitals or not.
+    var booleanInText: Bool? {
+        guard case .string(let text) = self else { return nil }
+        switch text.lowercased() {
+        case "yes", "true", "1": return true
+        case "no", "false", "0": return false
+        default: return nil
+        }
+    }
 }
 
 /// How nil stands inside arrays and dictionaries, which have no place for it.
@@ -127,14 +137,11 @@ func reinterpreted<Value, Target>(_ value: Value, as type: Target.Type) -> Targe
 }
 
 extension PropertyListValue {
-    /// What a person may have meant by text that is given for a declared type, besides the text itself and JSON, which
-    /// every coding reads: yes and no, and a date.
+    /// The values that text given for a declared type may mean besides itself and JSON, which every coding reads: a boolean
+    /// or a date.
     static func readings(of text: String) -> [PropertyListValue] {
-        switch text.lowercased() {
-        case "yes", "on": return [.boolean(true)]
-        case "no", "off": return [.boolean(false)]
-        default: return DateText.seconds(of: text).map { [.date(Date(timeIntervalSinceReferenceDate: $0))] } ?? []
-        }
+        if let value = PropertyListValue.string(text).booleanInText { return [.boolean(value)] }
+        return DateText.seconds(of: text).map { [.date(Date(timeIntervalSinceReferenceDate: $0))] } ?? []
     }
 }
 

@@ -43,6 +43,27 @@ extension PreferenceCoding where Value == Frame {
 }
 // end
 
+// snippet: json coders
+extension PreferenceCoding where Value: Codable & Sendable {
+    static var isoJSON: PreferenceCoding {
+        .json(
+            "iso",
+            encoder: {
+                let encoder = JSONEncoder()
+                encoder.dateEncodingStrategy = .iso8601
+                encoder.outputFormatting = .sortedKeys
+                return encoder
+            },
+            decoder: {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = .iso8601
+                return decoder
+            }
+        )
+    }
+}
+// end
+
 // snippet: nested groups
 struct EditorPreferences: PreferenceGroup {
     @Preference("editor.font") var font = "Serif"
@@ -282,6 +303,15 @@ struct ValuesSnippets {
         #expect(output.lines == (try Snippet.shownOutput(of: "codings")))
         store.set("10", for: "c")
         #expect(throws: PreferencesError.self) { try own.read() }
+    }
+
+    @Test
+    func codersOfChoiceStoreJSON() throws {
+        let store = PreferenceStore.inMemory()
+        let dates = Preference("dates", default: [Date](), in: store, coding: .isoJSON)
+        dates.value = [Date(timeIntervalSince1970: 0)]
+        #expect(store["dates"] == .data(Data(#"["1970-01-01T00:00:00Z"]"#.utf8)))
+        #expect(try dates.read() == [Date(timeIntervalSince1970: 0)])
     }
 
     @Test

@@ -43,6 +43,17 @@ private struct Whole: PreferenceGroup {
     @Preference("look", .choices([.dark])) var look: Look?
     @Preference("name", .length(1...8)) var name = "Pitt"
     @Preference("few", .length(0...3)) var few: [Int]? = nil
+    @Preference("delay") var delay = Duration.milliseconds(1500)
+    @Preference("price") var price = Decimal(7)
+    @Preference("identifier") var identifier: UUID?
+    @Preference("folder") var folder: URL?
+    @Preference("locale") var locale: Locale?
+    @Preference("zone") var zone: TimeZone?
+    @Preference("letter") var letter: Character = "a"
+    @Preference("huge") var huge: Int128 = 1
+    @Preference("tags") var tags: Set<String> = []
+    @Preference("span") var span = 1..<5
+    @Preference("counts") var counts: [String: Int] = [:]
     let inner = Part()
     let plain = Preference("plain", default: 9)
 }
@@ -78,6 +89,17 @@ struct SchemaTests {
         ("recent", #"{"default": [], "type": "array"}"#),
         ("even", #"{"default": 2, "type": "integer"}"#),
         ("window.width", #"{"default": 800, "description": "In points.", "type": "integer"}"#),
+        ("delay", #"{"default": "1.5", "type": "string"}"#),
+        ("price", #"{"default": "7", "type": "string"}"#),
+        ("identifier", #"{"type": "string"}"#),
+        ("folder", #"{"type": "string"}"#),
+        ("locale", #"{"type": "string"}"#),
+        ("zone", #"{"type": "string"}"#),
+        ("letter", #"{"default": "a", "type": "string"}"#),
+        ("huge", #"{"default": 1, "type": ["integer", "string"]}"#),
+        ("tags", #"{"default": [], "type": "array"}"#),
+        ("span", #"{"default": [1, 5], "type": "array"}"#),
+        ("counts", #"{"default": {}, "type": "object"}"#),
         ("plain", #"{"default": 9, "type": "integer"}"#),
     ])
     func schemaSaysWhatTheDeclarationDoes(_ name: String, _ schema: String) throws {
@@ -86,7 +108,7 @@ struct SchemaTests {
 
     @Test
     func everyPreferenceIsInTheSchemaOnce() throws {
-        #expect(try properties(of: Whole(in: .inMemory())).count == 20)
+        #expect(try properties(of: Whole(in: .inMemory())).count == 31)
     }
 
     @Test

@@ -1,3 +1,4 @@
+import FileTestSupport
 import FoundationEssentials
 import Preferences
 import Testing
@@ -90,6 +91,153 @@ struct PreferenceCodingTests {
         check([.native, .propertyList], [date], [[.date(date)], [1.5], json("[1.5]"), ["1.5"]])
         check([.native, .propertyList], ["a": date], [["a": 1.5]])
         check([.native, .propertyList], [date...date], [[[1.5, 1.5]], [[.date(date), .date(date)]]])
+    }
+
+    /// As `Codable` has them, and as the library itself once stored them inside `Codable` types.
+    @Test
+    func formerFormsAreRead() throws {
+        struct Box: Codable, Equatable, Sendable {
+            var delay = Duration(attoseconds: 3 << 64 | 5)
+            var locale = Locale(identifier: "de_AT")
+            var zone = TimeZone(identifier: "Europe/Vienna")
+        }
+        func check<Value: Equatable & PreferenceValue & Codable>(_ value: Value, _ stored: PropertyListValue) throws {
+            for coding in [PreferenceCoding<Value>.native, .propertyList] {
+                #expect(try coding.decode(stored) == value)
+            }
+            for coding in [PreferenceCoding<[Value]>.native, .propertyList] {
+                #expect(try coding.decode([stored]) == [value])
+            }
+        }
+        let delays: [(Duration, PropertyListValue)] = [
+            (.milliseconds(1500), [0, 1_500_000_000_000_000_000]), (Duration(attoseconds: -1), [-1, .unsigned(.max)]),
+            (Duration(attoseconds: .min), [.integer(.min), 0]),
+        ]
+        for (delay, stored) in delays { try check(delay, stored) }
+        try check(Locale(identifier: "de_AT"), ["current": 0, "identifier": "de_AT"])
+        try check(try #require(TimeZone(identifier: "Europe/Vienna")), ["identifier": "Europe/Vienna"])
+        let stored: PropertyListValue = [
+            "delay": [3, 5], "locale": ["current": 0, "identifier": "de_AT"], "zone": ["identifier": "Europe/Vienna"],
+        ]
+        #expect(try PreferenceCoding<Box>.propertyList.decode(stored) == Box())
+        for malformed in [[0], [0, -1], [1.5, 0], [0, 0, 0]] as [PropertyListValue] {
+            #expect(readError(Duration.self, malformed)?.code == .unreadable)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("YES", true), ("yes", true), ("True", true), ("1", true), ("NO", false), ("no", false), ("FALSE", false),
+            ("0", false), ("y", nil), ("N", nil), ("t", nil), ("on", nil), ("off", nil), ("2", nil), ("01", nil),
+            ("1.0", nil), (" YES", nil), ("yes ", nil), ("yesx", nil), ("", nil),
+        ] as [(String, Bool?)]
+    )
+    func textOfABooleanReadsAsInUserDefaults(_ text: String, _ value: Bool?) throws {
+        let stored = PropertyListValue.string(text)
+        func check<Value: Equatable>(_ coding: PreferenceCoding<Value>, _ stored: PropertyListValue, _ value: Value?)
+            throws
+        {
+            if let value {
+                #expect(try coding.decode(stored) == value)
+            } else {
+                #expect(throws: PreferencesError.self) { try coding.decode(stored) }
+            }
+        }
+        for coding in [PreferenceCoding<Bool>.native, .propertyList, .json, .jsonString] {
+            try check(coding, stored, value)
+        }
+        try check(PreferenceCoding<Bool?>.native, stored, value.map { .some($0) })
+        try check(PreferenceCoding<[Bool]>.native, [stored], value.map { [$0] })
+        try check(PreferenceCoding<[String: Bool]>.native, ["a": stored], value.map { ["a": $0] })
+        let strict = PreferenceCoding<Bool>("strict", encode: { .boolean($0) }, decode: { try Bool(storedValue: $0) })
+        for coding in [PreferenceCoding<Bool>.native, strict] {
+            let layered = PreferenceStore.layered([.arguments(["-flag", text]), .inMemory()])
+            layered.onIssue { #expect($0.code == .unreadable && value == nil) }
+            let flag = Preference("flag", default: !(value ?? true), in: layered, coding: coding)
+            #expect(flag.value == value ?? false)
+            #expect(flag.source == (value == nil ? .default : .layer("arguments")))
+        }
+    }
+
+    /// A type that tries several kinds must find its texts as texts.
+    @Test
+    func textOfABooleanStaysTextForATypeThatTakesBoth() throws {
+        enum Either: Codable, Equatable, Sendable {
+            case flag(Bool), text(String)
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                do { self = .flag(try container.decode(Bool.self)) } catch {
+                    self = .text(try container.decode(String.self))
+                }
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                switch self {
+                case .flag(let flag): try container.encode(flag)
+                case .text(let text): try container.encode(text)
+                }
+            }
+        }
+        for value in [Either.text("yes"), .flag(true)] { try roundTrip([value], .propertyList) }
+    }
+
+    @Test
+    func absolutePathIsAFileURL() throws {
+        for (path, text) in [
+            ("/home/a b", "file:///home/a%20b"), ("/ü/", "file:///%C3%BC/"), ("/a%20b", "file:///a%2520b"),
+        ] {
+            let stored = PropertyListValue.string(path)
+            for coding in [PreferenceCoding<URL>.native, .propertyList, .json] {
+                #expect(try coding.decode(stored)?.absoluteString == text)
+            }
+            #expect(try PreferenceCoding<[URL]>.native.decode([stored])?.first?.isFileURL == true)
+            #expect(Preference<URL?>("folder", in: .inMemory(["folder": stored])).value?.absoluteString == text)
+            #expect(Preference<String?>("folder", in: .inMemory(["folder": stored])).value == path)
+        }
+    }
+
+    @Test
+    func jsonIsStoredByCodersOfChoice() throws {
+        let uses = Counter()
+        func coding<Value: Codable & Sendable>(_ type: Value.Type, _ identifier: String = "iso") -> PreferenceCoding<
+            Value
+        > {
+            .json(
+                identifier,
+                encoder: {
+                    uses.next()
+                    let encoder = JSONEncoder()
+                    encoder.dateEncodingStrategy = .iso8601
+                    return encoder
+                },
+                decoder: {
+                    uses.next()
+                    let decoder = JSONDecoder()
+                    decoder.dateDecodingStrategy = .iso8601
+                    return decoder
+                }
+            )
+        }
+        let dates = [Date(timeIntervalSince1970: 0)]
+        let stored = Self.json(#"["1970-01-01T00:00:00Z"]"#)
+        #expect(try coding([Date].self).encode(dates) == stored)
+        #expect(try coding([Date].self).decode(stored) == dates)
+        #expect(uses.value == 2, "a coder for each use")
+        #expect(try coding([Date].self).decode([.date(dates[0])]) == dates, "what others stored is read")
+        #expect(try coding([Date]?.self).encode(nil) == nil)
+        #expect(try coding([Date]?.self).decode(Self.json("null")) == .none)
+        let error = try #require(throws: PreferencesError.self) {
+            try coding(Point.self).decode(Self.json(#"{"x":1}"#))
+        }
+        #expect(error.code == .unreadable && error.message == #"missing key "y""#)
+        #expect(throws: PreferencesError.self) { try coding([Double].self).encode([.nan]) }
+        let identifiers = [
+            coding(Point.self).identifier, coding(Point.self, "json").identifier, coding(Point.self, "").identifier,
+            PreferenceCoding<Point>.json.identifier, PreferenceCoding<Point>.jsonString.identifier,
+            PreferenceCoding<Point>.json("String").identifier,
+        ]
+        #expect(Set(identifiers).count == identifiers.count)
+        #expect(try encoded(Point(x: 1, y: 2), .json("plain")) == Self.json(#"{"x":1,"y":2}"#))
     }
 
     @Test

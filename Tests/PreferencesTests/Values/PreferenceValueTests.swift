@@ -78,10 +78,80 @@ struct PreferenceValueTests {
             try roundTripBoth(try #require(Decimal(string: text)))
         }
         try roundTripBoth(Decimal.nan)
-        try roundTripBoth(Locale(identifier: "de_AT"))
-        try roundTripBoth(try #require(TimeZone(secondsFromGMT: 3600)))
+        // By their texts: a platform that knows neither makes one value of any two.
+        for text in ["de_AT", "en-US", "zh-Hant_TW", "de_DE@calendar=gregorian"] {
+            let locale = try Locale(storedValue: .string(text))
+            #expect(locale.identifier == text && locale.storedValue() == .string(text))
+            try roundTripBoth(locale)
+        }
+        for text in ["GMT+0100", "GMT-0330", "Europe/Vienna", "America/St_Johns"] {
+            let zone = try TimeZone(storedValue: .string(text))
+            #expect(try zone.identifier == text && zone.storedValue() == .string(text))
+            try roundTripBoth(zone)
+        }
         try roundTrip(Character("👩‍👩‍👧"), .native)
         try roundTripBoth(Date(timeIntervalSinceReferenceDate: 785_451_600.123_456_7.nextUp))
+    }
+
+    @Test(arguments: [
+        ("GMT", 0), ("UTC", 0), ("GMT+1", 3600), ("GMT+01", 3600), ("GMT-1:30", -5400), ("UTC-0130", -5400),
+        ("GMT+1800", 64800),
+    ])
+    func timeZoneOfAnOffsetIsReadInAnySpelling(_ text: String, _ offset: Int) throws {
+        #expect(try TimeZone(storedValue: .string(text)).secondsFromGMT() == offset)
+    }
+
+    @Test(arguments: ["GMT+", "GMT+1:3", "GMT+0160", "GMT+2500", "GMT+1x", "GMT+1:", "GMT*1", "GMT+12345", "UT"])
+    func textThatIsNoTimeZoneIsUnreadable(_ text: String) {
+        #expect(readError(TimeZone.self, .string(text))?.code == .unreadable)
+    }
+
+    @Test
+    func timeZoneWhoseIdentifierLeavesSecondsOutIsNotStored() throws {
+        let zone = try #require(TimeZone(secondsFromGMT: 3601))
+        let preference = Preference("zone", default: zone, in: .inMemory(["zone": "GMT+0200"]))
+        let error = try #require(throws: PreferencesError.self) { try preference.write(zone) }
+        #expect(error.code == .unencodable)
+        #expect(preference.storedValue == "GMT+0200")
+    }
+
+    @Test
+    func urlThatLooksLikeAPathIsNoFileURL() throws {
+        for text in ["/a?b#c", "/", "//host/a", "~/x", "~"] {
+            let url = try #require(URL(string: text))
+            try roundTripBoth(url)
+            try roundTripBoth([url])
+            #expect(try URL(storedValue: try #require(url.storedValue())).scheme == nil)
+        }
+    }
+
+    /// Alone, in collections and inside `Codable` types.
+    @Test
+    func nativeTypeHasOneForm() throws {
+        struct Box<Content: PreferenceValue & Codable & Hashable>: Codable, Hashable, Sendable { var content: Content }
+        func check<Value: PreferenceValue & Codable & Hashable>(_ value: Value, _ stored: PropertyListValue) throws {
+            #expect(try value.storedValue() == stored)
+            #expect(try encoded(value, .propertyList) == stored)
+            #expect(try encoded([value], .native) == [stored])
+            #expect(try encoded([value], .propertyList) == [stored])
+            #expect(try encoded(["a": value], .native) == ["a": stored])
+            #expect(try encoded(["a": value], .propertyList) == ["a": stored])
+            #expect(try encoded(Box(content: value), .propertyList) == ["content": stored])
+            try roundTrip(Box(content: value), .propertyList)
+            try roundTrip([value: [value]], .propertyList)
+        }
+        try check(Duration.milliseconds(1500), "1.5")
+        try check(Locale(identifier: "de_AT"), "de_AT")
+        try check(try #require(TimeZone(identifier: "Europe/Vienna")), "Europe/Vienna")
+        try check(try #require(URL(string: "https://a.b/c?d")), "https://a.b/c?d")
+        try check(
+            try #require(UUID(uuidString: "1B4E28BA-2FA1-11D2-883F-0016D3CCA427")),
+            "1B4E28BA-2FA1-11D2-883F-0016D3CCA427"
+        )
+        try check(try #require(Decimal(string: "12.34")), "12.34")
+        try check(Date(timeIntervalSinceReferenceDate: 1.5), .date(Date(timeIntervalSinceReferenceDate: 1.5)))
+        try check(Data([1]), .data(Data([1])))
+        try check(Int128.max, .string(Int128.max.description))
     }
 
     @Test
