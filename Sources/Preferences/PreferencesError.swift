@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a preference could not be read or written, and what to do about it.
 public struct PreferencesError: Error, Sendable {
     /// The kind of an error, to compare with; new kinds may be added.
@@ -97,5 +103,63 @@ extension PreferencesError: CustomStringConvertible {
         text += message
         if let cause { text += " (\(cause))" }
         return text.escapingControls()
+    }
+}
+
+extension PreferencesError: LocalizedError {
+    /// The whole error in one line, as `description`; not translated.
+    public var errorDescription: String? { description }
+}
+
+// So that a `catch` need not go through `error.code`.
+extension PreferencesError {
+    /// The code `Code.unreadable`, for `catch PreferencesError.unreadable`.
+    public static let unreadable = Code.unreadable
+    /// The code `Code.invalid`, for `catch PreferencesError.invalid`.
+    public static let invalid = Code.invalid
+    /// The code `Code.unencodable`, for `catch PreferencesError.unencodable`.
+    public static let unencodable = Code.unencodable
+    /// The code `Code.invalidName`, for `catch PreferencesError.invalidName`.
+    public static let invalidName = Code.invalidName
+    /// The code `Code.managed`, for `catch PreferencesError.managed`.
+    public static let managed = Code.managed
+    /// The code `Code.hidden`, for `catch PreferencesError.hidden`.
+    public static let hidden = Code.hidden
+    /// The code `Code.readOnly`, for `catch PreferencesError.readOnly`.
+    public static let readOnly = Code.readOnly
+    /// The code `Code.notPermitted`, for `catch PreferencesError.notPermitted`.
+    public static let notPermitted = Code.notPermitted
+    /// The code `Code.wrongStore`, for `catch PreferencesError.wrongStore`.
+    public static let wrongStore = Code.wrongStore
+    /// The code `Code.conflict`, for `catch PreferencesError.conflict`.
+    public static let conflict = Code.conflict
+    /// The code `Code.busy`, for `catch PreferencesError.busy`.
+    public static let busy = Code.busy
+    /// The code `Code.unavailable`, for `catch PreferencesError.unavailable`.
+    public static let unavailable = Code.unavailable
+    /// The code `Code.notDurable`, for `catch PreferencesError.notDurable`.
+    public static let notDurable = Code.notDurable
+    /// The code `Code.outcomeUnknown`, for `catch PreferencesError.outcomeUnknown`.
+    public static let outcomeUnknown = Code.outcomeUnknown
+    /// The code `Code.damaged`, for `catch PreferencesError.damaged`.
+    public static let damaged = Code.damaged
+    /// The code `Code.unknownFormat`, for `catch PreferencesError.unknownFormat`.
+    public static let unknownFormat = Code.unknownFormat
+    /// The code `Code.accountChanged`, for `catch PreferencesError.accountChanged`.
+    public static let accountChanged = Code.accountChanged
+    /// The code `Code.tooLarge`, for `catch PreferencesError.tooLarge`.
+    public static let tooLarge = Code.tooLarge
+    /// The code `Code.feedbackLoop`, for `catch PreferencesError.feedbackLoop`.
+    public static let feedbackLoop = Code.feedbackLoop
+    /// The code `Code.newerVersion`, for `catch PreferencesError.newerVersion`.
+    public static let newerVersion = Code.newerVersion
+    /// The code `Code.misuse`, for `catch PreferencesError.misuse`.
+    public static let misuse = Code.misuse
+}
+
+extension PreferencesError.Code {
+    /// Returns whether an error is a `PreferencesError` of the code, for `catch` and `case`.
+    public static func ~= (code: Self, error: any Error) -> Bool {
+        (error as? PreferencesError)?.code == code
     }
 }

@@ -45,7 +45,7 @@ func readTexts() {
         "locale": "de_AT", "zone": "Europe/Vienna", "offset": "GMT-0330", "trip": ["locale": "de_AT", "zone": "GMT"],
         "former": ["locale": ["identifier": "de_AT"], "zone": "GMT"],
     ])
-    store.onIssue { print($0.code, $0.name ?? "") }
+    store.issueHandler = { print($0.code, $0.name ?? "") }
     let json = Data(#"{"identifier":"de_AT"}"#.utf8)
     store.set(.data(json), for: "json")
     let locale = Preference<Locale?>("locale", in: store)

@@ -109,7 +109,7 @@ extension Preference {
     /// The value that stored values give, or the default.
     func value(of candidates: StoredCandidates, isReporting: Bool = true) -> Value {
         let (value, problems) = declaration.read(candidates)
-        if isReporting { declaration.report(problems) }
+        if isReporting { store.report(unreadable: problems, name: name) }
         return value ?? defaultValue
     }
 }

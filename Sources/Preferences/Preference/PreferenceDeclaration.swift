@@ -101,7 +101,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             // The value that was replaced ends here, outside of the lock: its deinit may be anybody's code.
             withExtendedLifetime(replaced) {}
             guard !problems.isEmpty else { return value }
-            report(problems)
+            store.report(unreadable: problems, name: name)
             // From here on a change below the unreadable value is told; one that came before is read.
             if store.core.state.withLock({ _ in slot.isUnchanged(since: ticket) }) { return value }
         }
@@ -182,7 +182,7 @@ extension PreferenceDeclaration {
             throw PreferencesError(
                 .unreadable,
                 name: name,
-                "what is stored is not a \(Value.self); it stays as it is",
+                "what is stored is not a \(Value.self)",
                 cause: error
             )
         }
@@ -190,43 +190,36 @@ extension PreferenceDeclaration {
             throw PreferencesError(
                 .invalid,
                 name: name,
-                "the stored value is not allowed: \(reason); it stays as it is"
+                "the stored value is not allowed: \(reason)"
             )
         }
         return value
     }
 
     /// The first candidate that can be read, and what was wrong with those before it.
-    func read(_ candidates: StoredCandidates) -> (value: Value?, problems: [PreferencesError]) {
-        var problems: [PreferencesError] = []
+    func read(_ candidates: StoredCandidates) -> (value: Value?, problems: [UnreadableValue]) {
+        var problems: [(candidate: StoredCandidate, error: PreferencesError)] = []
         let value = candidates.firstResult { candidate in
             do throws(PreferencesError) {
                 return try decode(candidate)
             } catch {
-                problems.append(error)
+                problems.append((candidate, error))
                 return nil
             }
         }
-        return (value, problems)
+        return (value, problems.map { $0.candidate.unreadable(because: $0.error, isDefaultUsed: value == nil) })
     }
 
     /// As `read`, for those who must not take a default for a value: throws if a stored value can't be read.
     func readStrictly(_ candidates: StoredCandidates) throws(PreferencesError) -> Value? {
         let (value, problems) = read(candidates)
-        if value == nil, let problem = problems.first { throw problem }
+        if value == nil, let problem = problems.first { throw problem.error }
         return value
     }
 
     /// Whether a candidate answers for the name.
     func canRead(_ candidate: StoredCandidate) -> Bool {
         do throws(PreferencesError) { return try decode(candidate) != nil } catch { return false }
-    }
-
-    /// Reports what could not be read, once for each stored value and kind of reader.
-    func report(_ problems: [PreferencesError]) {
-        guard !problems.isEmpty else { return }
-        let reader = SlotKey(type: ObjectIdentifier(Value.self), coding: coding.identifier)
-        store.report(unreadable: problems, name: name, by: reader)
     }
 
     private func decode(_ candidate: StoredCandidate) throws(PreferencesError) -> Value? {

@@ -1,10 +1,14 @@
 internal import DurableFile
+internal import Synchronization
 
 /// Who is told of what can't be thrown.
 final class IssueReporter: Sendable {
     typealias Handler = @Sendable (PreferencesError) -> Void
 
+    /// Tells reporters apart, also from one that had its place in memory before; never zero.
+    let id = count.wrappingAdd(1, ordering: .relaxed).newValue
     private let handler = Lock<Handler?>(nil)
+    private static let count = Atomic<UInt64>(0)
     private static let standard = Lock<Handler>({ writeToLog($0.description) })
 
     func setHandler(_ handler: Handler?) {

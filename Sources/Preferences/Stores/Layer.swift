@@ -153,7 +153,8 @@ final class LayerList: Sendable {
         StoredCandidate(
             value: value,
             isText: layers[index].isText,
-            layer: index == writableIndex ? nil : layers[index].name
+            layer: index == writableIndex ? nil : layers[index].name,
+            source: layers[index].source
         )
     }
 }

@@ -173,9 +173,6 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     @exclusivity(unchecked) private var slots: [SlotKey: PreferenceCell] = [:]
     /// How many slots there may be before those that nobody uses are dropped.
     private var slotLimit = 8
-    /// Who has reported the stored value as unreadable already, whatever their rule: a view may declare its own
-    /// each time.
-    @exclusivity(unchecked) private var reported: Set<SlotKey> = []
 
     var isObserved: Bool { !subscriptions.isEmpty }
 
@@ -192,7 +189,6 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Makes every slot of the name read the store again, after a change that is shown or below a stronger layer's value.
     func invalidate(isShown: Bool = true) {
         if isShown { isUnreadable = false }
-        if !reported.isEmpty { reported.removeAll() }
         for slot in slots.values { slot.invalidate() }
     }
 
@@ -209,9 +205,5 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
         return slot
     }
 
-    /// Whether this is the first report of the stored value by a type and coding.
-    func isFirstReport(by reader: SlotKey) -> Bool {
-        isUnreadable = true
-        return reported.insert(reader).inserted
-    }
+    func noteUnreadable() { isUnreadable = true }
 }

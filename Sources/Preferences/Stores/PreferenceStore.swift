@@ -160,9 +160,10 @@ extension PreferenceStore {
         core.report(error)
     }
 
-    /// Reports what could not be read, once for each stored value and kind of reader.
-    func report(unreadable problems: [PreferencesError], name: String, by reader: SlotKey) {
-        guard !problems.isEmpty, core.state.withLock({ $0.isFirstReport(on: name, by: reader) }) else { return }
-        for problem in problems { report(problem) }
+    /// Reports values that can't be read, each once to each handler until it changes.
+    func report(unreadable problems: [UnreadableValue], name: String) {
+        guard !problems.isEmpty else { return }
+        core.state.withLock { $0.noteUnreadable(name) }
+        for problem in problems { core.report(problem, of: name) }
     }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// One thread at a time has the turn: it alone calls the backend and changes the values. The turn is no lock: it may be
 /// waited for, but nobody waits for it with a lock held. The values change only while the locks of all stores that show
 /// a changed name are held together, so whoever holds a store's lock sees all its layers at one moment.
-final class Source: Sendable {
+final class Source: ValueSource {
     /// Nil where the values are in memory only, and here.
     let backend: (any PreferenceBackend)?
     /// The backend where it is asked for names.
@@ -101,9 +101,32 @@ final class Source: Sendable {
 
     /// Calls the handler of the store that was made over this source; without one those of the stores that show it too.
     func report(_ error: PreferencesError) {
-        let above = issues.hasHandler ? [] : cores.map(\.issues).filter { $0 !== issues && $0.hasHandler }
-        IssueReporter.report(error, to: above.isEmpty ? [issues] : above)
+        IssueReporter.report(error, to: reporters)
     }
+
+    var reporters: [IssueReporter] {
+        let above = issues.hasHandler ? [] : cores.map(\.issues).filter { $0 !== issues && $0.hasHandler }
+        return above.isEmpty ? [issues] : above
+    }
+
+    /// Returns those of some reporters whose handlers are yet to be notified of a value that can't be read, and notes that
+    /// they are.
+    ///
+    /// Kept here and not in a store, as several stores with one handler may show the value.
+    func reporters(
+        for key: UnreadableValue.Key,
+        of name: String,
+        among reporters: [IssueReporter]
+    ) -> [IssueReporter] {
+        let handling = reporters.filter(\.hasHandler)
+        return state.withLock { state in
+            // Without handlers of their own they all have the default one.
+            if handling.isEmpty { return state.isFirstReport(of: key, of: name, to: 0) ? reporters : [] }
+            return handling.filter { state.isFirstReport(of: key, of: name, to: $0.id) }
+        }
+    }
+
+    var path: String? { (backend as? FileBackend)?.path }
 }
 
 // MARK: Opening
@@ -264,7 +287,7 @@ extension Source {
         var publications = Publications()
         let isStored = state.withLock { state in
             guard values.hold(condition) else { return false }
-            publish(changes, publication, with: state, into: &publications)
+            publish(changes, publication, with: &state, into: &publications)
             return true
         }
         publications.send()
@@ -409,18 +432,19 @@ extension Source {
         _ publication: Publication,
         into publications: inout Publications
     ) {
-        state.withLock { publish(changes, publication, with: $0, into: &publications) }
+        state.withLock { publish(changes, publication, with: &$0, into: &publications) }
     }
 
     /// As above, with the source's lock, which keeps the list of stores as it is.
     private func publish(
         _ changes: ValueChanges,
         _ publication: Publication,
-        with state: borrowing SourceState,
+        with state: inout SourceState,
         into publications: inout Publications
     ) {
         let changed = values.differences(of: changes)
         guard !changed.isEmpty else { return }
+        state.forgetReports(of: changed)
         change(changed, for: state.cores[...], preparing: changed, publication, &publications)
     }
 

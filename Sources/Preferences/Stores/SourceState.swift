@@ -14,8 +14,19 @@ struct SourceState {
     /// The names that the backend was asked for; nil where it lists all it has.
     var known: Set<String>?
     private var isReported = false
+    /// The handlers that were notified of values that can't be read, by the values' names, until these change.
+    private var reported: [String: [UnreadableValue.Key: Set<UInt64>]] = [:]
 
     init() {}
+
+    /// Whether a handler wasn't notified yet of a value that can't be read.
+    mutating func isFirstReport(of key: UnreadableValue.Key, of name: String, to handler: UInt64) -> Bool {
+        reported[name, default: [:]][key, default: []].insert(handler).inserted
+    }
+
+    mutating func forgetReports(of changes: ShortList<ValueChange>) {
+        if !reported.isEmpty { changes.forEach { reported[$0.name] = nil } }
+    }
 
     /// Whether nobody was told yet why the backend can't be opened.
     mutating func isFirstReport() -> Bool {

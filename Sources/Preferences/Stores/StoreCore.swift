@@ -79,13 +79,25 @@ final class StoreCore: SourceUser {
         for layer in list.layers { layer.source.detach(self) }
     }
 
-    /// Reports to this store's handler, or for a store without layers to that of whoever shows its source.
+    /// Reports to this store's handler, or for a store without layers to those of the stores that show its source.
     func report(_ error: PreferencesError) {
-        if !issues.hasHandler, let layer = madeLayers?.layers.first, layer.source.issues === issues {
-            layer.source.report(error)
-        } else {
-            IssueReporter.report(error, to: [issues])
+        IssueReporter.report(error, to: reporters)
+    }
+
+    /// Reports a stored value that can't be read to each handler that wasn't notified of it yet.
+    func report(_ problem: UnreadableValue, of name: String) {
+        guard let layer = madeLayers?.layers.first(where: { $0.source === problem.source }) else {
+            return report(problem.error)
         }
+        let reporters = layer.source.reporters(for: problem.key, of: layer.spelled(name), among: reporters)
+        if !reporters.isEmpty { IssueReporter.report(problem.error, to: reporters) }
+    }
+
+    private var reporters: [IssueReporter] {
+        guard !issues.hasHandler, let layer = madeLayers?.layers.first, layer.source.issues === issues else {
+            return [issues]
+        }
+        return layer.source.reporters
     }
 }
 

@@ -183,9 +183,9 @@ extension StoreState {
         return Array(forgotten.values)
     }
 
-    /// Whether this is the first report of a name's stored value by a type and coding.
-    mutating func isFirstReport(on name: String, by reader: SlotKey) -> Bool {
-        node(of: name).isFirstReport(by: reader)
+    /// Notes that a name's stored value can't be read.
+    mutating func noteUnreadable(_ name: String) {
+        node(of: name).noteUnreadable()
     }
 
     private mutating func node(of name: String) -> PreferenceNode {

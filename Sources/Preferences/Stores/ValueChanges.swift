@@ -113,6 +113,12 @@ struct ShortList<Element> {
 extension ShortList: Sendable where Element: Sendable {}
 extension ShortList: Equatable where Element: Equatable {}
 
+/// A source as messages about its values know it.
+protocol ValueSource: AnyObject, Sendable {
+    /// The file that the values are in, if any.
+    var path: String? { get }
+}
+
 /// A stored value that may answer for a name.
 struct StoredCandidate: Equatable, Sendable {
     let value: PropertyListValue
@@ -120,6 +126,59 @@ struct StoredCandidate: Equatable, Sendable {
     var isText = false
     /// The layer it stands in; nil for the one that takes the writes.
     var layer: String?
+    /// The source of that layer; nil for a value that isn't stored yet.
+    var source: (any ValueSource)?
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.value == right.value && left.isText == right.isText && left.layer == right.layer
+    }
+
+    /// The layer and the file as messages name them; empty for the values of a store in memory.
+    private var place: String {
+        let path = source?.path
+        // Of a text the message has the layer already.
+        guard !isText, layer != nil || path != nil else { return "" }
+        return " (\(layer ?? "user") layer\(path.map { ", \($0)" } ?? ""))"
+    }
+
+    /// Returns the issue that the value can't be read for a reason, and that the default or the next layer's value is used.
+    func unreadable(because reason: PreferencesError, isDefaultUsed: Bool) -> UnreadableValue {
+        let used = isDefaultUsed ? "the default" : "the next layer's value"
+        let message = "\(reason.message)\(place); \(used) is used and the stored value is kept"
+        return UnreadableValue(
+            error: PreferencesError(
+                reason.code,
+                name: reason.name,
+                message,
+                codingPath: reason.codingPath,
+                cause: reason.cause
+            ),
+            key: UnreadableValue.Key(of: reason),
+            source: source
+        )
+    }
+}
+
+/// A stored value that can't be read, or that the declaration doesn't allow.
+struct UnreadableValue {
+    let error: PreferencesError
+    let key: Key
+    let source: (any ValueSource)?
+
+    /// The part of an error that is the same for each declaration and each store that reads the value.
+    struct Key: Hashable {
+        private let code: PreferencesError.Code
+        private let path: [String]
+        private let message: String
+
+        init(of error: PreferencesError) {
+            code = error.code
+            // A view may declare a range of its own each time.
+            let isOfRule = code == .invalid
+            path = isOfRule ? [] : error.codingPath
+            message = isOfRule ? "" : error.message
+        }
+    }
 }
 
 /// What may answer for a name, the strongest first.

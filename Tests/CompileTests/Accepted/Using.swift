@@ -51,6 +51,35 @@ func use(_ preferences: Preferences) async throws {
     try await preferences.$count.store.flush()
 }
 
+// An error's code is caught by its name, whether the error's type is known or not.
+func caught(_ preferences: Preferences) throws {
+    func set() throws(PreferencesError) {
+        do throws(PreferencesError) {
+            try preferences.$count.write(1)
+        } catch PreferencesError.readOnly {
+            return
+        }
+    }
+    do {
+        try set()
+        try preferences.$count.update { $0 += 1 }
+    } catch PreferencesError.managed, PreferencesError.invalid {
+        return
+    } catch let error as PreferencesError where error.code == .conflict {
+        _ = error.errorDescription as String?
+    }
+    do throws(PreferencesError) {
+        try preferences.$count.write(1)
+    } catch .busy {
+        return
+    } catch {
+        switch error.code {
+        case .readOnly: break
+        default: throw error
+        }
+    }
+}
+
 // Data that older versions stored moves in one step, from either side.
 func move(_ preferences: Preferences, from old: Preference<Int>) async throws {
     preferences.$count.migrate(from: old)

@@ -99,6 +99,111 @@ struct UnreadableValueTests {
         #expect(try folder.read("preferences.jsonl") == "{\"volume\":11}\n")
     }
 
+    @Test
+    func messageNamesTheLayerAndTheFile() throws {
+        try folder.write("{\"volume\":\"loud\"}\n", to: "preferences.jsonl")
+        let path = folder.path("preferences.jsonl")
+        let file = try PreferenceStore.file(at: URL(filePath: path))
+        let kept = "and the stored value is kept"
+        func messages(in store: PreferenceStore) throws -> [String] {
+            let issues = Recorder<PreferencesError>()
+            store.issueHandler = { issues.record($0) }
+            let volume = Preference("volume", .check { $0 < 10 }, default: 5, in: store)
+            _ = volume.value
+            if volume.source == .default {
+                let error = try #require(throws: PreferencesError.self) { try volume.read() }
+                #expect(error.description == issues.elements.first?.description)
+            }
+            return issues.elements.map(\.description)
+        }
+        let user =
+            #"preference "volume": expected Int, found string "loud" (user layer, \#(path)); the default is used \#(kept)"#
+        #expect(try messages(in: file) == [user])
+        #expect(
+            try messages(in: .layered([.arguments(["-volume", "high"]), file])) == [
+                #"preference "volume": "high", from the layer "arguments", can't be taken: expected Int, found string "high"; "#
+                    + "the default is used \(kept)",
+                user,
+            ]
+        )
+        let system = PreferenceStore(.system(file: path))
+        #expect(
+            try messages(in: .layered([.inMemory(["volume": 11]), system, .inMemory(["volume": 7])])) == [
+                "preference \"volume\": the stored value is not allowed: 11 is rejected by the preference's rule; "
+                    + "the next layer's value is used \(kept)",
+                #"preference "volume": expected Int, found string "loud" (system layer, \#(path)); "#
+                    + "the next layer's value is used \(kept)",
+            ]
+        )
+    }
+
+    @Test
+    func valueIsReportedOnceByDeclarationsThatDiffer() throws {
+        let (store, issues) = try store("{\"volume\":\"loud\",\"level\":11}\n")
+        let updates = Recorder<Int>()
+        let observation = Preference("volume", default: 1, in: store).observe { updates.record($0.new) }
+        defer { observation.cancel() }
+        for limit in 1...3 {
+            #expect(Preference("volume", default: 5, in: store).value == 5)
+            #expect(Preference<Int?>("volume", in: store).value == nil)
+            #expect(Preference("volume", default: 5, in: store, coding: .propertyList).value == 5)
+            #expect(Preference("volume", .range(0...limit), default: 5, in: store).value == 5)
+            #expect(Preference("volume", .check { $0 < limit }, default: 5, in: store).value == 5)
+            #expect(Preference("level", .range(0...limit), default: 5, in: store).value == 5)
+            #expect(Preference<Int?>("level", .range(0...limit), default: 5, in: store).value == 5)
+        }
+        #expect(issues.elements.map(\.code) == [.unreadable, .invalid])
+        store.set("high", for: "volume")
+        #expect(Preference("volume", default: 5, in: store).value == 5)
+        #expect(updates.elements == [1])
+        #expect(issues.elements.map(\.code) == [.unreadable, .invalid, .unreadable], "another value is another issue")
+        store.set(3, for: "volume")
+        store.set("high", for: "volume")
+        #expect(Preference("volume", default: 5, in: store).value == 5)
+        #expect(issues.elements.count == 4, "it was readable in between")
+    }
+
+    @Test
+    func valueIsReportedOnceWhileOtherLayersChange() throws {
+        let user = PreferenceStore.inMemory()
+        let layers = PreferenceStore.layered([.arguments(["-volume", "high"]), user, .inMemory(["volume": "low"])])
+        let issues = Recorder<String>()
+        layers.issueHandler = { issues.record(String($0.message.prefix { $0 != ";" })) }
+        let volume = Preference("volume", default: 5, in: layers)
+        for number in 1...3 {
+            #expect(volume.value == 5)
+            user.set(.integer(Int64(number)), for: "volume")
+            #expect(volume.value == number)
+            volume.reset()
+        }
+        #expect(volume.value == 5)
+        #expect(
+            issues.elements == [
+                #""high", from the layer "arguments", can't be taken: expected Int, found string "high""#,
+                #"expected Int, found string "low" (store layer)"#,
+            ]
+        )
+    }
+
+    @Test
+    func valueIsReportedOnceToEachHandlerOfStoresThatShareIt() throws {
+        let (file, _) = try store("{\"volume\":\"loud\"}\n")
+        file.issueHandler = nil
+        let (first, second) = (Recorder<PreferencesError.Code>(), Recorder<PreferencesError.Code>())
+        let layered = PreferenceStore.layered([.inMemory(), file])
+        layered.issueHandler = { first.record($0.code) }
+        for store in [layered, file, layered] {
+            #expect(Preference("volume", default: 5, in: store).value == 5)
+        }
+        #expect(first.elements == [.unreadable], "the file's store has no handler, and its issues reach the same one")
+        let other = PreferenceStore.layered([.inMemory(), file])
+        other.issueHandler = { second.record($0.code) }
+        for store in [other, file, layered] {
+            #expect(Preference("volume", default: 5, in: store).value == 5)
+        }
+        #expect(first.elements == [.unreadable] && second.elements == [.unreadable])
+    }
+
     /// Each byte of a line, replaced by what breaks JSON.
     @Test
     func lineBrokenAtAnyPlaceLeavesTheOthers() throws {

@@ -152,7 +152,7 @@ struct PreferenceCodingTests {
         let strict = PreferenceCoding<Bool>("strict", encode: { .boolean($0) }, decode: { try Bool(storedValue: $0) })
         for coding in [PreferenceCoding<Bool>.native, strict] {
             let layered = PreferenceStore.layered([.arguments(["-flag", text]), .inMemory()])
-            layered.onIssue { #expect($0.code == .unreadable && value == nil) }
+            layered.issueHandler = { #expect($0.code == .unreadable && value == nil) }
             let flag = Preference("flag", default: !(value ?? true), in: layered, coding: coding)
             #expect(flag.value == value ?? false)
             #expect(flag.source == (value == nil ? .default : .layer("arguments")))
