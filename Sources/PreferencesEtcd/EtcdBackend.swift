@@ -92,6 +92,8 @@ final class EtcdBackend: PreferenceBackend {
     }
 
     func sync() throws(PreferencesError) {
+        // If nothing waits, what etcd has acknowledged lies on the disks of most of its members.
+        guard queue.withLock({ $0.count }) > 0 else { return }
         sendQueue()
         announceChanges()
         let count = queue.withLock { $0.count }
@@ -102,11 +104,6 @@ final class EtcdBackend: PreferenceBackend {
                     + "again"
             )
         }
-    }
-
-    func flush() async throws(PreferencesError) {
-        // Nothing waits: what etcd has acknowledged lies on the disks of most of its members.
-        if queue.withLock({ $0.count }) > 0 { try sync() }
     }
 
     /// Without the names of which the store shows what waits to be sent.

@@ -19,10 +19,8 @@ public final class FaultInjectingBackend: PreferenceBackend {
         /// Storing changes.
         case apply
         /// Making a stored change durable before its set returns.
-        case settle
+        case didApply
         /// Making everything durable.
-        case flush
-        /// The same, blocking.
         case sync
     }
 
@@ -38,11 +36,11 @@ public final class FaultInjectingBackend: PreferenceBackend {
         var pending: [[String: PropertyListValue?]] = []
         /// What was changed so and the store hasn't been told of.
         var untold: [String: PropertyListValue?] = [:]
-        var flushes = HeldFlushes()
     }
 
     private let base: any PreferenceBackend
     private let state = Lock(State())
+    private let held = Condition(HeldSyncs())
 
     /// Makes a backend in memory.
     public convenience init(_ contents: [String: PropertyListValue] = [:]) {
@@ -85,22 +83,22 @@ public final class FaultInjectingBackend: PreferenceBackend {
         changeOutside([name: .array([.boolean(true), .array([]), .real(0.5), .dictionary([:])])])
     }
 
-    /// Makes calls of `flush` wait until `releaseFlushes`.
+    /// Makes calls of `sync` block until `releaseFlushes`, and so `PreferenceStore.flush()` wait.
     public func holdFlushes() {
-        state.withLock { $0.flushes.isHolding = true }
+        held.withLock { $0.isHolding = true }
     }
 
-    /// Lets the waiting calls of `flush` go on, and later ones pass.
+    /// Lets the waiting calls of `sync` go on, and later ones pass.
     public func releaseFlushes() {
-        for waiting in state.withLock({ $0.flushes.release() }) { waiting.resume() }
+        held.signal { $0.isHolding = false }
     }
 
-    /// Returns once a call of `flush` waits for `releaseFlushes`.
+    /// Returns once a call of `sync` waits for `releaseFlushes`.
     ///
-    /// A store that nobody has read or written doesn't call its backend's `flush`.
+    /// A store that was never read or written doesn't call its backend's `sync`.
     public nonisolated(nonsending) func waitForHeldFlush() async {
         await withUnsafeContinuation { continuation in
-            if state.withLock({ $0.flushes.addWitness(continuation) }) { continuation.resume() }
+            if held.withLock({ $0.addWitness(continuation) }) { continuation.resume() }
         }
     }
 
@@ -139,29 +137,23 @@ public final class FaultInjectingBackend: PreferenceBackend {
         }
     }
 
-    /// Settles the base.
-    public func settle() throws(PreferencesError) {
-        try pass(.settle)
-        try base.settle()
+    /// Tells the base.
+    public func didApply() throws(PreferencesError) {
+        try pass(.didApply)
+        try base.didApply()
     }
 
-    /// Flushes the base, once no test holds it.
-    public func flush() async throws(PreferencesError) {
-        await withUnsafeContinuation { continuation in
-            guard let witnesses = state.withLock({ $0.flushes.hold(continuation) }) else {
-                continuation.resume()
-                return
-            }
-            for witness in witnesses { witness.resume() }
-        }
-        try pass(.flush)
-        try await base.flush()
-    }
-
-    /// Makes everything in the base durable.
+    /// Makes everything in the base durable, once no test holds it.
     public func sync() throws(PreferencesError) {
+        for witness in held.withLock({ $0.begin() }) { witness.resume() }
+        held.wait { $0.end() ? .done(()) : .until(nil) }
         try pass(.sync)
         try base.sync()
+    }
+
+    /// What the base has.
+    public func values(for names: Set<String>) -> [String: PropertyListValue] {
+        base.values(for: names)
     }
 
     /// What the base says.
@@ -195,29 +187,30 @@ public final class FaultInjectingBackend: PreferenceBackend {
     }
 }
 
-/// The calls of `flush` that a test holds, and who waits for one.
-private struct HeldFlushes {
+/// The calls of `sync` that a test holds, and who waits for one.
+private struct HeldSyncs {
     typealias Continuation = UnsafeContinuation<Void, Never>
 
     var isHolding = false
-    private var held: [Continuation] = []
+    private var count = 0
     private var witnesses: [Continuation] = []
 
-    /// Keeps a call waiting; gives who waited for that, or nil where it may pass.
-    mutating func hold(_ flush: Continuation) -> [Continuation]? {
-        guard isHolding else { return nil }
-        held.append(flush)
-        return exchange(&witnesses, with: [])
+    /// Counts a call in; returns who waited for one that is held.
+    mutating func begin() -> [Continuation] {
+        count += 1
+        return isHolding ? exchange(&witnesses, with: []) : []
     }
 
-    mutating func release() -> [Continuation] {
-        isHolding = false
-        return exchange(&held, with: [])
+    /// Counts a call out if it may pass.
+    mutating func end() -> Bool {
+        if !isHolding { count -= 1 }
+        return !isHolding
     }
 
-    /// Whether a call waits already, so that the witness need not.
+    /// Returns whether a call is held already, so that the witness need not wait.
     mutating func addWitness(_ witness: Continuation) -> Bool {
-        if held.isEmpty { witnesses.append(witness) }
-        return !held.isEmpty
+        if isHolding, count > 0 { return true }
+        witnesses.append(witness)
+        return false
     }
 }

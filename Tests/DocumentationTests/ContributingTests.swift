@@ -34,7 +34,7 @@ struct ContributingTests {
     @Test
     func eachBackendProvesTheContract() throws {
         let sources = try Self.sources(in: "Sources").joined()
-        let names = sources.matches(of: /(?:class|struct) (\w+): (?:PreferenceBackend|DiscoveringBackend)\b/)
+        let names = sources.matches(of: /(?:class|struct) (\w+): PreferenceBackend\b/)
             .map { String($0.1) }.filter { $0 != "NoBackend" }
         #expect(names.count >= 5)
         let folders = ["Tests/PreferencesTestingTests", "Tests/PreferencesEtcdTests", "Verify/Tests/VerifyTests"]

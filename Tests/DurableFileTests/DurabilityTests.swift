@@ -175,16 +175,6 @@ struct DurabilityTests {
         try log.sync()
         #expect(try folder.read("log") == "a=1.\n")
     }
-
-    @Test
-    func flushWaitsOnTheBackgroundThread() async throws {
-        let log = try open()
-        try log.set("a", "1")
-        fileSystem.begin()
-        try await log.flush()
-        #expect(fileSystem.calls.contains("fdatasync"))
-        try await open("none").flush()
-    }
 }
 
 struct WorkerThreadTests {

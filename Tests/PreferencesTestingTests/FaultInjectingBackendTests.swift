@@ -43,7 +43,7 @@ struct FaultInjectingBackendTests {
 
     @Test
     func failedSettleLeavesTheValueSet() {
-        backend.failNext(.settle, with: PreferencesError(.notDurable, "lost with the power"))
+        backend.failNext(.didApply, with: PreferencesError(.notDurable, "lost with the power"))
         #expect(throws: PreferencesError.self) { try count.write(5) }
         #expect(count.value == 5)
     }
@@ -52,7 +52,7 @@ struct FaultInjectingBackendTests {
     func failedFlushThrows() async {
         // A store that nobody has used has nothing to flush.
         count.value = 2
-        backend.failNext(.flush)
+        backend.failNext(.sync)
         await #expect(throws: PreferencesError.self) { try await store.flush() }
     }
 
@@ -133,6 +133,27 @@ struct FaultInjectingBackendTests {
         backend.releaseFlushes()
         #expect(try await flush.value == 2)
         try await store.flush()
+    }
+
+    /// More flushes than there are threads for tasks, none of which may wait in a call of a backend.
+    @Test
+    func heldFlushesBlockNoThreadOfTasks() async throws {
+        let places = (1...100).map { _ in
+            let backend = FaultInjectingBackend()
+            backend.holdFlushes()
+            return (backend, store: PreferenceStore(backend: backend))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (_, store) in places {
+                store.set(1, for: "a")
+                group.addTask { try await store.flush() }
+                group.addTask { try await store.flush() }
+            }
+            for (backend, _) in places { await backend.waitForHeldFlush() }
+            await Task.detached {}.value
+            for (backend, _) in places { backend.releaseFlushes() }
+            try await group.waitForAll()
+        }
     }
 
     @Test

@@ -183,17 +183,6 @@ package final class LogFile<Contents: LogContents>: Sendable {
         } catch { throw .notDurable(path: path, cause: error) }
     }
 
-    /// As `sync`, on the background thread.
-    package func flush() async throws(LogError) {
-        let result = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Result<Void, LogError>, Never>) in
-            worker.run { [self] in
-                continuation.resume(returning: Result { () throws(LogError) in try sync() })
-            }
-        }
-        try result.get()
-    }
-
     private func syncInBackground() {
         _ = syncScheduledIn.exchange(.max, ordering: .acquiringAndReleasing)
         do { try sync() } catch { announce(error) }

@@ -74,8 +74,6 @@ final class CloudBackend: PreferenceBackend {
         return PreferenceBackendCommit(outside: state.withLock { exchange(&$0.untold, with: [:]) }, isStored: isStored)
     }
 
-    func flush() async throws(PreferencesError) { try sync() }
-
     /// Writes to this device's disk; when the cloud has it nobody is told.
     func sync() throws(PreferencesError) {
         guard values.synchronize() else {

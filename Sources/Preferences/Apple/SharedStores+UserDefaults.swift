@@ -24,7 +24,7 @@ extension SharedStore {
             protection: file.map(DataProtection.file) ?? .none,
             observer: KeyValueObserver.make
         )
-        return Source(backend, asked: backend)
+        return Source(backend)
     }
 
     static func checkSuite(_ name: String) throws(PreferencesError) {

@@ -5,11 +5,11 @@ internal import Foundation
 /// Keeps values in user defaults.
 ///
 /// Foundation calls whoever observes the defaults from inside `set`, on the setting thread, and these may use the
-/// store. So nothing is written under the store's lock: `apply` decides and queues, `settle` writes. One thread at a
+/// store. So nothing is written under the store's lock: `apply` decides and queues, `didApply` writes. One thread at a
 /// time writes, in the order of the queue; one that finds another writing leaves its values to that one and waits for
 /// nobody. What the store knows of a name is compared with the defaults only while nothing is queued for the name, so
 /// one's own writes never come back as changes.
-final class UserDefaultsBackend: DiscoveringBackend {
+final class UserDefaultsBackend: PreferenceBackend {
     /// Makes what tells of changes; on Apple platforms a `KeyValueObserver`.
     typealias MakeObserver =
         @Sendable (SharedUserDefaults, @escaping @Sendable (String) -> Void) -> any UserDefaultsObserving
@@ -66,7 +66,13 @@ final class UserDefaultsBackend: DiscoveringBackend {
         return [:]
     }
 
-    func discover(_ name: String) -> PropertyListValue? {
+    func values(for names: Set<String>) -> [String: PropertyListValue] {
+        var values: [String: PropertyListValue] = [:]
+        for name in names { values[name] = value(for: name) }
+        return values
+    }
+
+    private func value(for name: String) -> PropertyListValue? {
         // First observe, then read, so that no change falls between.
         if SharedUserDefaults.canObserve(name) {
             state.withLock { $0.observer }?.observe(name)
@@ -109,7 +115,7 @@ final class UserDefaultsBackend: DiscoveringBackend {
         return PreferenceBackendCommit(outside: state.withLock { exchange(&$0.untold, with: [:]) }, isStored: isStored)
     }
 
-    func settle() {
+    func didApply() {
         while let (name, value) = state.withLock({ $0.queue.next() }) {
             if let value {
                 defaults.object.set(value.propertyList, forKey: name)
@@ -124,13 +130,9 @@ final class UserDefaultsBackend: DiscoveringBackend {
         }
     }
 
-    func flush() async throws(PreferencesError) {
-        try sync()
-    }
-
     /// Waits until the system's process has everything; when that one writes it to the disk nobody is told.
     func sync() throws(PreferencesError) {
-        settle()
+        didApply()
         guard defaults.object.synchronize() else {
             throw PreferencesError(.notDurable, "user defaults could not be synchronized; try again")
         }

@@ -103,7 +103,7 @@ package final class FileBackend: PreferenceBackend {
         return line
     }
 
-    package func settle() throws(PreferencesError) {
+    package func didApply() throws(PreferencesError) {
         if isImmediate.load(ordering: .relaxed) { try sync() }
     }
 
@@ -114,10 +114,6 @@ package final class FileBackend: PreferenceBackend {
 
     package func sync() throws(PreferencesError) {
         do { try log.sync() } catch { throw PreferencesError(error) }
-    }
-
-    package func flush() async throws(PreferencesError) {
-        do { try await log.flush() } catch { throw PreferencesError(error) }
     }
 
     /// Writes the file anew with one name a line, whether or not it is worth it; blocks.

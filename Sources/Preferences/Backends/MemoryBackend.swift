@@ -27,5 +27,5 @@ package final class MemoryBackend: PreferenceBackend {
         }
     }
 
-    package func flush() async {}
+    package func sync() {}
 }

@@ -2,7 +2,7 @@
 ///
 /// A backend is small: the store above it owns the cache, the decoded values and the delivery of changes. The store
 /// calls `load`, `refresh` and `apply` one at a time, never two at once, so a backend needs no lock for what only these
-/// touch. They block the calling thread. The store is what calls; a backend is used by one store.
+/// touch. They block the calling thread, as `sync` and `didApply` do. The store is what calls; a backend is used by one store.
 public protocol PreferenceBackend: Sendable {
     /// Everything stored now; called once, before `refresh` and `apply`.
     ///
@@ -26,30 +26,39 @@ public protocol PreferenceBackend: Sendable {
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit
 
-    /// Returns when everything applied so far survives a loss of power.
-    func flush() async throws(PreferencesError)
-
     /// Blocks until everything applied so far survives a loss of power.
+    ///
+    /// Called on any thread, also while another call is running: `PreferenceStore.flush()` does so on a thread of the library.
     func sync() throws(PreferencesError)
 
     /// Called after an `apply` that stored something, outside of every lock, on the setting thread.
     ///
-    /// A backend that promises durability at once blocks here until it holds, and throws `notDurable` where it can't.
-    func settle() throws(PreferencesError)
+    /// A backend that promises durability at once blocks here until it holds, and throws `notDurable` if it can't. The default
+    /// does nothing.
+    func didApply() throws(PreferencesError)
 
-    /// Whether the name's value is imposed by an administrator, so that `apply` would refuse it.
+    /// Returns whether an administrator decides about the name, so that `apply` would refuse it; by default false.
     func isManaged(_ name: String) -> Bool
+
+    /// Returns the values under names that are in use from now on, for a backend that doesn't tell of all it has in `load`; by
+    /// default nothing.
+    ///
+    /// Asked once for each name, after `load`, before the name is first read, set or observed, and never at the same time as
+    /// `refresh` and `apply`. It has not been read before, so its value is no change.
+    func values(for names: Set<String>) -> [String: PropertyListValue]
 }
 
 extension PreferenceBackend {
-    /// Does nothing, for a backend that has nothing to lose or to wait for.
-    public func sync() throws(PreferencesError) {}
-
     /// Does nothing.
-    public func settle() throws(PreferencesError) {}
+    public func didApply() throws(PreferencesError) {}
 
     /// False.
     public func isManaged(_ name: String) -> Bool { false }
+
+    /// Nothing beyond what `load` told.
+    public func values(for names: Set<String>) -> [String: PropertyListValue] {
+        [:]
+    }
 }
 
 /// What must still hold for a set of changes to be stored.
@@ -128,24 +137,5 @@ public struct PreferenceBackendHost: Sendable {
     ) {
         self.changed = changed
         self.report = report
-    }
-}
-
-/// A backend that can't list what it holds, or holds more than the store's own names, such as user defaults.
-///
-/// Its `load` need not tell of any name; `refresh` tells of names that were discovered.
-protocol DiscoveringBackend: PreferenceBackend {
-    /// What is stored under a name that is in use from now on; nil means absent.
-    ///
-    /// Called once for each name, after `load`, before the name is first read, set or observed, and never at the same
-    /// time as `refresh` and `apply`. Nobody has read the name before, so its value is no change.
-    func discover(_ name: String) -> PropertyListValue?
-}
-
-extension DiscoveringBackend {
-    func values(under names: Set<String>) -> [String: PropertyListValue] {
-        var values: [String: PropertyListValue] = [:]
-        for name in names { values[name] = discover(name) }
-        return values
     }
 }

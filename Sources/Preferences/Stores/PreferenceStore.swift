@@ -59,7 +59,7 @@ public final class PreferenceStore: Sendable {
         isReadOnly: Bool = false,
         isManaged: Bool = false
     ) {
-        let source = Source(backend, asked: backend as? any DiscoveringBackend)
+        let source = Source(backend)
         self.init(Layer(source: source, name: name, isReadOnly: isReadOnly || isManaged, isManaged: isManaged))
     }
 

@@ -50,7 +50,7 @@ private struct NoBackend: PreferenceBackend {
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit { throw error }
-    func flush() throws(PreferencesError) { throw error }
+    func sync() throws(PreferencesError) { throw error }
 }
 #endif
 

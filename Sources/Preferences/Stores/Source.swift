@@ -10,11 +10,8 @@ internal import Synchronization
 final class Source: ValueSource {
     /// Nil where the values are in memory only, and here.
     let backend: (any PreferenceBackend)?
-    /// The backend where it is asked for names.
-    ///
-    /// Known when the source is made: to cast to a protocol searches all conformances of the program, which took a quarter
-    /// of the instructions of opening a small file.
-    private let asked: (any DiscoveringBackend)?
+    /// Whether the backend is asked for names; a file tells all it has.
+    private let isAsked: Bool
     /// The handler of the store that was made over this source.
     let issues = IssueReporter()
     private let state = Lock(SourceState())
@@ -34,17 +31,16 @@ final class Source: ValueSource {
     /// A source in memory.
     init(_ contents: [String: PropertyListValue]) {
         backend = nil
-        asked = nil
+        isAsked = false
         values = StoredValues(contents)
         isOpened = Atomic(true)
         isSettled = Atomic(true)
     }
 
     /// A source over a backend, which is loaded at the first use.
-    init(_ backend: any PreferenceBackend, asked: (any DiscoveringBackend)? = nil) {
+    init(_ backend: any PreferenceBackend) {
         self.backend = backend
-        self.asked = asked
-        if asked != nil { state.withLock { $0.known = [] } }
+        isAsked = !(backend is FileBackend)
         values = StoredValues()
         isOpened = Atomic(false)
         isSettled = Atomic(false)
@@ -90,7 +86,7 @@ final class Source: ValueSource {
     }
 
     /// Whether a read need not call `prepare`.
-    var isPrepared: Bool { isSettled.load(ordering: .acquiring) && asked == nil }
+    var isPrepared: Bool { isSettled.load(ordering: .acquiring) && !isAsked }
 
     func addEarlySubscription() { earlySubscriptions.wrappingAdd(1, ordering: .sequentiallyConsistent) }
     func removeEarlySubscription() { earlySubscriptions.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
@@ -200,20 +196,19 @@ extension Source {
 extension Source {
     /// Asks the backend for names that it was not asked for yet; nobody has read these, so nobody is notified.
     private func askFor(_ names: some Collection<String> & Sendable) {
-        guard asked != nil, !state.withLock({ $0.unknown(among: names).isEmpty }) else { return }
+        guard isOpen, isUnknown(names), let backend else { return }
         do throws(PreferencesError) {
             try withTurn { (_) throws(PreferencesError) in
-                guard isOpen, let asked else { return }
                 let names = state.withLock { $0.unknown(among: names) }
                 var new = ShortList<ValueChange>()
-                for (name, value) in asked.values(under: names) {
+                for (name, value) in names.isEmpty ? [:] : backend.values(for: names) where names.contains(name) {
                     new.append(ValueChange(name: name, to: value))
                 }
                 state.withLock { state in
                     // Nobody has read them, so nobody has to look again; but no snapshot may see a part of them.
                     var nobody = Publications()
                     change(new, for: state.cores[...], preparing: ShortList(), Publication(origin: .external), &nobody)
-                    state.known?.formUnion(names)
+                    state.known.formUnion(names)
                 }
             }
         } catch {
@@ -223,20 +218,23 @@ extension Source {
 
     /// What the backend has under the names that stores declared; with the turn.
     private func askForAll() -> [String: PropertyListValue] {
-        guard let asked else { return [:] }
+        guard let backend, isAsked else { return [:] }
         let names = state.withLock { $0.unknown(among: self.names(of: $0.cores)) }
-        state.withLock { $0.known?.formUnion(names) }
-        return asked.values(under: names)
+        state.withLock { $0.known.formUnion(names) }
+        return names.isEmpty ? [:] : backend.values(for: names).filter { names.contains($0.key) }
     }
 
     /// Whether the backend was not asked for a name that it would tell of only then.
-    func isUnknown(_ name: String) -> Bool {
-        asked != nil && state.withLock { !$0.unknown(among: CollectionOfOne(name)).isEmpty }
+    func isUnknown(_ name: String) -> Bool { isUnknown(CollectionOfOne(name)) }
+
+    private func isUnknown(_ names: some Collection<String> & Sendable) -> Bool {
+        isAsked && state.withLock { !$0.unknown(among: names).isEmpty }
     }
 
     /// Asks for the names that any store over this source declared or observes.
     func prepareDeclared() {
-        prepare(asked == nil ? [] : names(of: cores))
+        prepare(EmptyCollection())
+        if isAsked { askFor(names(of: cores)) }
     }
 
     private func names(of cores: [any SourceUser]) -> Set<String> {
@@ -273,7 +271,7 @@ extension Source {
             if commit.isStored { publish(changes, own, into: &publications) }
             return commit.isStored
         }
-        if isStored == true { try backend.settle() }
+        if isStored == true { try backend.didApply() }
         return isStored ?? true
     }
 
@@ -325,10 +323,18 @@ extension Source {
         if !isLater { report(error) }
     }
 
-    /// Returns when everything set so far survives a loss of power.
+    /// Returns when everything set so far survives a loss of power; blocks a thread of the source's own.
     func flush() async throws(PreferencesError) {
         try checkStored()
-        if isOpen { try await backend?.flush() }
+        guard isOpen, let backend else { return }
+        let worker = state.withLock { $0.syncWorker }
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Void, PreferencesError>, Never>) in
+            worker.run {
+                continuation.resume(returning: Result { () throws(PreferencesError) in try backend.sync() })
+            }
+        }
+        try result.get()
     }
 
     /// Blocks until everything set so far survives a loss of power.

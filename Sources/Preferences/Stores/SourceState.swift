@@ -11,8 +11,10 @@ struct SourceState {
     private(set) var cores: [any SourceUser] = []
     /// What was set while the backend could not be opened.
     var kept: [String: PropertyListValue?] = [:]
-    /// The names that the backend was asked for; nil where it lists all it has.
-    var known: Set<String>?
+    /// The names that the backend was asked for, if it is asked for names.
+    var known: Set<String> = []
+    /// Where `flush` syncs, so that it blocks no thread of the caller's.
+    private(set) lazy var syncWorker = WorkerThread(name: "prefs-flush")
     private var isReported = false
     /// The handlers that were notified of values that can't be read, by the values' names, until these change.
     private var reported: [String: [UnreadableValue.Key: Set<UInt64>]] = [:]
@@ -36,8 +38,7 @@ struct SourceState {
 
     /// Which of the names the backend must be asked for before they are read.
     func unknown(among names: some Collection<String>) -> Set<String> {
-        guard let known, !names.isEmpty else { return [] }
-        return Set(names).subtracting(known)
+        names.isEmpty ? [] : Set(names).subtracting(known)
     }
 
     mutating func attach(_ core: any SourceUser) {

@@ -1,7 +1,7 @@
 internal import Preferences
 
 extension PreferenceBackendContract {
-    /// What `apply`, `refresh` and `flush` do where nobody else is.
+    /// What `apply`, `refresh` and `sync` do where nobody else is.
     static let applyingClauses = [
         Clause("A new place holds nothing") { trial in
             let replica = try trial.open()
@@ -57,18 +57,23 @@ extension PreferenceBackendContract {
             try replica.apply(["free": 1])
             trial.expect(!replica.backend.isManaged("free"), "a name that was just set counts as managed")
         },
-        Clause("flush and sync work at any time and keep what is stored") { trial in
+        Clause("sync works at any time and keeps what is stored") { trial in
             let replica = try trial.open()
-            try await replica.backend.flush()
             try replica.backend.sync()
             try replica.apply(["a": 1])
-            try await replica.backend.flush()
-            try await replica.backend.flush()
             try replica.backend.sync()
-            try trial.expect(replica, holds: ["a": 1], "after a flush")
+            try replica.backend.sync()
+            try trial.expect(replica, holds: ["a": 1], "after a sync")
             try replica.apply(["a": nil])
-            try await replica.backend.flush()
-            try trial.expect(replica, holds: [:], "after the flush of a removal")
+            try replica.backend.sync()
+            try trial.expect(replica, holds: [:], "after the sync of a removal")
+        },
+        Clause("Under a name that nobody set there is nothing to ask for") { trial in
+            let replica = try trial.open()
+            let values = replica.backend.values(for: ["absent"])
+            trial.expect(values.isEmpty, "an absent name has \(describe(values))")
+            let none = replica.backend.values(for: [])
+            trial.expect(none.isEmpty, "no names have \(describe(none))")
         },
     ]
 }

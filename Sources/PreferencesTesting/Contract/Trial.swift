@@ -63,7 +63,7 @@ final class Replica: Sendable {
         commit.outside = take(commit.outside)
         guard commit.isStored else { return commit }
         take(changes)
-        try backend.settle()
+        try backend.didApply()
         return commit
     }
 

@@ -22,8 +22,8 @@ struct DocumentBackend: PreferenceBackend {
         }
     }
 
-    func flush() async throws(PreferencesError) {
-        do { try await document.save() } catch {
+    func sync() throws(PreferencesError) {
+        do { try document.save() } catch {
             throw PreferencesError(.notDurable, "the document can't be saved", cause: error)
         }
     }
@@ -34,7 +34,7 @@ final class Document: Sendable {
     let settings = Mutex<[String: PropertyListValue]>([:])
     let isSaved = Mutex(false)
 
-    func save() async throws { isSaved.withLock { $0 = true } }
+    func save() throws { isSaved.withLock { $0 = true } }
 }
 
 struct BackendSnippets {

@@ -103,7 +103,7 @@ private struct MyBackend: PreferenceBackend {
         try base.apply(changes, if: condition)
     }
 
-    func flush() async throws(PreferencesError) { try await base.flush() }
+    func sync() throws(PreferencesError) { try base.sync() }
 }
 
 struct ContractSnippets {

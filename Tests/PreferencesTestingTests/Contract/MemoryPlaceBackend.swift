@@ -101,8 +101,8 @@ final class MemoryPlaceBackend: PreferenceBackend {
         return commit
     }
 
-    func flush() async throws(PreferencesError) {
-        if fault == .failsToFlush { throw PreferencesError(.notDurable, "the place can't be flushed") }
+    func sync() throws(PreferencesError) {
+        if fault == .failsToSync { throw PreferencesError(.notDurable, "the place can't be synced") }
     }
 
     private func outside(in state: MemoryPlace.State) -> [String: PropertyListValue?] {

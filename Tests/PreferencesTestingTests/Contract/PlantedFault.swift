@@ -20,5 +20,5 @@ enum PlantedFault: Sendable {
     case cutsDatesToSeconds
     case foldsTheCaseOfNames
     case holdsAThousandNames
-    case failsToFlush
+    case failsToSync
 }

@@ -121,8 +121,8 @@ struct PlantedFaultTests {
     }
 
     @Test
-    func backendThatFailsToFlushIsCaught() async {
-        await expect(.failsToFlush, breaks: "flush and sync work at any time and keep what is stored")
+    func backendThatFailsToSyncIsCaught() async {
+        await expect(.failsToSync, breaks: "sync works at any time and keeps what is stored")
     }
 
     private func expect(

@@ -161,5 +161,5 @@ private struct MemoryPolicy: PreferenceBackend {
         Issue.record("a read-only layer was written")
         return PreferenceBackendCommit(isStored: false)
     }
-    func flush() {}
+    func sync() {}
 }

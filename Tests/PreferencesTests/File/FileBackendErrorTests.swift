@@ -83,10 +83,10 @@ struct FileBackendErrorTests {
         let backend = try open(durability: .immediate)
         _ = try backend.apply(["a": .integer(1)], if: .none)
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
-        #expect(code { try backend.settle() } == .notDurable)
+        #expect(code { try backend.didApply() } == .notDurable)
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n")
         fileSystem.begin()
-        try backend.settle()
+        try backend.didApply()
         #expect(try backend.refresh() == [:])
     }
 }
@@ -119,7 +119,7 @@ struct FileBackendWatchTests {
         let backend = FileBackend(path: folder.path("preferences.jsonl"), watcher: Watcher())
         _ = try backend.load(host: reports.host)
         for number in 1...100 { _ = try backend.apply(["n": .integer(Int64(number))], if: .none) }
-        try await backend.flush()
+        try backend.sync()
         #expect(reports.changes == 0)
         #expect(try backend.refresh() == [:])
     }

@@ -157,13 +157,13 @@ struct FileBackendTests {
         let backend = try open("preferences.jsonl", durability: .immediate, fileSystem)
         _ = try backend.apply(["a": .integer(1)], if: .none)
         fileSystem.begin()
-        try backend.settle()
+        try backend.didApply()
         #expect(fileSystem.calls.first == "fdatasync")
         let folders = fileSystem.calls.count / 2
         #expect(fileSystem.calls.dropFirst() == ArraySlice(repeatElement(["open", "fsync"], count: folders).joined()))
         _ = try backend.apply(["a": .integer(2)], if: .none)
         fileSystem.begin()
-        try backend.settle()
+        try backend.didApply()
         #expect(fileSystem.calls == ["fdatasync"])
     }
 
@@ -188,7 +188,7 @@ struct FileBackendTests {
         let fileSystem = FaultyFileSystem()
         let backend = try open("preferences.jsonl", durability: .background, fileSystem)
         _ = try backend.apply(["a": .integer(1)], if: .none)
-        try await backend.flush()
+        try backend.sync()
         #expect(fileSystem.calls.contains("fdatasync"))
         #expect(fileSystem.calls.contains("fsync"))
     }

@@ -56,7 +56,7 @@ final class OutsideBackend: PreferenceBackend {
         }
     }
 
-    func flush() async {}
+    func sync() {}
 
     private static func takeOutside(_ state: inout State) -> [String: PropertyListValue?] {
         defer { state.untold = [:] }

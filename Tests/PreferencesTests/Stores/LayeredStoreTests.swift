@@ -59,7 +59,7 @@ struct LayeredStoreTests {
         #expect(Preference("a", default: 0, in: store).value == 1)
         try await store.flush()
         try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])
-        user.failNext(.flush)
+        user.failNext(.sync)
         await #expect(throws: PreferencesError.self) { try await store.flush() }
         try #require(managed.core.layers.layers.first).source.sync()
         #expect(!fileSystem.calls.contains { ["fsync", "fdatasync", "write", "rename", "flock"].contains($0) })
@@ -72,7 +72,7 @@ struct LayeredStoreTests {
         let system = PreferenceStore(.system(Source(backend)))
         let store = PreferenceStore.layered([.inMemory(), system])
         Preference("a", default: 0, in: store).value = 1
-        for call in [FaultInjectingBackend.Operation.flush, .sync] { backend.failNext(call) }
+        backend.failNext(.sync, count: 2)
         try await store.flush()
         try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])
     }

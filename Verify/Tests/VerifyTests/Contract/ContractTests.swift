@@ -82,7 +82,7 @@ private final class WholeDomain: PreferenceBackend {
             names.formUnion(new)
             return new
         }
-        return backend.values(under: new).mapValues { $0 }
+        return backend.values(for: new).mapValues { $0 }
     }
 
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
@@ -102,10 +102,10 @@ private final class WholeDomain: PreferenceBackend {
         let discovered = discover(Array(changes.keys) + Array(condition.values.keys))
         var commit = try backend.apply(changes, if: condition)
         commit.outside.merge(discovered) { told, _ in told }
-        backend.settle()
+        backend.didApply()
         return commit
     }
 
-    func flush() async throws(PreferencesError) {}
+    func sync() {}
     func isManaged(_ name: String) -> Bool { backend.isManaged(name) }
 }

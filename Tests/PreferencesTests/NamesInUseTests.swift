@@ -1,9 +1,10 @@
 import DurableFile
+import PreferencesTesting
 import Testing
 
 @testable import Preferences
 
-struct DiscoveringBackendTests {
+struct NamesInUseTests {
     private let backend = UnlistedBackend(["a": 1, "b": 2, "others": 3])
 
     @Test
@@ -24,6 +25,43 @@ struct DiscoveringBackendTests {
         #expect(backend.asked == [])
         #expect(a.value + a.value == 2)
         #expect(backend.asked == ["a"])
+    }
+
+    @Test
+    func eachNameIsAskedForOnce() throws {
+        let store = PreferenceStore(backend: backend)
+        let layered = PreferenceStore.layered([.inMemory(), store])
+        for _ in 1...3 {
+            for store in [store, layered] {
+                let (a, new) = (Preference("a", default: 0, in: store), Preference("new", default: 0, in: store))
+                a.observe { _ in }.cancel()
+                #expect(a.value == 1 && new.value == 0)
+                #expect(store.contents["a"] == 1)
+                try store.transaction { #expect($0["others"] == 3) }
+            }
+            backend.change("new", to: nil)
+        }
+        #expect(backend.asked.sorted() == ["a", "new", "others"])
+    }
+
+    @Test
+    func backendOverAnotherAsksThatOne() {
+        let store = PreferenceStore(backend: FaultInjectingBackend(over: backend))
+        #expect(Preference("a", default: 0, in: store).value == 1)
+        #expect(backend.asked == ["a"])
+    }
+
+    @Test
+    func namesThatWereNotAskedForAreNotTaken() {
+        let store = PreferenceStore(backend: TalkativeBackend())
+        #expect(store["a"] == 1 && store.names == ["a"])
+    }
+
+    @Test
+    func backendThatTellsAllHasNothingMoreByDefault() {
+        #expect(FailingBackend().values(for: ["a"]).isEmpty)
+        let store = PreferenceStore(backend: MemoryBackend(["a": 1]))
+        #expect(store["a"] == 1 && store["b"] == nil)
     }
 
     @Test
@@ -124,11 +162,22 @@ private final class FailingBackend: PreferenceBackend {
         PreferenceBackendCommit(isStored: false)
     }
 
-    func flush() async {}
+    func sync() {}
+}
+
+/// Gives more than it is asked for.
+private struct TalkativeBackend: PreferenceBackend {
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { [:] }
+    func refresh() -> [String: PropertyListValue?] { [:] }
+    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
+        PreferenceBackendCommit(isStored: true)
+    }
+    func sync() {}
+    func values(for names: Set<String>) -> [String: PropertyListValue] { names.isEmpty ? [:] : ["a": 1, "b": 2] }
 }
 
 /// Holds more than it tells of unasked.
-private final class UnlistedBackend: DiscoveringBackend {
+private final class UnlistedBackend: PreferenceBackend {
     private struct State {
         var host: PreferenceBackendHost?
         var contents: [String: PropertyListValue]
@@ -173,10 +222,10 @@ private final class UnlistedBackend: DiscoveringBackend {
         return [:]
     }
 
-    func discover(_ name: String) -> PropertyListValue? {
+    func values(for names: Set<String>) -> [String: PropertyListValue] {
         state.withLock { state in
-            state.asked.append(name)
-            return state.contents[name]
+            state.asked += names
+            return state.contents.filter { names.contains($0.key) }
         }
     }
 
@@ -197,5 +246,5 @@ private final class UnlistedBackend: DiscoveringBackend {
         }
     }
 
-    func flush() async {}
+    func sync() {}
 }
