@@ -31,6 +31,17 @@ struct ContributingTests {
         }
     }
 
+    /// Each form of declaration is one more overload for the compiler to try and for people to choose from.
+    @Test
+    func declarationsHaveFewInitializers() throws {
+        let files = [
+            "Preference/Preference+Declaring.swift", "Preference/Preference.swift", "Apple/PreferenceState.swift",
+        ]
+        let sources = try files.map { try Self.text(of: "Sources/Preferences/\($0)") }.joined()
+        let unavailable = sources.matches(of: /unavailable,/).count
+        #expect(sources.matches(of: /public init\b/).count - unavailable <= 25)
+    }
+
     @Test
     func eachBackendProvesTheContract() throws {
         let sources = try Self.sources(in: "Sources").joined()

@@ -14,6 +14,7 @@ extension Preference {
         guard let defaults = store.userDefaults else {
             preconditionFailure("AppStorage works over user defaults only, and \"\(name)\" is in another store")
         }
+        precondition(declaration.member == nil, "AppStorage has no member of a value, as this one of \"\(name)\"")
         precondition(
             declaration.coding.identifier == coding,
             "AppStorage stores \"\(name)\" in another way than it is declared: use the coding .\(coding)"

@@ -43,6 +43,13 @@ extension Preference {
     }
 
     private func move<New>(to target: Preference<New>, _ transform: (Value) throws -> New) throws {
+        guard declaration.member == nil else {
+            throw PreferencesError(
+                .misuse,
+                name: name,
+                "a member of a value can't be moved away; nothing was changed. Migrate the whole value with a mapping"
+            )
+        }
         try store.core.checkRead()
         guard let old = store.core.ownValue(of: name) else { return }
         let isInPlace = store === target.store && name == target.name

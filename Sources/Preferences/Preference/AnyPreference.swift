@@ -44,6 +44,8 @@ public struct AnyPreference: Sendable {
     /// The store in which the preference was declared.
     public var store: PreferenceStore { base.store }
 
+    var isMember: Bool { base.isMember }
+
     /// Removes the stored value, so that the default is read; an error is reported to the store's issue handler.
     public func reset() { base.reset() }
 }
@@ -117,6 +119,8 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var isManaged: Bool { get }
     var store: PreferenceStore { get }
     var declarationIdentity: ObjectIdentifier { get }
+    /// Whether it stands for a member of the stored value.
+    var isMember: Bool { get }
     /// The default as it is stored.
     func storedDefault() throws(PreferencesError) -> PropertyListValue?
     var codingIdentifier: String { get }
@@ -129,6 +133,7 @@ extension DeclaredPreference {
 
 extension Preference: DeclaredPreference {
     var declarationIdentity: ObjectIdentifier { ObjectIdentifier(declaration) }
+    var isMember: Bool { declaration.member != nil }
     var valueType: any Any.Type { Value.self }
     var codingIdentifier: String { declaration.coding.identifier }
 
@@ -188,10 +193,10 @@ extension Preference: CustomStringConvertible {
 
 /// A value's description, without the `Optional` around it.
 private func text(of value: Any) -> String {
-    (value as? any OptionalPreferenceValue)?.wrappedText ?? "\(value)"
+    (value as? any _OptionalPreferenceValue)?.wrappedText ?? "\(value)"
 }
 
-extension OptionalPreferenceValue {
+extension _OptionalPreferenceValue {
     fileprivate var wrappedText: String { wrapped.map { text(of: $0) } ?? "nil" }
 }
 
@@ -205,7 +210,7 @@ func areEqual<Value>(_ left: Value, _ right: Value) -> Bool {
 private func allCases<Value>(of type: Value.Type) -> [Value]? {
     switch type {
     case let type as any CaseIterable.Type: type.allValues as? [Value]
-    case let type as any OptionalPreferenceValue.Type: type.allWrappedValues as? [Value]
+    case let type as any _OptionalPreferenceValue.Type: type.allWrappedValues as? [Value]
     default: nil
     }
 }
@@ -214,6 +219,6 @@ extension CaseIterable {
     fileprivate static var allValues: [Self] { Array(allCases) }
 }
 
-extension OptionalPreferenceValue {
+extension _OptionalPreferenceValue {
     fileprivate static var allWrappedValues: [Self]? { allCases(of: Wrapped.self)?.map { Self($0) } }
 }

@@ -67,7 +67,7 @@ extension PropertyListValue {
 private enum StoredType {
     /// The kind of value, in the words of JSON Schema; nothing where the type may store several.
     static func schema(of type: Any.Type, coding: String) -> [String: PropertyListValue] {
-        if let type = type as? any OptionalPreferenceValue.Type { return wrapped(type, coding) }
+        if let type = type as? any _OptionalPreferenceValue.Type { return wrapped(type, coding) }
         if coding.hasPrefix("rawValue"), let type = type as? any RawRepresentable.Type { return raw(type) }
         return coding == native ? schema(ofNative: type) : [:]
     }
@@ -102,7 +102,7 @@ private enum StoredType {
         }
     }
 
-    private static func wrapped<Value: OptionalPreferenceValue>(
+    private static func wrapped<Value: _OptionalPreferenceValue>(
         _: Value.Type,
         _ coding: String
     ) -> [String: PropertyListValue] {

@@ -41,7 +41,9 @@ extension PreferenceGroup {
     /// changed then.
     public func reset() {
         let set = preferences.filter { $0.isSet && !$0.isManaged }
-        for preferences in Dictionary(grouping: set, by: { ObjectIdentifier($0.store) }).values {
+        for member in set where member.isMember { member.reset() }
+        for preferences in Dictionary(grouping: set.filter { !$0.isMember }, by: { ObjectIdentifier($0.store) }).values
+        {
             let removals = preferences.map { ($0.name, PropertyListValue?.none) }
             preferences[0].store.resolved.core.commitOrReport(.several(Dictionary(removals) { first, _ in first }))
         }

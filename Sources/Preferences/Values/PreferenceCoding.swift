@@ -56,7 +56,7 @@ extension PreferenceCoding where Value: RawRepresentable & Sendable, Value.RawVa
 
 extension PreferenceCoding
 where
-    Value: OptionalPreferenceValue & Sendable, Value.Wrapped: RawRepresentable, Value.Wrapped.RawValue: PreferenceValue
+    Value: _OptionalPreferenceValue & Sendable, Value.Wrapped: RawRepresentable, Value.Wrapped.RawValue: PreferenceValue
 {
     /// As the raw value, nil as not set; a raw value that the type doesn't know is unreadable.
     public static var rawValue: PreferenceCoding {
@@ -172,7 +172,7 @@ where Value: RawRepresentable & Sendable, Value.RawValue: PreferenceValue & Hash
 
 extension PreferenceCoding
 where
-    Value: OptionalPreferenceValue & Sendable, Value.Wrapped: RawRepresentable & Sendable,
+    Value: _OptionalPreferenceValue & Sendable, Value.Wrapped: RawRepresentable & Sendable,
     Value.Wrapped.RawValue: PreferenceValue & Hashable
 {
     /// As the raw value, nil as not set; a raw value of an earlier version of the type reads as the case that `aliases`
@@ -205,7 +205,7 @@ extension PreferenceCoding where Value: NSObject & NSSecureCoding & Sendable {
 }
 
 extension PreferenceCoding
-where Value: OptionalPreferenceValue & Sendable, Value.Wrapped: NSObject & NSSecureCoding & Sendable {
+where Value: _OptionalPreferenceValue & Sendable, Value.Wrapped: NSObject & NSSecureCoding & Sendable {
     /// As a secure keyed archive in data, nil as not set.
     public static var secureArchive: PreferenceCoding {
         PreferenceCoding(adopting: "secureArchive") { value in

@@ -12,8 +12,8 @@ public protocol PreferenceValue: Sendable {
     func storedValue() throws -> PropertyListValue?
 }
 
-/// `Optional`, as a constraint: a coding that needs more of the wrapped type than `PreferenceValue` names it.
-public protocol OptionalPreferenceValue: ExpressibleByNilLiteral {
+/// `Optional` as a constraint of codings; for the library alone.
+public protocol _OptionalPreferenceValue: ExpressibleByNilLiteral {
     /// The type of the value when it is set.
     associatedtype Wrapped
     /// The value when it is set.
@@ -22,7 +22,7 @@ public protocol OptionalPreferenceValue: ExpressibleByNilLiteral {
     init(_ wrapped: Wrapped)
 }
 
-extension Optional: OptionalPreferenceValue {
+extension Optional: _OptionalPreferenceValue {
     /// The optional itself.
     public var wrapped: Wrapped? { self }
 }

@@ -119,6 +119,41 @@ struct MemberTests {
     }
 
     @Test
+    func updatesComeWhenTheMemberDiffers() async {
+        var updates = pane[\.size.width].updates.makeAsyncIterator()
+        #expect(await updates.next() == 800)
+        pane.value.x = 1
+        pane.value.size.width = 5
+        #expect(await updates.next() == 5)
+    }
+
+    @Test
+    func memberCanBeMovedToButNotAway() {
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        pane.value.x = 1
+        let x = Preference("x", default: 0, in: store)
+        x.migrate(from: pane[\.x])
+        #expect(issues.elements.map(\.code) == [.misuse])
+        #expect(pane.value.x == 1 && !x.isSet)
+        pane.reset()
+        x.value = 7
+        pane[\.x].migrate(from: x)
+        #expect(pane.value == Pane(x: 7) && !x.isSet)
+    }
+
+    @Test
+    func resetOfAGroupLeavesTheOtherMembers() {
+        struct Group: PreferenceGroup {
+            @Preference(Group.pane[\.x]) var x
+            static let pane = Preference("pane", default: Pane(), in: .inMemory())
+        }
+        Group.pane.value = Pane(x: 1, title: "Pitt")
+        Group().reset()
+        #expect(Group.pane.value == Pane(title: "Pitt"))
+    }
+
+    @Test
     func memberHasABindingToAnotherStoreAndADescription() {
         let other = PreferenceStore.inMemory(["pane": ["x": 4, "size": ["width": 1, "height": 2]]])
         #expect(pane[\.x].bound(to: other).value == 4)

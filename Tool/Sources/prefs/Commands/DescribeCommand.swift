@@ -84,6 +84,8 @@ struct DescribeCommand: ParsableCommand {
         members["choices"] = property.choices.map { .array($0) }
         members["minimum"] = property.minimum
         members["maximum"] = property.maximum
+        members["minLength"] = property.lengths.least.map { .integer(Int64($0)) }
+        members["maxLength"] = property.lengths.greatest.map { .integer(Int64($0)) }
         members["default"] = property.defaultValue
         members["description"] = property.description.map { .string($0) }
         return members
