@@ -26,8 +26,9 @@ def entries(line):
         if name == "$format":
             check(type(number) is int and number > 0)
             if number > 1: raise NewerFormat(number)
+        if name == "$comment": check(type(number) is str and value(number) is number)
     check(all(name for name, _ in pairs))
-    return {key(name): None if found is None else value(found) for name, found in pairs if name != "$format"}
+    return {key(name): None if found is None else value(found) for name, found in pairs if name not in ("$format", "$comment")}
 
 
 def value(found):

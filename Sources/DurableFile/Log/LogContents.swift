@@ -7,6 +7,9 @@ package protocol LogContents: AnyObject, Sendable {
     init()
     /// Takes in one line, all of it or nothing; `isFirst` for the first of a file, which may begin with a byte order mark.
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
+    /// How many bytes an object takes that begins some bytes and goes on over several lines; `nil` if there is none, or if not
+    /// all of it is there.
+    func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int?
     /// Takes in a last line without a newline, for the time being; anything but `.complete` changes nothing.
     func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
     /// Undoes `readUnfinished`.
@@ -22,6 +25,8 @@ package protocol LogContents: AnyObject, Sendable {
 }
 
 extension LogContents {
+    package func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? { nil }
+
     /// New contents of the same type, of nothing read.
     func empty() -> any LogContents { Self() }
 
@@ -50,6 +55,8 @@ package struct LogDamage: Equatable, Sendable {
     /// From 1.
     package var line: Int
     package var reason: String
+    /// How many lines it goes on over.
+    package var lineCount = 1
 }
 
 /// The lines that could not be read, each reported once however often its file is read again.

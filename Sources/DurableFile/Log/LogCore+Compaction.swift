@@ -43,6 +43,7 @@ extension LogCore {
         // What appenders without the lock wrote to the old file before it lost its name. If it fails, it is tried again
         // with what they still write.
         do { try stray.carryOverRest(reader, to: draft.file) } catch {}
+        stray.damagedCopy = damagedCopy
         stray.failure = adopt(draft, of: compaction, insteadOf: old)
         return stray
     }

@@ -4,6 +4,8 @@ internal import CDurableFile
 struct LogCore: Sendable {
     let path: String
     private let isReadOnly: Bool
+    /// Whether objects over several lines are read, not only recognised; of files that are never written, and to repair one.
+    private let joinsLines: Bool
     let fileSystem: any FileSystem
     let lockTimeout: Duration
     /// The longest line that is read; what writes refuses longer ones.
@@ -34,12 +36,14 @@ struct LogCore: Sendable {
         path: String,
         contents: any LogContents,
         isReadOnly: Bool = false,
+        joinsLines: Bool = false,
         fileSystem: any FileSystem,
         lockTimeout: Duration
     ) {
         self.path = path
         self.contents = contents
         self.isReadOnly = isReadOnly
+        self.joinsLines = isReadOnly || joinsLines
         self.fileSystem = fileSystem
         self.lockTimeout = lockTimeout
     }
@@ -108,6 +112,8 @@ struct LogCore: Sendable {
             isUnsettled = scope.isAppendedOnly
             return isUnsettled ? () : try readAfresh()
         }
+        // An object over several lines may have been seen before its end was written.
+        if joinsLines, position.damaged > 0 { return try readAfresh() }
         try reader.readOn(from: &position, expecting: size, into: contents, noting: &damage)
     }
 
@@ -131,7 +137,7 @@ struct LogCore: Sendable {
     }
 
     func reader(of file: OpenFile) -> LogReader {
-        LogReader(file: file, fileSystem: fileSystem, longestLine: longestLine)
+        LogReader(file: file, fileSystem: fileSystem, longestLine: longestLine, joinsLines: joinsLines)
     }
 
     func statusAtPath() throws(LogError) -> FileStatus? {

@@ -23,10 +23,13 @@ package final class LogFile<Contents: LogContents>: Sendable {
 
     /// Makes nothing and opens nothing yet.
     ///
-    /// - Parameter isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
+    /// - Parameters:
+    ///   - isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
+    ///   - joinsLines: Whether an object over several lines is read, as it always is of a file that is read only.
     package init(
         path: String,
         isReadOnly: Bool = false,
+        joinsLines: Bool = false,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
         watcher: Watcher? = .shared,
@@ -39,6 +42,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
                 path: path,
                 contents: contents,
                 isReadOnly: isReadOnly,
+                joinsLines: joinsLines,
                 fileSystem: fileSystem,
                 lockTimeout: lockTimeout
             )
@@ -229,15 +233,19 @@ package struct LogObserver: Sendable {
     /// Others changed something; `catchUp` has taken it in already.
     package var changed: @Sendable () -> Void
     package var damaged: @Sendable (LogDamage) -> Void
+    /// The damaged lines were moved to another file.
+    package var moved: @Sendable (_ copy: String) -> Void
     package var failed: @Sendable (LogError) -> Void
 
     package init(
         changed: @escaping @Sendable () -> Void,
         damaged: @escaping @Sendable (LogDamage) -> Void,
+        moved: @escaping @Sendable (_ copy: String) -> Void = { _ in },
         failed: @escaping @Sendable (LogError) -> Void
     ) {
         self.changed = changed
         self.damaged = damaged
+        self.moved = moved
         self.failed = failed
     }
 }
@@ -291,6 +299,9 @@ extension LogFile {
             return nil
         }
         guard let stray else { return }
+        if let copy = stray.damagedCopy, let observer = background.withLock({ $0.observer }) {
+            notifier.run { observer.moved(copy) }
+        }
         collect(stray, times: 10)
         if let failure = stray.failure { throw .outcomeUnknown(path: path, cause: failure) }
     }

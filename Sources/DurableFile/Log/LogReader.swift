@@ -5,6 +5,9 @@ struct LogReader {
     let longestLine: Int
     /// Whether a last line without its newline that can't be read counts as damaged, and not as one that is still arriving.
     var reportsUnfinished = false
+    /// Whether an object that goes on over several lines is read as one line; else it is damage. Only those are found of which
+    /// all bytes are held at once, as those of any file of up to `pieceSize`.
+    var joinsLines = false
     static var pieceSize: Int { 256 << 10 }
 
     /// Reads on to the end, or to `limit`.
@@ -32,7 +35,8 @@ struct LogReader {
             // Had the file grown since, there would be a byte more.
             let isEnd = count < space.count && start + Int64(count) == size
             let bytes = buffer.bytes(held)
-            let used = try takeLines(bytes, searched: held - count, &position, contents, &damage)
+            let isHeld = start + Int64(count) >= min(size, limit)
+            let used = try takeLines(bytes, searched: held - count, isHeld: isHeld, &position, contents, &damage)
             buffer.removeFirst(used, of: held)
             held -= used
             if held > longestLine {
@@ -122,41 +126,79 @@ struct LogReader {
         } catch { throw .failed(error) }
     }
 
-    /// Takes in the complete lines of some bytes, and returns how many bytes they are.
+    /// Takes in the complete lines of some bytes, which are all there are if `isHeld`, and returns how many bytes they are.
     private func takeLines(
         _ bytes: UnsafeRawBufferPointer,
         searched: Int,
+        isHeld: Bool,
         _ position: inout LogPosition,
         _ contents: any LogContents,
         _ damage: inout DamageList
     ) throws(LogError) -> Int {
-        var (start, search, count, damaged) = (0, searched, 0, 0)
+        var (start, search, count, damagedCount) = (0, searched, 0, 0)
         var refusal: String?
-        while let end = bytes.firstNewline(from: search) {
-            let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        while var end = bytes.firstNewline(from: search) {
+            var line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
             let isFirst = position.offset == 0 && start == 0
+            var lineCount = 1
             var reason: String?
-            switch line.isEmptyLine ? .complete : contents.read(line, isFirst: isFirst) {
-            case .complete: break
+            var reading = line.isEmptyLine ? .complete : contents.read(line, isFirst: isFirst)
+            if reading == .incomplete {
+                reason = "it ends in the middle"
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+                if let joined = joinedLines(of: rest, contents, isFirst: isFirst, isHeld: isHeld) {
+                    // Without its last newline it is a last line, which `readUnfinished` takes.
+                    if joinsLines, joined.isUnfinished { break }
+                    end = start + joined.end
+                    line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+                    lineCount = line.count { $0 == 10 } + 1
+                    reason = "it is an object over \(lineCount) lines, and each has to be an object of its own"
+                    if joinsLines { reading = contents.read(line, isFirst: isFirst) }
+                }
+            }
+            switch reading {
+            case .complete: reason = nil
             case .damaged(let text): reason = text
-            case .incomplete: reason = "it ends in the middle"
+            case .incomplete: break
             case .refused(let text): refusal = text
             }
             if refusal != nil { break }
-            count += 1
             if let reason {
-                damaged += 1
+                damagedCount += 1
                 let range = position.offset + Int64(start)..<position.offset + Int64(end) + 1
-                damage.note(line, range, LogDamage(path: file.path, line: position.lines + count, reason: reason))
+                let damaged = LogDamage(
+                    path: file.path,
+                    line: position.lines + count + 1,
+                    reason: reason,
+                    lineCount: lineCount
+                )
+                damage.note(line, range, damaged)
             }
+            count += lineCount
             start = end + 1
             search = start
         }
         position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<start]), lines: count)
-        position.damaged += damaged
+        position.damaged += damagedCount
         // The position stays before the refused line, so that every later call meets it again.
         if let refusal { throw .refused(path: file.path, line: position.lines + 1, reason: refusal) }
         return start
+    }
+
+    /// The last newline of an object over several lines that begins some bytes; that of the line before, if it is unfinished.
+    private func joinedLines(
+        of bytes: UnsafeRawBufferPointer,
+        _ contents: any LogContents,
+        isFirst: Bool,
+        isHeld: Bool
+    ) -> (end: Int, isUnfinished: Bool)? {
+        guard let length = contents.lengthOfObject(bytes, isFirst: isFirst) else { return nil }
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[length...])
+        if let end = rest.firstNewline(from: 0) {
+            return rest[..<end].allSatisfy(\.isSpace) ? (length + end, false) : nil
+        }
+        guard isHeld, rest.allSatisfy(\.isSpace), let end = bytes[..<length].lastIndex(of: 10) else { return nil }
+        return (end, true)
     }
 
     /// Passes a line that is longer than any may be; false where it has no end yet, and the offset stays before it.
@@ -210,6 +252,10 @@ extension UnsafeRawBufferPointer {
     fileprivate var isEmptyLine: Bool {
         isEmpty || (count == 1 && self[0] == 13)
     }
+}
+
+extension UInt8 {
+    fileprivate var isSpace: Bool { self == 32 || self == 9 || self == 13 }
 }
 
 /// Memory to read into; unlike an array it is neither cleared nor copied.

@@ -7,6 +7,8 @@ struct StrayLines: Sendable {
     var copied: Int64
     /// How far the old file had been read when it was locked.
     let seen: Int64
+    /// The file that has the old one's damaged lines, if there were any.
+    var damagedCopy: String?
     /// Why the new file's name might not survive a loss of power.
     var failure: FileSystemError?
 

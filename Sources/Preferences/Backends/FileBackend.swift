@@ -35,6 +35,7 @@ package final class FileBackend: PreferenceBackend {
         let observer = LogObserver(
             changed: host.changed,
             damaged: { host.report(PreferencesError($0)) },
+            moved: { [path] in host.report(PreferencesError(damageOf: path, movedTo: $0)) },
             failed: { host.report(PreferencesError($0)) }
         )
         do { try log.load(observer: observer) } catch {
@@ -183,12 +184,21 @@ extension PreferencesError {
         }
     }
 
-    /// A line that was skipped.
-    init(_ damage: LogDamage) {
+    /// The damaged lines of a file that was written anew.
+    init(damageOf path: String, movedTo copy: String) {
         self.init(
             .damaged,
-            "line \(damage.line) of \(damage.path) can't be read and is skipped: \(damage.reason). It is kept; "
-                + "correct it by hand or leave it"
+            "the lines of \(path) that can't be read were moved to \(copy) when the file was compacted; "
+                + "correct them there and append them to the file, or leave them"
+        )
+    }
+
+    /// A line that was skipped.
+    init(_ damage: LogDamage) {
+        let cure = damage.lineCount == 1 ? "correct it by hand or leave it" : "`prefs check --repair` rewrites it"
+        self.init(
+            .damaged,
+            "line \(damage.line) of \(damage.path) can't be read and is skipped: \(damage.reason). It is kept; \(cure)"
         )
     }
 }

@@ -8,6 +8,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     private var pending: [String: PropertyListValue?] = [:]
     /// What the names of an unfinished last line held before it.
     private var unfinished: [String: PropertyListValue?] = [:]
+    /// The comments of all lines, which a new file begins with.
+    private var comments: [String] = []
     /// Whether lines were read since the differences were given out last.
     private var isNews = false
     /// Whether the values were given out, so that they change by being published only.
@@ -20,7 +22,15 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     // MARK: What the lines say
 
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
-        Self.reading(line, isFirst: isFirst) { name, value in set(value, for: name) }
+        Self.reading(line, isFirst: isFirst) { name, value in
+            set(value, for: name)
+        } comment: {
+            comments.append($0)
+        }
+    }
+
+    func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? {
+        JSONLine.lengthOfObject(bytes, isFirst: isFirst)
     }
 
     func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
@@ -44,12 +54,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
             published.replace(with: values)
         }
         unfinished = contents.unfinished
+        comments = contents.comments
     }
 
     func copy() -> FileContents {
         let copy = FileContents()
         copy.published.replace(with: values)
         copy.unfinished = unfinished
+        copy.comments = comments
         return copy
     }
 
@@ -57,9 +69,13 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         var values = values
         for (name, value) in unfinished { values[name] = value }
         var bytes: [UInt8] = []
+        for text in comments { try JSONLine.write(comment: text, to: &bytes) }
         for name in values.namesByBytes { try JSONLine.write(name: name, value: values[name], to: &bytes) }
         return bytes
     }
+
+    /// Whether the last line has no newline and counts.
+    var hasUnfinishedLine: Bool { !unfinished.isEmpty }
 
     // MARK: What the store does
 
@@ -136,10 +152,11 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     private static func reading(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool,
-        _ body: (String, PropertyListValue?) -> Void
+        _ body: (String, PropertyListValue?) -> Void,
+        comment: (String) -> Void = { _ in }
     ) -> LineReading {
         do throws(JSONLineError) {
-            try JSONLine.read(line, isFirst: isFirst, body)
+            try JSONLine.read(line, isFirst: isFirst, body, comment: comment)
             return .complete
         } catch {
             switch error.kind {

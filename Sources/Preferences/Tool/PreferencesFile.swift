@@ -26,13 +26,19 @@ public enum PreferencesFile {
         return PreferenceStore(standIn: nil) { SharedStore.suite(name).layers() }
     }
 
-    /// Rewrites the file with one name a line; lines that can't be read are kept in a file beside it.
+    /// Rewrites the file with one name a line, also an object over several lines; lines that can't be read are kept in a file
+    /// beside it.
     ///
     /// Blocks, and stays for a second more to take over what others still append to the old file.
     public static func compact(_ path: String) throws(PreferencesError) {
-        let log = LogFile<FileContents>(path: path, watcher: nil)
+        let log = LogFile<FileContents>(path: path, joinsLines: true, watcher: nil)
         do throws(LogError) {
             try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
+            // An object over several lines without a newline behind it would be copied as the unfinished line that it is.
+            try log.append {
+                $0.hasUnfinishedLine ? [UInt8(ascii: "\n")] : nil
+            } commit: { _ in
+            }
             try log.compact()
         } catch {
             throw PreferencesError(error)

@@ -41,6 +41,16 @@ extension JSONLine {
         bytes.append(UInt8(ascii: "\n"))
     }
 
+    /// Appends a line that is a comment alone, newline included; an error leaves `bytes` as they were.
+    static func write(comment text: String, to bytes: inout [UInt8]) throws(PreferencesError) {
+        try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
+            bytes += Array(#"{"$comment":"#.utf8)
+            try appendValue(.string(text), nesting: 0, to: &bytes, limit: limit)
+            bytes.append(UInt8(ascii: "}"))
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
     /// Appends a value alone, tags included; an error leaves `bytes` as they were.
     static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferencesError) {
         try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in

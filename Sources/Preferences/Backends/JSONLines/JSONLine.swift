@@ -9,8 +9,8 @@
 ///   for negative zero; `{"$date":"nan"}`, `"inf"`, `"-inf"`: the dates of these seconds.
 ///
 /// A name or key that itself begins with `$` is written with one more: `$cost` as `$$cost`, `$$` as `$$$`. That holds for
-/// names as for nested keys. Of names with a single `$` only `{"$format":1}` is known; it says how to read the file, sets
-/// nothing, and may stand anywhere.
+/// names as for nested keys. Of names with a single `$` two are known, which set nothing and may stand anywhere:
+/// `{"$format":1}` says how to read the file, and `{"$comment":"…"}` is for people.
 ///
 /// A number without fraction and exponent is an integer where 64 bits hold it; every other is a real, so `1e3` is one,
 /// and so is `-0.0`, while `-0` is the integer 0. Of a key that occurs twice the last value counts.
@@ -22,19 +22,28 @@ enum JSONLine {
 
     /// Reads one line without its newline.
     ///
-    /// Calls `body` for each entry in order, and only after the whole line proved valid. A line of nothing but space has
+    /// Calls `body` for each entry in order, then `comment` for each comment, and only after the whole line proved valid. A line of nothing but space has
     /// no entries. A byte order mark is accepted where `isFirst` says that the line is the file's first.
     static func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,
         maximumLength: Int = maximumLength,
-        _ body: (_ name: String, _ value: PropertyListValue?) -> Void
+        _ body: (_ name: String, _ value: PropertyListValue?) -> Void,
+        comment: (String) -> Void = { _ in }
     ) throws(JSONLineError) {
         var reader = JSONReader(line)
         if isFirst { try reader.skipByteOrderMark() }
         let entries = try reader.line(maximumLength: maximumLength)
         if let first = entries.first { body(first.name, first.value) }
         for entry in entries.others { body(entry.name, entry.value) }
+        for text in reader.comments { comment(text) }
+    }
+
+    /// How many bytes an object takes that begins some bytes and goes on over several lines; `nil` if there is none.
+    static func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? {
+        var reader = JSONReader(bytes)
+        do throws(JSONLineError) { if isFirst { try reader.skipByteOrderMark() } } catch { return nil }
+        return reader.endOfObject()
     }
 
     /// Reads a value alone, tags included, with nothing but space around it.

@@ -15,6 +15,8 @@ struct JSONReader {
     var scratch: [UInt8] = []
     /// The format that the line asks for, where that is a newer one.
     private var newerFormat: JSONLineError?
+    /// The texts of `$comment`, in order.
+    private(set) var comments: [String] = []
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
@@ -46,6 +48,13 @@ struct JSONReader {
         return entries
     }
 
+    /// The end of an object that goes on over several lines, and begins here; `nil` if there is none.
+    mutating func endOfObject() -> Int? {
+        skipSpace()
+        do throws(JSONLineError) { _ = try entries() } catch { return nil }
+        return offset
+    }
+
     mutating func wholeValue() throws(JSONLineError) -> PropertyListValue {
         let value = try value(nesting: 0)
         try expectEnd()
@@ -59,8 +68,17 @@ struct JSONReader {
         guard try !isClosed(by: "}") else { return (nil, []) }
         repeat {
             let start = offset
-            guard let name = try name() else {
+            let name: String
+            switch try self.name() {
+            case .entry(let text): name = text
+            case .format:
                 try format(start: start)
+                continue
+            case .comment:
+                guard case .string(let text) = try value(nesting: 0) else {
+                    throw damaged("a comment is not a string", at: start)
+                }
+                comments.append(text)
                 continue
             }
             skipSpace()
@@ -76,14 +94,23 @@ struct JSONReader {
         return (first, others)
     }
 
-    /// A name and the colon after it; nil for `$format`.
-    private mutating func name() throws(JSONLineError) -> String? {
+    private enum Name {
+        case entry(String)
+        case format
+        case comment
+    }
+
+    /// A name and the colon after it.
+    private mutating func name() throws(JSONLineError) -> Name {
         let start = offset
         let (name, isReserved) = try key()
         guard !name.isEmpty else { throw damaged("a name is empty", at: start) }
-        guard isReserved else { return name }
-        guard name == "$format" else { throw damaged("a name with a single $ is not known", at: start) }
-        return nil
+        guard isReserved else { return .entry(name) }
+        switch name {
+        case "$format": return .format
+        case "$comment": return .comment
+        default: throw damaged("a name with a single $ is not known", at: start)
+        }
     }
 
     private mutating func format(start: Int) throws(JSONLineError) {

@@ -1,0 +1,138 @@
+import DurableFile
+import FileTestSupport
+import FoundationEssentials
+import Testing
+
+@_spi(Tool) @testable import Preferences
+
+/// Files as people write them: with comments, and as one object over several lines.
+struct HandWrittenFileTests {
+    private let folder: TemporaryFolder
+    private let reports = Recorder<PreferencesError>()
+    private static let object = """
+        {
+          "volume": 3,
+          "window": {
+            "width": 5
+          },
+          "list": [
+            {"volume": 7}
+          ]
+        }
+
+        """
+    private static let values: [String: PropertyListValue] = [
+        "volume": 3, "window": ["width": 5], "list": [["volume": 7]],
+    ]
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func backend(isReadOnly: Bool = false) -> FileBackend {
+        FileBackend(path: folder.path("preferences.jsonl"), isReadOnly: isReadOnly, watcher: nil)
+    }
+
+    private func load(_ backend: FileBackend) throws -> [String: PropertyListValue] {
+        try backend.load(host: PreferenceBackendHost(changed: {}, report: { [reports] in reports.record($0) }))
+    }
+
+    @Test
+    func commentsAreIgnoredAndKeptByACompaction() throws {
+        try folder.write(
+            """
+            {"$comment":"of the sound"}
+            {"volume":1}
+            {"$comment":"loud \\"enough\\"","volume":3,"balance":0}
+            {"$comment":"unfinished","treble":1}
+            """,
+            to: "preferences.jsonl"
+        )
+        let backend = backend()
+        #expect(try load(backend) == ["volume": 3, "balance": 0, "treble": 1])
+        _ = try backend.apply(["bass": 2], if: .none)
+        try backend.compact()
+        let text = try folder.read("preferences.jsonl")
+        #expect(
+            text.split(separator: "\n").map(String.init) == [
+                #"{"$comment":"of the sound"}"#, #"{"$comment":"loud \"enough\""}"#, #"{"$comment":"unfinished"}"#,
+                #"{"balance":0}"#, #"{"bass":2}"#, #"{"treble":1}"#, #"{"volume":3}"#,
+            ]
+        )
+        try backend.compact()
+        #expect(try folder.read("preferences.jsonl") == text)
+        #expect(reports.elements.isEmpty)
+    }
+
+    @Test
+    func nameThatLooksLikeACommentIsANameAndAnotherCommentIsDamage() throws {
+        try folder.write("{\"$$comment\":\"a\"}\n{\"$comment\":5,\"b\":1}\n", to: "preferences.jsonl")
+        #expect(try load(backend()) == ["$comment": "a"])
+        #expect(reports.elements.map(\.code) == [.damaged])
+        #expect(reports.elements[0].message.contains("a comment is not a string"))
+    }
+
+    @Test(arguments: ["", "\u{FEFF}", "{\"before\":1}\n"], ["", "\n", " \t\r\n{\"after\":2}\n"])
+    func objectOverSeveralLinesIsReadIfNobodyWritesTheFile(before: String, after: String) throws {
+        try folder.write(before + Self.object.dropLast() + after, to: "preferences.jsonl")
+        var expected = Self.values
+        if before.first == "{" { expected["before"] = 1 }
+        if after.contains("{") { expected["after"] = 2 }
+        #expect(try load(backend(isReadOnly: true)) == expected)
+        #expect(reports.elements.isEmpty)
+    }
+
+    @Test
+    func objectThatArrivesInPiecesIsReadOnceItIsThere() throws {
+        try folder.write(String(Self.object.prefix(30)), to: "preferences.jsonl")
+        let backend = backend(isReadOnly: true)
+        _ = try load(backend)
+        try folder.append(String(Self.object.dropFirst(30)), to: "preferences.jsonl")
+        _ = try backend.refresh()
+        #expect(try load(backend) == Self.values)
+    }
+
+    @Test(arguments: ["{", "{\n\"a\":1,", "{\n\"a\":\"x\ny\"}\n", "{\n\"a\":1} 5\n", "{\n\"a\":[1,\n}\n"])
+    func linesThatAreNoObjectStayDamage(text: String) throws {
+        try folder.write("{\"b\":1}\n\(text)\n{\"c\":1}\n", to: "preferences.jsonl")
+        let values = try load(backend(isReadOnly: true))
+        #expect(values["b"] == 1 && values["c"] == 1 && values["a"] == nil)
+        #expect(!reports.elements.isEmpty)
+    }
+
+    /// A program appends to its own file, line by line, so there an object over several lines is damage, told once.
+    @Test(arguments: [object, String(object.dropLast())])
+    func objectOverSeveralLinesInTheUsersFileIsRecognised(text: String) throws {
+        try folder.write("{\"a\":1}\n" + text, to: "preferences.jsonl")
+        #expect(try load(backend()) == ["a": 1])
+        let path = folder.path("preferences.jsonl")
+        let lines = text.hasSuffix("\n") ? 9 : 8
+        #expect(
+            reports.elements.map(\.message) == [
+                "line 2 of \(path) can't be read and is skipped: it is an object over \(lines) lines, and each has to be an "
+                    + "object of its own. It is kept; `prefs check --repair` rewrites it"
+            ]
+        )
+        try PreferencesFile.compact(path)
+        #expect(try load(backend()) == Self.values.merging(["a": 1]) { $1 })
+        #expect(try folder.names() == ["preferences.jsonl"])
+        #expect(reports.elements.count == 1)
+    }
+
+    @Test
+    func issueNamesTheFileThatDamagedLinesWereMovedTo() async throws {
+        try folder.write("{\"a\":1}\n!\n?\n", to: "preferences.jsonl")
+        let path = folder.path("preferences.jsonl")
+        let backend = backend()
+        _ = try load(backend)
+        #expect(reports.elements.count == 2)
+        try backend.compact()
+        await waitUntil { reports.elements.count == 3 }
+        #expect(
+            reports.elements.last?.message
+                == "the lines of \(path) that can't be read were moved to \(folder.path("preferences.damaged-1.jsonl")) "
+                + "when the file was compacted; correct them there and append them to the file, or leave them"
+        )
+        #expect(try folder.read("preferences.damaged-1.jsonl") == "!\n?\n")
+        try backend.compact()
+        #expect(reports.elements.count == 3)
+    }
+}
