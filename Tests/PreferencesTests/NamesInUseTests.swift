@@ -59,9 +59,9 @@ struct NamesInUseTests {
 
     @Test
     func backendThatTellsAllHasNothingMoreByDefault() {
-        #expect(FailingBackend().values(for: ["a"]).isEmpty)
         let store = PreferenceStore(backend: MemoryBackend(["a": 1]))
-        #expect(store["a"] == 1 && store["b"] == nil)
+        #expect(store["a"] == 1 && store["b"] == nil && store.names == ["a"])
+        #expect(store.core.layers.writable?.isPrepared == true, "a read of a new name waits for nobody")
     }
 
     @Test

@@ -4,7 +4,7 @@
 /// calls `load`, `refresh` and `apply` one at a time, never two at once, so a backend needs no lock for what only these
 /// touch. They block the calling thread, as `sync` and `didApply` do. The store is what calls; a backend is used by one store.
 public protocol PreferenceBackend: Sendable {
-    /// Everything stored now; called once, before `refresh` and `apply`.
+    /// Everything stored now; called before `refresh` and `apply`, again if it failed.
     ///
     /// From then on the backend calls `host.changed()` whenever somebody else may have changed something. What can't be
     /// read is reported with `host.report` and left where it is.
@@ -57,8 +57,12 @@ extension PreferenceBackend {
 
     /// Nothing beyond what `load` told.
     public func values(for names: Set<String>) -> [String: PropertyListValue] {
-        [:]
+        // Marks, under a name that none can have, that this is the default: such a backend need not be asked, which would
+        // have to wait for its turn. A flag would have to be set beside each implementation.
+        Self.nothingMore
     }
+
+    static var nothingMore: [String: PropertyListValue] { ["": .boolean(false)] }
 }
 
 /// What must still hold for a set of changes to be stored.
@@ -97,7 +101,10 @@ public struct PreferenceCondition: Sendable {
     public func holds(for contents: [String: PropertyListValue]) -> Bool {
         for (name, expected) in values where contents[name] != expected { return false }
         guard isComplete else { return true }
-        return contents.keys.allSatisfy { values[$0] != nil || $0.droppingPrefix(prefix) == nil }
+        return contents.keys.allSatisfy { name in
+            // The prefix alone is no name of a scope.
+            values[name] != nil || !prefix.isEmpty && name.droppingPrefix(prefix)?.isEmpty ?? true
+        }
     }
 }
 

@@ -41,15 +41,17 @@ extension Preference {
     /// - On the main actor, a change that is made there calls it before the set returns, unless another thread delivers
     ///   then. Every other change comes there soon. A main actor that is blocked calls nothing. The main actor isn't
     ///   always the main thread: on Linux that of an asynchronous program runs on others.
-    /// - On another actor, it is called there soon.
+    /// - On another actor, it is called there soon. Such a body holds its actor: an actor that keeps the observation ends
+    ///   only after `cancel()`.
     ///
     /// In each case it is called in the store's order, without a lock held: the body may read, write, observe and cancel.
     /// After `cancel()` nothing that still waits is called.
     ///
     /// - Parameters:
     ///   - timing: `.willSet` calls it on the setting thread while `value` is still the old one; a set that then fails was
-    ///     announced too. An external change is announced when it is readable already, and a body with isolation that
-    ///     has to wait for its actor may find the new value, too.
+    ///     announced too. An external change is announced when it is readable already. A body with isolation is called
+    ///     before a set that is made on the main actor, if that is its own; it has to wait for every other, and may then
+    ///     find the new value or a later one.
     ///   - includingCurrent: Whether it is first called with the current value as `old` and `new`.
     ///   - body: What is called.
     public func observe(
@@ -67,6 +69,10 @@ extension Preference {
             timing: timing,
             begin: { if includingCurrent { observer.enqueue(old: $0, new: $0, origin: .local) } }
         ) { entry, origin in
+            // Before its set, a change of this thread can't wait, even inside a call for another.
+            if timing == .willSet, observer.isReady {
+                return observer.call(old: entry.old, new: entry.new, origin: origin)
+            }
             observer.enqueue(old: entry.old, new: entry.new, origin: origin)
             observer.callOrHop()
         }
@@ -151,6 +157,14 @@ private final class Observer<Value: Sendable>: Sendable {
     /// Whether the body may be called anywhere, so that no change need wait.
     var hasNoIsolation: Bool { isolation == nil }
 
+    /// Whether the body's isolation holds here, so that it may be called.
+    private var mayCallHere: Bool {
+        isolation == nil || isolation is MainActor && ThreadIdentity.isOnMainActor
+    }
+
+    /// Whether the body may be called here, and nothing waits.
+    var isReady: Bool { mayCallHere && state.withLock { !$0.isCancelled && $0.waiting.first == nil } }
+
     func enqueue(old: StoredCandidates, new: StoredCandidates, origin: PreferenceChangeOrigin) {
         let change = Change(old: old, new: new, origin: origin)
         state.withLock { if !$0.isCancelled { $0.waiting.append(change) } }
@@ -166,8 +180,12 @@ private final class Observer<Value: Sendable>: Sendable {
 
     /// Calls the body with what waits, here if its isolation holds here, else soon on its actor.
     func callOrHop() {
-        guard let isolation else { return call() }
-        if isolation is MainActor, ThreadIdentity.isOnMainActor { return call() }
+        if mayCallHere { return call() }
+        hop()
+    }
+
+    private func hop() {
+        guard let isolation else { return }
         let isNeeded = state.withLock { state in
             guard !state.isHopping, state.waiting.first != nil else { return false }
             state.isHopping = true
@@ -182,11 +200,15 @@ private final class Observer<Value: Sendable>: Sendable {
         scope.run { call() }
     }
 
+    /// Calls the body with what waits now; what comes meanwhile may keep no actor for ever, so it comes with a hop.
     private func call() {
-        while let change = next() {
+        var left = isolation == nil ? Int.max : state.withLock { $0.waiting.count }
+        while left > 0, let change = next() {
             AnswerDepth.answering(change.depth - 1) { call(old: change.old, new: change.new, origin: change.origin) }
             state.withLock { $0.isCalling = false }
+            left -= 1
         }
+        hop()
     }
 
     private func next() -> Change? {

@@ -29,13 +29,17 @@ extension PreferenceStore {
     /// Removes what is stored for some preferences of this store, in one step and as one change.
     ///
     /// An error is reported to the issue handler, and nothing is changed then.
-    public func reset<each Value>(_ preferences: repeat Preference<each Value>) {
+    public func reset<First, each Value>(
+        _ first: Preference<First>,
+        _ others: repeat Preference<each Value>
+    ) {
         do {
             try transaction { transaction in
-                repeat transaction.reset(each preferences)
+                transaction.reset(first)
+                repeat transaction.reset(each others)
             }
         } catch {
-            report(PreferencesError(.unencodable, from: error))
+            resolved.report(PreferencesError(.unencodable, from: error))
         }
     }
 }

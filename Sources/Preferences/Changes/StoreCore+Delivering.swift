@@ -55,7 +55,10 @@ extension StoreCore {
         }
         guard !isLoop else { throw PreferencesError(loopOver: changes, limit: Self.announcementDepthLimit) }
         guard let announcement else { return }
-        for subscriber in announcement.subscribers { subscriber.receive(announcement.batch) }
+        // An observer whose call has to wait for its actor doesn't nest on this stack, so its answers count here.
+        AnswerDepth.answering(AnswerDepth.current) {
+            for subscriber in announcement.subscribers { subscriber.receive(announcement.batch) }
+        }
         state.withLock { state in
             let depth = state.announcing[thread, default: 1]
             state.announcing[thread] = depth > 1 ? depth - 1 : nil

@@ -46,6 +46,12 @@ public struct AnyPreference: Sendable {
 
     var isMember: Bool { base.isMember }
 
+    /// Stores a value in its stored form, or removes it if `value` is `nil`.
+    ///
+    /// - Throws: `unreadable` if the preference's type can't be decoded from it, `invalid` if it breaks the rule, and as
+    ///   `Preference.write(_:)`; nothing is changed then.
+    public func write(_ value: PropertyListValue?) throws(PreferencesError) { try base.write(stored: value) }
+
     /// Removes the stored value, so that the default is read; an error is reported to the store's issue handler.
     public func reset() { base.reset() }
 }
@@ -118,13 +124,15 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var isSet: Bool { get }
     var isManaged: Bool { get }
     var store: PreferenceStore { get }
-    var declarationIdentity: ObjectIdentifier { get }
+    /// The identity of its declaration, and of those that it is a member of.
+    var declarationIdentities: [ObjectIdentifier] { get }
     /// Whether it stands for a member of the stored value.
     var isMember: Bool { get }
     /// The default as it is stored.
     func storedDefault() throws(PreferencesError) -> PropertyListValue?
     var codingIdentifier: String { get }
     func reset()
+    func write(stored: PropertyListValue?) throws(PreferencesError)
 }
 
 extension DeclaredPreference {
@@ -132,10 +140,18 @@ extension DeclaredPreference {
 }
 
 extension Preference: DeclaredPreference {
-    var declarationIdentity: ObjectIdentifier { ObjectIdentifier(declaration) }
+    var declarationIdentities: [ObjectIdentifier] {
+        [ObjectIdentifier(declaration)] + (declaration.member?.wholes ?? [])
+    }
     var isMember: Bool { declaration.member != nil }
     var valueType: any Any.Type { Value.self }
     var codingIdentifier: String { declaration.coding.identifier }
+
+    func write(stored: PropertyListValue?) throws(PreferencesError) {
+        guard let stored else { return try store.write(nil, for: name) }
+        guard let value = try declaration.decode(stored) else { return try store.write(nil, for: name) }
+        try write(value)
+    }
 
     func storedDefault() throws(PreferencesError) -> PropertyListValue? {
         try declaration.encodeUnchecked(defaultValue)
@@ -146,12 +162,17 @@ extension Preference: DeclaredPreference {
         switch declaration.condition?.kind {
         case nil: break
         case .range(let least, let greatest):
-            rule = AnyPreference.Rule(kind: .range, minimum: stored([least]).first, maximum: stored([greatest]).first)
+            let (least, greatest) = (least.flatMap { stored([$0]).first }, greatest.flatMap { stored([$0]).first })
+            rule = AnyPreference.Rule(kind: .range, minimum: least, maximum: greatest)
         case .choices(let choices):
             return AnyPreference.Rule(kind: .choices, choices: stored(choices))
         case .length(let lengths):
-            let (least, greatest) = (Int64(lengths.lowerBound), Int64(lengths.upperBound))
-            rule = AnyPreference.Rule(kind: .length, minimum: .integer(least), maximum: .integer(greatest))
+            let greatest = lengths.upperBound == .max ? nil : PropertyListValue.integer(Int64(lengths.upperBound - 1))
+            rule = AnyPreference.Rule(
+                kind: .length,
+                minimum: .integer(Int64(lengths.lowerBound)),
+                maximum: greatest
+            )
         case .check:
             rule = AnyPreference.Rule(kind: .check)
         }

@@ -154,8 +154,11 @@ extension Preference {
 
     /// Creates a property for a preference that is declared elsewhere:
     /// `@Preference(Defaults.general.$theme) var theme`.
-    public init(_ preference: Preference<Value>) {
-        self = preference
+    ///
+    /// It keeps the store that it was declared in, also in a group that is created by `init(in:)`.
+    public init(_ preference: @autoclosure () -> Preference<Value>) {
+        // A static group that is first used here is not one of the group that is being created.
+        self = GroupBinding.$current.withValue(nil) { preference() }
     }
 }
 
@@ -241,7 +244,8 @@ extension Preference {
         unavailable,
         message: """
             a preference needs a default, as in '@Preference("volume") var volume = 5', \
-            unless it is an optional of a type that can be stored
+            unless it is an optional of a type that can be stored; \
+            the elements of a collection adopt 'PreferenceValue' or 'Codable'
             """
     )
     @_disfavoredOverload
@@ -259,7 +263,8 @@ extension Preference {
         *,
         unavailable,
         message: """
-            the elements of a collection adopt 'PreferenceValue' or 'Codable'; \
+            the elements of a collection adopt 'PreferenceValue' or 'Codable', \
+            and the keys of a dictionary 'CodingKeyRepresentable'; \
             for an enum write 'enum Theme: String, PreferenceValue'
             """
     )
@@ -279,7 +284,8 @@ extension Preference {
         *,
         unavailable,
         message: """
-            the elements of a collection adopt 'PreferenceValue' or 'Codable'; \
+            the elements of a collection adopt 'PreferenceValue' or 'Codable', \
+            and the keys of a dictionary 'CodingKeyRepresentable'; \
             for an enum write 'enum Theme: String, PreferenceValue'
             """
     )

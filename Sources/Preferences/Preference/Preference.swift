@@ -134,7 +134,11 @@ extension Preference {
         let declaration = declaration.resolved
         guard declaration.member == nil else { return try declaration.replace(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
-        _ = try declaration.store.core.commit(.one(declaration.name, stored))
+        do throws(PreferencesError) {
+            _ = try declaration.store.core.commit(.one(declaration.name, stored))
+        } catch {
+            throw error.named(declaration.name)
+        }
     }
 
     /// Removes the stored value, so that the default is read; a member of a value is set to the default's.
@@ -192,7 +196,8 @@ extension PreferenceDeclaration {
     ) -> ValueMember<Member> {
         ValueMember(
             keyPath: member?.keyPath.appending(path: keyPath) ?? keyPath,
-            rule: condition.map(ObjectIdentifier.init) ?? member?.rule
+            rule: condition.map(ObjectIdentifier.init) ?? member?.rule,
+            wholes: [ObjectIdentifier(self)] + (member?.wholes ?? [])
         ) { (new, candidates) throws(PreferencesError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()
             value[keyPath: keyPath] = new

@@ -132,6 +132,8 @@ struct ValueMember<Value: Sendable>: Sendable {
     nonisolated(unsafe) let keyPath: AnyKeyPath
     /// The identity of the whole value's rule.
     let rule: ObjectIdentifier?
+    /// The identities of the declarations that it is a part of.
+    let wholes: [ObjectIdentifier]
     /// What to store for the whole value so that the member is the given one, by what may answer for the whole.
     let encode: @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
 }
@@ -213,7 +215,7 @@ extension PreferenceDeclaration {
     /// As `read`, for those who must not take a default for a value: throws if a stored value can't be read.
     func readStrictly(_ candidates: StoredCandidates) throws(PreferencesError) -> Value? {
         let (value, problems) = read(candidates)
-        if value == nil, let problem = problems.first { throw problem.error }
+        if value == nil, let problem = problems.first { throw problem.reason }
         return value
     }
 

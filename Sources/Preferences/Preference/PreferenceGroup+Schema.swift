@@ -20,7 +20,7 @@ extension PreferenceGroup {
     /// - Throws: `unencodable` if a default can't be stored.
     public func jsonSchema() throws(PreferencesError) -> String {
         var properties: [String: PropertyListValue] = [:]
-        for preference in DeclaredPreferences.all(in: self) {
+        for preference in DeclaredPreferences.all(in: self) where !preference.isMember {
             properties[preference.name] = .dictionary(try preference.schema())
         }
         var bytes: [UInt8] = []
@@ -41,7 +41,8 @@ extension DeclaredPreference {
             schema["minimum"] = rule.minimum?.finiteNumber
             schema["maximum"] = rule.maximum?.finiteNumber
         case .length:
-            if let (least, greatest) = StoredType.lengths(of: schema["type"]) {
+            // Of a range only the bounds are stored.
+            if !(valueType is any StoredAsBounds.Type), let (least, greatest) = StoredType.lengths(of: schema["type"]) {
                 schema[least] = rule.minimum
                 schema[greatest] = rule.maximum
             }
@@ -117,8 +118,9 @@ private enum StoredType {
 private protocol StoredAsArray {}
 extension Array: StoredAsArray {}
 extension Set: StoredAsArray {}
-extension Range: StoredAsArray {}
-extension ClosedRange: StoredAsArray {}
+private protocol StoredAsBounds: StoredAsArray {}
+extension Range: StoredAsBounds {}
+extension ClosedRange: StoredAsBounds {}
 
 private protocol StoredAsDictionary {}
 extension Dictionary: StoredAsDictionary {}

@@ -83,7 +83,7 @@ final class GroupBinding: Sendable {
 
     /// Reports the bound preferences that live on but are no part of `group`; always true, for use in `assert`.
     func reportStrays(outside group: Any) -> Bool {
-        let own = Set(DeclaredPreferences.all(in: group).map(\.declarationIdentity))
+        let own = Set(DeclaredPreferences.all(in: group).flatMap(\.declarationIdentities))
         let strays = bound.withLock { $0 }.filter {
             $0.declaration.map { !own.contains(ObjectIdentifier($0)) } ?? false
         }

@@ -28,9 +28,9 @@ public struct PreferenceRule<Value: Sendable>: Sendable {
     }
 
     enum Kind: Sendable {
-        case range(least: Value, greatest: Value)
+        case range(least: Value?, greatest: Value?)
         case choices([Value])
-        case length(ClosedRange<Int>)
+        case length(Range<Int>)
         case check
     }
 
@@ -51,8 +51,18 @@ public struct PreferenceRule<Value: Sendable>: Sendable {
 extension PreferenceRule where Value: Comparable {
     /// Allows the values of a range, its bounds included.
     public static func range(_ range: ClosedRange<Value>) -> PreferenceRule {
+        between(range.lowerBound, range.upperBound)
+    }
+
+    /// Allows the values from a bound on.
+    public static func range(_ range: PartialRangeFrom<Value>) -> PreferenceRule { between(range.lowerBound, nil) }
+
+    /// Allows the values up to a bound, which is included.
+    public static func range(_ range: PartialRangeThrough<Value>) -> PreferenceRule { between(nil, range.upperBound) }
+
+    private static func between(_ least: Value?, _ greatest: Value?) -> PreferenceRule {
         PreferenceRule(
-            Condition(.range(least: range.lowerBound, greatest: range.upperBound)) { reason(for: $0, in: range) }
+            Condition(.range(least: least, greatest: greatest)) { reason(for: $0, between: least, greatest) }
         )
     }
 }
@@ -65,9 +75,10 @@ extension PreferenceRule where Value: Equatable {
 }
 
 extension PreferenceRule where Value: Collection {
-    /// Allows values whose number of elements is in a range, its bounds included; of a string its characters count.
-    public static func length(_ lengths: ClosedRange<Int>) -> PreferenceRule {
-        PreferenceRule(Condition(.length(lengths)) { reason(for: $0, ofLength: lengths) })
+    /// Allows values whose number of elements is in a range, such as `1...20` or `1...`; of a string its characters count.
+    public static func length(_ lengths: some RangeExpression<Int>) -> PreferenceRule {
+        let lengths = lengths.relative(to: 0..<Int.max)
+        return PreferenceRule(Condition(.length(lengths)) { reason(for: $0, ofLength: lengths) })
     }
 }
 
@@ -82,9 +93,26 @@ extension PreferenceRule {
     /// Allows `nil` and the values of a range, its bounds included.
     public static func range<Wrapped: Comparable>(_ range: ClosedRange<Wrapped>) -> PreferenceRule
     where Value == Wrapped? {
+        between(range.lowerBound, range.upperBound)
+    }
+
+    /// Allows `nil` and the values from a bound on.
+    public static func range<Wrapped: Comparable>(_ range: PartialRangeFrom<Wrapped>) -> PreferenceRule
+    where Value == Wrapped? {
+        between(range.lowerBound, nil)
+    }
+
+    /// Allows `nil` and the values up to a bound, which is included.
+    public static func range<Wrapped: Comparable>(_ range: PartialRangeThrough<Wrapped>) -> PreferenceRule
+    where Value == Wrapped? {
+        between(nil, range.upperBound)
+    }
+
+    private static func between<Wrapped: Comparable>(_ least: Wrapped?, _ greatest: Wrapped?) -> PreferenceRule
+    where Value == Wrapped? {
         PreferenceRule(
-            Condition(.range(least: range.lowerBound, greatest: range.upperBound)) {
-                $0.flatMap { reason(for: $0, in: range) }
+            Condition(.range(least: .some(least), greatest: .some(greatest))) { value in
+                value.flatMap { reason(for: $0, between: least, greatest) }
             }
         )
     }
@@ -94,27 +122,32 @@ extension PreferenceRule {
         PreferenceRule(Condition(.choices(choices)) { $0.flatMap { reason(for: $0, among: choices) } })
     }
 
-    /// Allows `nil` and values whose number of elements is in a range, its bounds included; of a string its characters
+    /// Allows `nil` and values whose number of elements is in a range, such as `1...20` or `1...`; of a string its characters
     /// count.
-    public static func length<Wrapped: Collection>(_ lengths: ClosedRange<Int>) -> PreferenceRule
+    public static func length<Wrapped: Collection>(_ lengths: some RangeExpression<Int>) -> PreferenceRule
     where Value == Wrapped? {
-        PreferenceRule(Condition(.length(lengths)) { $0.flatMap { reason(for: $0, ofLength: lengths) } })
+        let lengths = lengths.relative(to: 0..<Int.max)
+        return PreferenceRule(Condition(.length(lengths)) { $0.flatMap { reason(for: $0, ofLength: lengths) } })
     }
 }
 
-private func reason<Value: Comparable>(for value: Value, in range: ClosedRange<Value>) -> String? {
-    range.contains(value) ? nil : "\(value) is outside \(range.lowerBound)...\(range.upperBound)"
+private func reason<Value: Comparable>(for value: Value, between least: Value?, _ greatest: Value?) -> String? {
+    let isAllowed = least.map { $0 <= value } ?? true && greatest.map { value <= $0 } ?? true
+    return isAllowed ? nil : "\(value) is outside \(text(of: least))...\(text(of: greatest))"
 }
+
+private func text<Value>(of bound: Value?) -> String { bound.map { "\($0)" } ?? "" }
 
 private func reason<Value: Equatable>(for value: Value, among choices: [Value]) -> String? {
     if choices.contains(value) { return nil }
     return "\(value) is not one of \(choices.map { "\($0)" }.joined(separator: ", "))"
 }
 
-private func reason<Value: Collection>(for value: Value, ofLength lengths: ClosedRange<Int>) -> String? {
+private func reason<Value: Collection>(for value: Value, ofLength lengths: Range<Int>) -> String? {
     let length = value.count
-    return lengths.contains(length)
-        ? nil : "the length \(length) is outside \(lengths.lowerBound)...\(lengths.upperBound)"
+    guard !lengths.contains(length) else { return nil }
+    let greatest = lengths.upperBound == .max ? nil : lengths.upperBound - 1
+    return "the length \(length) is outside \(lengths.lowerBound)...\(text(of: greatest))"
 }
 
 private func reason<Value>(for value: Value, unless isAllowed: (Value) throws -> Bool) -> String? {

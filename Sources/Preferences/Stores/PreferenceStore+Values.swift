@@ -105,7 +105,7 @@ public enum PreferenceSource: Sendable, Hashable, CustomStringConvertible {
     /// The layer that an administrator writes and the user can't override.
     public static let managed = PreferenceSource.layer("managed")
 
-    /// Whether an administrator decides about the value, so that a control for it should be disabled.
+    /// Whether the value comes from the layer of that name; `Preference.isManaged` also knows managed layers of other names.
     public var isManaged: Bool { self == .managed }
 
     /// The name of the layer, `store` or `default`.

@@ -8,6 +8,12 @@ public final class PreferenceStore: Sendable {
     let core: StoreCore
     /// What takes its place inside `withIsolatedStores`; nil for a store of one's own.
     let standIn: StandIn?
+    /// The scopes in use, by their prefixes.
+    private let scopes = Lock<[String: WeakStore]>([:])
+
+    private struct WeakStore {
+        weak var store: PreferenceStore?
+    }
 
     /// Makes a store over one source, whose issues are the store's.
     init(_ layer: Layer, standIn: StandIn? = nil) {
@@ -28,7 +34,9 @@ public final class PreferenceStore: Sendable {
 
     /// Makes a store over the layers of another, under a prefix.
     fileprivate init(scope prefix: String, of store: PreferenceStore, standIn: StandIn? = nil) {
-        core = StoreCore(issues: store.core.issues) { store.asLayers.map { $0.scoped(prefix) } }
+        core = StoreCore(issues: store.core.issues, scope: store.core.scope + prefix) {
+            store.asLayers.map { $0.scoped(prefix) }
+        }
         self.standIn = standIn
     }
 
@@ -50,16 +58,17 @@ public final class PreferenceStore: Sendable {
     ///
     /// - Parameters:
     ///   - backend: Where the values lie.
-    ///   - name: Names a read-only layer in `Preference.source`.
+    ///   - name: Names a read-only layer in `Preference.source`; `managed` or `read-only` unless given.
     ///   - isReadOnly: Whether writes pass the layer by; `apply` is then never called.
     ///   - isManaged: Whether the layer's values can't be overridden, wherever it is listed; it is read-only then.
     public convenience init(
         backend: any PreferenceBackend,
-        name: String = "store",
+        name: String? = nil,
         isReadOnly: Bool = false,
         isManaged: Bool = false
     ) {
         let source = Source(backend)
+        let name = name ?? (isManaged ? "managed" : isReadOnly ? "read-only" : "store")
         self.init(Layer(source: source, name: name, isReadOnly: isReadOnly || isManaged, isManaged: isManaged))
     }
 
@@ -70,15 +79,25 @@ public final class PreferenceStore: Sendable {
     ///
     /// The values are the store's own: each is visible in both at once. Names, `contents`, observers and transactions
     /// of the scope leave the prefix out and see nothing else, and `removeAll()` removes nothing else. Its issues go to
-    /// the store's handler. A scope of a scope has both prefixes. A scope may be a layer over its store, so that
-    /// what an account doesn't set is read from the general settings: `.layered([store.scoped("account.42."), store])`.
+    /// the store's handler, with the whole names. A scope of a scope has both prefixes. One prefix gives one store, as
+    /// long as somebody holds it. A scope may be a layer over its store, so that what an account doesn't set is read from
+    /// the general settings: `.layered([store.scoped("account.42."), store])`.
     public func scoped(_ prefix: String) -> PreferenceStore {
-        let scope = PreferenceStore(
+        let made = PreferenceStore(
             scope: prefix,
             of: self,
             standIn: standIn == nil ? nil : .scope(self, prefix: prefix)
         )
-        if standIn != nil { SharedStores.register(layered: scope) }
+        // What is looked at is released without the lock: it may be the last reference.
+        let (scope, others) = scopes.withLock { scopes -> (PreferenceStore, [PreferenceStore]) in
+            if let known = scopes[prefix]?.store { return (known, []) }
+            let others = scopes.values.compactMap(\.store)
+            scopes = scopes.filter { $0.value.store != nil }
+            scopes[prefix] = WeakStore(store: made)
+            return (made, others)
+        }
+        withExtendedLifetime(others) {}
+        if standIn != nil, scope === made { SharedStores.register(layered: scope) }
         return scope
     }
 

@@ -176,7 +176,10 @@ enum TestProcess {
 
     /// Whether the shared stores are in memory, which can't be changed from now on; says so the first time.
     static func isIsolated() -> Bool {
-        guard c_process_runs_tests() else { return false }
+        // Xcode starts an app that hosts tests with this variable, and loads XCTest later.
+        guard c_process_runs_tests() || CurrentProcess.variable("XCTestConfigurationFilePath") != nil else {
+            return false
+        }
         let (isIsolated, isFirst) = state.withLock { state in
             (state.isIsolated, !exchange(&state.isFixed, with: true))
         }

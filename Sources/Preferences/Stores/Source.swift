@@ -10,8 +10,8 @@ internal import Synchronization
 final class Source: ValueSource {
     /// Nil where the values are in memory only, and here.
     let backend: (any PreferenceBackend)?
-    /// Whether the backend is asked for names; a file tells all it has.
-    private let isAsked: Bool
+    /// Whether the backend is asked for names; not known until it is loaded.
+    private let isAsked: Atomic<Bool>
     /// The handler of the store that was made over this source.
     let issues = IssueReporter()
     private let state = Lock(SourceState())
@@ -31,7 +31,7 @@ final class Source: ValueSource {
     /// A source in memory.
     init(_ contents: [String: PropertyListValue]) {
         backend = nil
-        isAsked = false
+        isAsked = Atomic(false)
         values = StoredValues(contents)
         isOpened = Atomic(true)
         isSettled = Atomic(true)
@@ -40,7 +40,7 @@ final class Source: ValueSource {
     /// A source over a backend, which is loaded at the first use.
     init(_ backend: any PreferenceBackend) {
         self.backend = backend
-        isAsked = !(backend is FileBackend)
+        isAsked = Atomic(true)
         values = StoredValues()
         isOpened = Atomic(false)
         isSettled = Atomic(false)
@@ -86,7 +86,7 @@ final class Source: ValueSource {
     }
 
     /// Whether a read need not call `prepare`.
-    var isPrepared: Bool { isSettled.load(ordering: .acquiring) && !isAsked }
+    var isPrepared: Bool { isSettled.load(ordering: .acquiring) && !isAsked.load(ordering: .acquiring) }
 
     func addEarlySubscription() { earlySubscriptions.wrappingAdd(1, ordering: .sequentiallyConsistent) }
     func removeEarlySubscription() { earlySubscriptions.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
@@ -101,7 +101,12 @@ final class Source: ValueSource {
     }
 
     var reporters: [IssueReporter] {
-        let above = issues.hasHandler ? [] : cores.map(\.issues).filter { $0 !== issues && $0.hasHandler }
+        guard !issues.hasHandler else { return [issues] }
+        // A store and its scopes have one.
+        var above: [IssueReporter] = []
+        for reporter in cores.map(\.issues) where reporter.hasHandler && !above.contains(where: { $0 === reporter }) {
+            above.append(reporter)
+        }
         return above.isEmpty ? [issues] : above
     }
 
@@ -154,6 +159,7 @@ extension Source {
         guard let backend, !isOpen else { return }
         do throws(PreferencesError) {
             let contents = try backend.load(host: host)
+            if backend.values(for: []) == type(of: backend).nothingMore { isAsked.store(false, ordering: .releasing) }
             let (isFirst, kept) = state.withLock { ($0.failure == nil, $0.kept) }
             guard !isFirst else {
                 values.replace(with: contents)
@@ -218,7 +224,7 @@ extension Source {
 
     /// What the backend has under the names that stores declared; with the turn.
     private func askForAll() -> [String: PropertyListValue] {
-        guard let backend, isAsked else { return [:] }
+        guard let backend, isAsked.load(ordering: .acquiring) else { return [:] }
         let names = state.withLock { $0.unknown(among: self.names(of: $0.cores)) }
         state.withLock { $0.known.formUnion(names) }
         return names.isEmpty ? [:] : backend.values(for: names).filter { names.contains($0.key) }
@@ -228,13 +234,13 @@ extension Source {
     func isUnknown(_ name: String) -> Bool { isUnknown(CollectionOfOne(name)) }
 
     private func isUnknown(_ names: some Collection<String> & Sendable) -> Bool {
-        isAsked && state.withLock { !$0.unknown(among: names).isEmpty }
+        isAsked.load(ordering: .acquiring) && state.withLock { !$0.unknown(among: names).isEmpty }
     }
 
     /// Asks for the names that any store over this source declared or observes.
     func prepareDeclared() {
         prepare(EmptyCollection())
-        if isAsked { askFor(names(of: cores)) }
+        if isAsked.load(ordering: .acquiring) { askFor(names(of: cores)) }
     }
 
     private func names(of cores: [any SourceUser]) -> Set<String> {
@@ -463,6 +469,10 @@ extension Source {
         _ publications: inout Publications
     ) {
         guard let core = cores.first else { return values.make(changes) }
+        // As each lock is a call deeper, of many scopes only those are locked that show a change.
+        guard core.shows(anyOf: changes, of: self) else {
+            return change(changes, for: cores.dropFirst(), preparing: prepared, publication, &publications)
+        }
         core.lock(preparing: prepared, of: self, publication, into: &publications) { publications in
             change(changes, for: cores.dropFirst(), preparing: prepared, publication, &publications)
         }

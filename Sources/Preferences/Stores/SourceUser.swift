@@ -6,6 +6,9 @@ protocol SourceUser: AnyObject, Sendable {
     /// The names that were declared or observed, as a source has them.
     func names(in source: Source) -> Set<String>
 
+    /// Whether the store shows one of the names that change in a source.
+    func shows(anyOf changes: ShortList<ValueChange>, of source: Source) -> Bool
+
     /// Runs `body` with the store's lock, after its readers were made to look again for what `body` changes in a source.
     func lock(
         preparing changes: ShortList<ValueChange>,

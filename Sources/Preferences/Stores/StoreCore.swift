@@ -10,15 +10,18 @@ final class StoreCore: SourceUser {
     let id: UInt64
     let state = Lock(StoreState())
     let issues: IssueReporter
+    /// Begins the names of a scope in the store whose issue handler it has.
+    let scope: String
     private let making: Lock<(@Sendable () -> [Layer])?>
     private let isMade = Atomic(false)
     // Written once, under the lock `making` and before `isMade`. `AtomicLazyReference` took 400 instructions a look.
     nonisolated(unsafe) private var list: LayerList?
     private static let count = Atomic<UInt64>(0)
 
-    init(issues: IssueReporter, layers: @escaping @Sendable () -> [Layer]) {
+    init(issues: IssueReporter, scope: String = "", layers: @escaping @Sendable () -> [Layer]) {
         id = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         self.issues = issues
+        self.scope = scope
         making = Lock(layers)
     }
 
@@ -81,16 +84,26 @@ final class StoreCore: SourceUser {
 
     /// Reports to this store's handler, or for a store without layers to those of the stores that show its source.
     func report(_ error: PreferencesError) {
-        IssueReporter.report(error, to: reporters)
+        IssueReporter.report(whole(error), to: reporters)
+    }
+
+    /// The error with the name that a scope's preference has in its store.
+    private func whole(_ error: PreferencesError) -> PreferencesError {
+        guard !scope.isEmpty, let name = error.name, !name.hasPrefix(scope) else { return error }
+        var error = error
+        error.name = scope + name
+        return error
     }
 
     /// Reports a stored value that can't be read to each handler that wasn't notified of it yet.
     func report(_ problem: UnreadableValue, of name: String) {
-        guard let layer = madeLayers?.layers.first(where: { $0.source === problem.source }) else {
+        let layers = madeLayers?.layers.filter { $0.source === problem.source } ?? []
+        // A scope over its own store shows the source twice.
+        guard let layer = layers.first(where: { $0.value(of: name) == problem.value }) ?? layers.first else {
             return report(problem.error)
         }
         let reporters = layer.source.reporters(for: problem.key, of: layer.spelled(name), among: reporters)
-        if !reporters.isEmpty { IssueReporter.report(problem.error, to: reporters) }
+        if !reporters.isEmpty { IssueReporter.report(whole(problem.error), to: reporters) }
     }
 
     private var reporters: [IssueReporter] {
@@ -237,7 +250,7 @@ extension Source {
 extension PreferencesError {
     fileprivate init(readOnly list: LayerList) {
         let message =
-            if list.layers.count == 1, let layer = list.layers.first, layer.name != "store" {
+            if list.layers.count == 1, let layer = list.layers.first {
                 "the \(layer.name) store can only be read; nothing was changed"
             } else {
                 "no layer of the store takes writes; add one that does, such as a file or a memory store"
@@ -267,6 +280,13 @@ extension StoreCore {
         state.withLock { state in
             prepare(changes, of: source, publication, in: &state, into: &publications)
             body(&publications)
+        }
+    }
+
+    func shows(anyOf changes: ShortList<ValueChange>, of source: Source) -> Bool {
+        guard let list = madeLayers, list.isScoped else { return true }
+        return list.layers.contains { layer in
+            layer.source === source && changes.firstResult { layer.preferenceName(of: $0.name) } != nil
         }
     }
 

@@ -114,7 +114,7 @@ extension LayerList {
         return nil
     }
 
-    /// The changes of what names read as, where a layer shows a part of the source, or two layers show it.
+    /// The changes of what names read as, if a layer shows a part of the source.
     fileprivate func entries(for changes: ShortList<ValueChange>, in source: Source) -> [ChangeEntry] {
         var new: [String: PropertyListValue?] = [:]
         changes.forEach { new.updateValue($0.new, forKey: $0.name) }

@@ -144,25 +144,30 @@ struct StoredCandidate: Equatable, Sendable {
     /// Returns the issue that the value can't be read for a reason, and that the default or the next layer's value is used.
     func unreadable(because reason: PreferencesError, isDefaultUsed: Bool) -> UnreadableValue {
         let used = isDefaultUsed ? "the default" : "the next layer's value"
-        let message = "\(reason.message)\(place); \(used) is used and the stored value is kept"
         return UnreadableValue(
-            error: PreferencesError(
-                reason.code,
-                name: reason.name,
-                message,
-                codingPath: reason.codingPath,
-                cause: reason.cause
-            ),
+            error: reason.saying("\(reason.message)\(place); \(used) is used and the stored value is kept"),
+            reason: reason.saying("\(reason.message)\(place); the stored value is kept"),
             key: UnreadableValue.Key(of: reason),
+            value: value,
             source: source
         )
     }
 }
 
+extension PreferencesError {
+    fileprivate func saying(_ message: String) -> PreferencesError {
+        PreferencesError(code, name: name, message, codingPath: codingPath, cause: cause)
+    }
+}
+
 /// A stored value that can't be read, or that the declaration doesn't allow.
 struct UnreadableValue {
+    /// What is reported by a read that goes on without the value.
     let error: PreferencesError
+    /// What is thrown by a read that needs it.
+    let reason: PreferencesError
     let key: Key
+    let value: PropertyListValue
     let source: (any ValueSource)?
 
     /// The part of an error that is the same for each declaration and each store that reads the value.

@@ -27,8 +27,15 @@ extension PreferenceBackendContract {
             try expectRefusal(trial, PreferenceCondition(values: ["a": 1], isComplete: true))
             try expectRefusal(trial, PreferenceCondition(values: [:], isComplete: true))
         },
-        Clause("Names that don't begin with its prefix are nothing to a complete condition") { trial in
-            try expectRefusal(trial, PreferenceCondition(values: [:], isComplete: true, prefix: "b"))
+        Clause("A complete condition with a prefix is about the names that continue it") { trial in
+            let replica = try trial.open()
+            try replica.apply(["b.x": 1, "b.": 2, "c": 3])
+            var condition = PreferenceCondition(values: [:], isComplete: true, prefix: "b.")
+            let isRefused = try !replica.apply(["new": 1], if: condition).isStored
+            trial.expect(isRefused, "b.x is overlooked under the prefix b.")
+            condition.values = ["b.x": 1]
+            let isStored = try replica.apply(["new": 1], if: condition).isStored
+            trial.expect(isStored, "names without the prefix b., or nothing behind it, are in the way")
         },
         Clause("A refused set changes nothing, and a later one is stored") { trial in
             let replica = try trial.open()
@@ -63,6 +70,7 @@ extension PreferenceBackendContract {
         PreferenceCondition(values: ["a": 1, "b": "text", "absent": nil], isComplete: true),
         PreferenceCondition(values: ["a": 1], isComplete: true, prefix: "a"),
         PreferenceCondition(values: [:], isComplete: true, prefix: "absent"),
+        PreferenceCondition(values: [:], isComplete: true, prefix: "b"),
     ]
 
     private static func expectRefusal(_ trial: Trial, _ condition: PreferenceCondition) throws {

@@ -4,8 +4,8 @@ enum Theme: String { case light, dark }
 
 struct Preferences: PreferenceGroup {
     // A range has bounds of the value's type, which can be compared.
-    @Preference("a", .range(0.0...1.0)) var a: Int = 5  // error: cannot convert value of type 'Double'
-    @Preference("b", .range("a"..."z")) var b: Int?  // error: cannot convert value of type 'String'
+    @Preference("a", .range(0.0...1.0)) var a: Int = 5  // error: no exact matches in call to static method 'range'
+    @Preference("b", .range("a"..."z")) var b: Int?  // error: no exact matches in call to static method 'range'
     let c = Preference("c", .range(.light ... .dark), default: Theme.light)  // error: 'Theme' conform to 'Comparable'
     @Preference("d", range: 0...1) var d = 1  // error: extraneous argument label 'range:' in call
 

@@ -16,4 +16,13 @@ struct TestingSnippets {
         #expect(Defaults.general.launches.value == 42)
     }
     // end
+
+    @Test
+    func errorsAreComparedByTheirCodes() {
+        let volume = Preference("volume", .range(0...10), default: 5, in: .inMemory())
+        // snippet: testing an error
+        let error = #expect(throws: PreferencesError.self) { try volume.write(11) }
+        #expect(error?.code == .invalid)
+        // end
+    }
 }

@@ -40,8 +40,7 @@ struct UsingSnippets {
                 let nickname = try Defaults.general.$nickname.read()  // nil: not set
                 Defaults.general.nickname = nickname ?? "Pitt"
             } catch {
-                print(error)
-                // preference "nickname": expected String, found integer 5; the default is used and the stored value is kept
+                print(error)  // preference "nickname": expected String, found integer 5; the stored value is kept
             }
             // end
         }

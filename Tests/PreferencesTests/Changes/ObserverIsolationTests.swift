@@ -193,6 +193,57 @@ struct ObserverIsolationTests {
         observation.cancel()
     }
 
+    @Test(arguments: [true, false]) @MainActor
+    func answersBeforeASetEnd(includingCurrent: Bool) {
+        let issues = Recorder<PreferencesError>()
+        volume.store.issueHandler = { issues.record($0) }
+        let observation = volume.observe(at: .willSet, includingCurrent: includingCurrent) { [volume] in
+            volume.value = $0.new + 1
+        }
+        volume.value = 6
+        #expect(issues.elements.map(\.code) == [.feedbackLoop])
+        observation.cancel()
+    }
+
+    @Test @MainActor
+    func setInsideAWillSetObserverIsAnnouncedBeforeItIsMade() {
+        let seen = Recorder<[Int]>()
+        let observation = volume.observe(at: .willSet) { [volume] change in
+            seen.record([volume.value, change.new])
+            if change.new == 1 { volume.value = 2 }
+        }
+        volume.value = 1
+        #expect(seen.elements == [[5, 1], [5, 2]])
+        #expect(volume.value == 1)
+        observation.cancel()
+    }
+
+    /// A thread that sets without end keeps the main actor busy with what waits, and not for ever.
+    @Test @MainActor
+    func mainActorIsNotKeptByAThreadThatSetsWithoutEnd() async {
+        let isStopped = Atomic(false)
+        let isDone = Condition(false)
+        let count = Recorder<Int>()
+        let observation = volume.observe { count.record($0.new) }
+        _ = WorkerThread.start("test") { [volume] in
+            var number = 0
+            while !isStopped.load(ordering: .acquiring) {
+                number += 1
+                volume.value = number
+            }
+            isDone.signal { $0 = true }
+        }
+        // Each turn of this task comes between two calls for what waited.
+        for _ in 0..<20 {
+            let before = count.elements.count
+            while count.elements.count == before { await Task.yield() }
+        }
+        isStopped.store(true, ordering: .releasing)
+        await onAnotherThread { isDone.wait { $0 ? .done(()) : .until(nil) } }
+        await waitUntilOnMain { count.elements.last == volume.value }
+        observation.cancel()
+    }
+
     /// Each scope's observer sees the stores of its scope, also on its actor.
     @Test
     func observerOnAnActorSeesItsScope() async {

@@ -75,6 +75,73 @@ struct ListingTests {
     }
 
     @Test
+    func storedFormIsWrittenByTheRule() throws {
+        let settings = Settings(in: store)
+        let volume = AnyPreference(settings.sound.$volume)
+        try volume.write(7)
+        #expect(settings.sound.volume == 7)
+        for wrong: PropertyListValue in [99, "loud"] {
+            #expect(throws: PreferencesError.self) { try volume.write(wrong) }
+        }
+        #expect(settings.sound.volume == 7)
+        try AnyPreference(settings.$theme).write("light")
+        #expect(settings.theme == .light)
+        try volume.write(nil)
+        #expect(!volume.isSet)
+    }
+
+    @Test
+    func schemaHasTheWholeOfAMemberAndNoStrays() throws {
+        struct Pair: Codable { var a = 1, b = 2 }
+        struct Group: PreferenceGroup {
+            let a = Preference("pair", default: Pair())[\.a]
+            @Preference("r", .length(5...10)) var range = 0..<7
+        }
+        let issues = Recorder<PreferencesError>()
+        let store = PreferenceStore.inMemory()
+        store.issueHandler = { issues.record($0) }
+        #expect(
+            try Group(in: store).jsonSchema()
+                == #"{"properties":{"r":{"default":[0,7],"type":"array"}},"type":"object"}"#
+        )
+        #expect(issues.elements.isEmpty)
+    }
+
+    /// Else the first use of a static group, for a preference of it, would bind it to the store of another group.
+    @Test
+    func declaredPreferenceKeepsItsStoreWhoeverUsesItFirst() {
+        enum Shared {
+            static let general = General()
+            struct General: PreferenceGroup {
+                @Preference("listing-tests.volume") var volume = 5
+                @Preference("listing-tests.theme") var theme = "light"
+            }
+        }
+        struct Inner: PreferenceGroup {
+            @Preference(Shared.general.$volume) var volume
+            @Preference("own") var own = 1
+        }
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        let inner = Inner(in: store)
+        #expect(inner.$volume.store === PreferenceStore.standard)
+        #expect(Shared.general.$theme.store === PreferenceStore.standard)
+        #expect(inner.$own.store === store)
+        #expect(issues.elements.isEmpty)
+    }
+
+    @Test
+    func managedBackendIsNamedSoUnlessItHasAName() throws {
+        let policy = PreferenceStore(backend: MemoryPolicy(["b": 2]), isManaged: true)
+        let remote = PreferenceStore(backend: MemoryPolicy(["c": 3]), isReadOnly: true)
+        let layered = PreferenceStore.layered([remote, policy, .inMemory()])
+        #expect(Preference("b", default: 0, in: layered).source == .managed)
+        #expect(Preference("c", default: 0, in: layered).source == .layer("read-only"))
+        let error = #expect(throws: PreferencesError.self) { try remote.write(1, for: "c") }
+        #expect(error?.message == "the read-only store can only be read; nothing was changed")
+    }
+
+    @Test
     func groupIsResetInOneStep() async {
         struct Spread: PreferenceGroup {
             @Preference("a") var here = 0

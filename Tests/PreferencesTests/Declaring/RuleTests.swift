@@ -96,6 +96,22 @@ struct RuleTests {
     }
 
     @Test
+    func rangeMayBeOpenAtOneEnd() throws {
+        let least = Preference("a", .range(1...), default: 5, in: store)
+        #expect(try reasonToReject { try least.write(0) } == "0 is outside 1...")
+        #expect(try reasonToReject { try least.write(.max) } == nil)
+        let greatest = Preference<Double?>("b", .range(...1), in: store)
+        #expect(try reasonToReject { try greatest.write(1.5) } == "1.5 is outside ...1.0")
+        let filled = Preference<String?>("c", .length(1...), in: store)
+        #expect(try reasonToReject { try filled.write("") } == "the length 0 is outside 1...")
+        let short = Preference("d", .length(..<3), default: [1], in: store)
+        #expect(try reasonToReject { try short.write([1, 2, 3]) } == "the length 3 is outside 0...2")
+        let rules = [AnyPreference(least), AnyPreference(greatest), AnyPreference(filled)].map(\.rule)
+        #expect(rules.map(\.description) == ["1...", "...1.0", "length 1..."])
+        #expect(rules.map(\.minimum) == [1, nil, 1] && rules.map(\.maximum) == [nil, 1.0, nil])
+    }
+
+    @Test
     func closureMayTakeTheOptionalOrWhatIsInIt() throws {
         let required = Preference<Int?>("a", .check { $0 != nil }, default: 1, in: store)
         #expect(try reasonToReject { try required.write(nil) } != nil)

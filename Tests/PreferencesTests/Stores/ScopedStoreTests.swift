@@ -1,3 +1,4 @@
+import DurableFile
 import FileTestSupport
 import FoundationEssentials
 import Testing
@@ -140,6 +141,65 @@ struct ScopedStoreTests {
     }
 
     @Test
+    func oneScopeIsOneStoreWhileItIsHeld() throws {
+        let store = PreferenceStore.inMemory()
+        let scope = store.scoped("a.")
+        #expect(store.scoped("a.") === scope && store.scoped("b.") !== scope)
+        #expect(Account(in: store.scoped("a.")).$count == Account(in: scope).$count)
+        try store.scoped("a.").transaction { $0[Account(in: scope).$count] = 4 }
+        #expect(store["a.count"] == 4)
+    }
+
+    /// Each lock that is held together with others is a call deeper on the stack.
+    @Test
+    func manyScopesOfOneStoreTakeNoMoreStack() {
+        let store = PreferenceStore.inMemory()
+        let scopes = (0..<3_000).map { Account(in: store.scoped("\($0).")) }
+        for scope in scopes { #expect(scope.count == 0) }
+        scopes[1_234].count = 1
+        #expect(store.names == ["1234.count"])
+        store["5.count"] = 2
+        #expect(scopes[5].count == 2)
+    }
+
+    @Test
+    func issuesOfAScopeHaveTheWholeNameAndComeOnce() throws {
+        let backend = ReportingBackend(["a.count": "x", "b.count": 1])
+        let store = PreferenceStore.layered([.arguments([]), PreferenceStore(backend: backend)])
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        let (a, b) = (Account(in: store.scoped("a.")), Account(in: store.scoped("b.")))
+        #expect(a.count == 0 && b.count == 1)
+        #expect(issues.elements.map(\.name) == ["a.count"])
+        backend.report(PreferencesError(.damaged, "something"))
+        #expect(issues.elements.map(\.code) == [.unreadable, .damaged])
+    }
+
+    @Test
+    func valueInEachOfTwoLayersOfOneSourceIsReportedUntilItChanges() {
+        let store = PreferenceStore.inMemory(["a.v": 50, "v": 60])
+        let issues = Recorder<String>()
+        let layered = PreferenceStore.layered([store.scoped("a."), store])
+        layered.issueHandler = { issues.record($0.message) }
+        let volume = Preference("v", .range(0...10), default: 5, in: layered)
+        #expect(volume.value == 5)
+        #expect(issues.elements.count == 2)
+        store["v"] = 70
+        #expect(volume.value == 5)
+        #expect(issues.elements.count == 3)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func nameThatIsThePrefixAloneIsNotTheScopes() throws {
+        let store = PreferenceStore.inMemory(["theme": "dark"])
+        try store.scoped("theme").transaction { transaction in
+            #expect(transaction.contents.isEmpty)
+            transaction["B"] = 2
+        }
+        #expect(store.contents == ["theme": "dark", "themeB": 2])
+    }
+
+    @Test
     func emptyNameOfAScopeIsInvalid() {
         let scope = PreferenceStore.inMemory().scoped("a.")
         #expect(throws: PreferencesError.self) { try scope.write(1, for: "") }
@@ -222,4 +282,23 @@ struct ScopedStoreTests {
         readOnly.issueHandler = nil
         #expect(readOnly.issueHandler == nil)
     }
+}
+
+private final class ReportingBackend: PreferenceBackend {
+    private let contents: [String: PropertyListValue]
+    private let host = Lock<PreferenceBackendHost?>(nil)
+
+    init(_ contents: [String: PropertyListValue]) { self.contents = contents }
+
+    func report(_ error: PreferencesError) { host.withLock { $0 }?.report(error) }
+
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+        self.host.withLock { $0 = host }
+        return contents
+    }
+    func refresh() -> [String: PropertyListValue?] { [:] }
+    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
+        PreferenceBackendCommit(isStored: true)
+    }
+    func sync() {}
 }

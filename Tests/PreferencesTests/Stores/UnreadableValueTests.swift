@@ -43,7 +43,8 @@ struct UnreadableValueTests {
             sourceLocation: sourceLocation
         )
         #expect(
-            issues.elements.map(\.description) == [error.description],
+            issues.elements.map(\.description)
+                == [error.description.replacing("; the", with: "; the default is used and the")],
             "once, not per read",
             sourceLocation: sourceLocation
         )
@@ -112,7 +113,8 @@ struct UnreadableValueTests {
             _ = volume.value
             if volume.source == .default {
                 let error = try #require(throws: PreferencesError.self) { try volume.read() }
-                #expect(error.description == issues.elements.first?.description)
+                let reported = error.description.replacing("; the", with: "; the default is used and the")
+                #expect(reported == issues.elements.first?.description)
             }
             return issues.elements.map(\.description)
         }
