@@ -218,30 +218,30 @@ struct ObserverIsolationTests {
         observation.cancel()
     }
 
-    /// A thread that sets without end keeps the main actor busy with what waits, and not for ever.
+    /// Each call waits for the next change, so that there always is one.
     @Test @MainActor
     func mainActorIsNotKeptByAThreadThatSetsWithoutEnd() async {
-        let isStopped = Atomic(false)
-        let isDone = Condition(false)
-        let count = Recorder<Int>()
-        let observation = volume.observe { count.record($0.new) }
-        _ = WorkerThread.start("test") { [volume] in
-            var number = 0
-            while !isStopped.load(ordering: .acquiring) {
-                number += 1
-                volume.value = number
-            }
-            isDone.signal { $0 = true }
-        }
-        // Each turn of this task comes between two calls for what waited.
-        for _ in 0..<20 {
-            let before = count.elements.count
-            while count.elements.count == before { await Task.yield() }
-        }
-        isStopped.store(true, ordering: .releasing)
-        await onAnotherThread { isDone.wait { $0 ? .done(()) : .until(nil) } }
-        await waitUntilOnMain { count.elements.last == volume.value }
+        let steps = Steps()
+        let observation = volume.observe { _ in steps.next() }
+        _ = WorkerThread.start("test") { [volume] in steps.make { volume.value += 1 } }
+        steps.next()
+        while steps.count < 10 { await Task.yield() }
+        // Jobs of the main actor come in between.
+        #expect(steps.count < Steps.limit)
         observation.cancel()
+        steps.stop()
+    }
+
+    @Test
+    func answersOfAnActorBeforeASetEnd() async {
+        let issues = Recorder<PreferencesError>()
+        volume.store.issueHandler = { issues.record($0) }
+        let answerer = Answerer()
+        await answerer.follow(volume)
+        volume.value = 6
+        await waitUntil { !issues.elements.isEmpty }
+        #expect(issues.elements.map(\.code) == [.feedbackLoop])
+        await answerer.stop()
     }
 
     /// Each scope's observer sees the stores of its scope, also on its actor.
@@ -256,6 +256,52 @@ struct ObserverIsolationTests {
             #expect(await reader.values == [5])
         }
     }
+}
+
+private actor Answerer {
+    private var observation: PreferenceObservation?
+
+    func follow(_ volume: Preference<Int>) {
+        observation = volume.observe(at: .willSet) { change in
+            self.preconditionIsolated()
+            volume.value = change.new + 1
+        }
+    }
+
+    func stop() { observation?.cancel() }
+}
+
+/// Has another thread make one step, and waits until it is made; none beyond the limit.
+private final class Steps: Sendable {
+    static let limit = 2_000
+
+    private struct State {
+        var requested = 0
+        var made = 0
+        var isStopped = false
+    }
+
+    private let state = Condition(State())
+
+    var count: Int { state.withLock { $0.made } }
+
+    func next() {
+        let wanted = state.signal { state in
+            if state.made < Self.limit { state.requested = state.made + 1 }
+            return state.requested
+        }
+        state.wait { $0.made >= wanted || $0.isStopped ? .done(()) : .until(nil) }
+    }
+
+    /// Makes the steps, until stopped.
+    func make(_ step: () -> Void) {
+        while state.wait({ $0.isStopped || $0.requested > $0.made ? .done(!$0.isStopped) : .until(nil) }) {
+            step()
+            state.signal { $0.made += 1 }
+        }
+    }
+
+    func stop() { state.signal { $0.isStopped = true } }
 }
 
 private actor ScopeReader {
