@@ -127,7 +127,9 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
 }
 
 /// The part of a preference's value that a preference of its own stands for.
-struct ValueMember<Value: Sendable>: Sendable {
+///
+/// A class, as most declarations have none, and to copy nothing is cheap.
+final class ValueMember<Value: Sendable>: Sendable {
     // A literal's key path is immutable; that it can be sent is lost where its types are.
     nonisolated(unsafe) let keyPath: AnyKeyPath
     /// The identity of the whole value's rule.
@@ -136,6 +138,18 @@ struct ValueMember<Value: Sendable>: Sendable {
     let wholes: [ObjectIdentifier]
     /// What to store for the whole value so that the member is the given one, by what may answer for the whole.
     let encode: @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
+
+    init(
+        keyPath: AnyKeyPath,
+        rule: ObjectIdentifier?,
+        wholes: [ObjectIdentifier],
+        encode: @escaping @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
+    ) {
+        self.keyPath = keyPath
+        self.rule = rule
+        self.wholes = wholes
+        self.encode = encode
+    }
 }
 
 // MARK: Storing and reading values

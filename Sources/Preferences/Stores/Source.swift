@@ -213,7 +213,13 @@ extension Source {
                 state.withLock { state in
                     // Nobody has read them, so nobody has to look again; but no snapshot may see a part of them.
                     var nobody = Publications()
-                    change(new, for: state.cores[...], preparing: ShortList(), Publication(origin: .external), &nobody)
+                    change(
+                        new,
+                        for: state.cores(showing: new, of: self),
+                        preparing: ShortList(),
+                        Publication(origin: .external),
+                        &nobody
+                    )
                     state.known.formUnion(names)
                 }
             }
@@ -457,7 +463,7 @@ extension Source {
         let changed = values.differences(of: changes)
         guard !changed.isEmpty else { return }
         state.forgetReports(of: changed)
-        change(changed, for: state.cores[...], preparing: changed, publication, &publications)
+        change(changed, for: state.cores(showing: changed, of: self), preparing: changed, publication, &publications)
     }
 
     /// Changes the values while all stores are locked, one after the other in the order of their age.
@@ -469,10 +475,6 @@ extension Source {
         _ publications: inout Publications
     ) {
         guard let core = cores.first else { return values.make(changes) }
-        // As each lock is a call deeper, of many scopes only those are locked that show a change.
-        guard core.shows(anyOf: changes, of: self) else {
-            return change(changes, for: cores.dropFirst(), preparing: prepared, publication, &publications)
-        }
         core.lock(preparing: prepared, of: self, publication, into: &publications) { publications in
             change(changes, for: cores.dropFirst(), preparing: prepared, publication, &publications)
         }

@@ -16,6 +16,7 @@ struct SourceState {
     /// Where `flush` syncs, so that it blocks no thread of the caller's.
     private(set) lazy var syncWorker = WorkerThread(name: "prefs-flush")
     private var isReported = false
+    private var hasScopes = false
     /// The handlers that were notified of values that can't be read, by the values' names, until these change.
     private var reported: [String: [UnreadableValue.Key: Set<UInt64>]] = [:]
 
@@ -42,9 +43,17 @@ struct SourceState {
     }
 
     mutating func attach(_ core: any SourceUser) {
+        hasScopes = hasScopes || core.isScoped
         guard !cores.contains(where: { $0 === core }) else { return }
         let index = cores.firstIndex { $0.id > core.id } ?? cores.endIndex
         cores.insert(core, at: index)
+    }
+
+    /// The stores that show one of the names that change.
+    ///
+    /// Each is locked one call deeper on the stack, so of many scopes only those are that have to be.
+    func cores(showing changes: ShortList<ValueChange>, of source: Source) -> ArraySlice<any SourceUser> {
+        hasScopes ? cores.filter { $0.shows(anyOf: changes, of: source) }[...] : cores[...]
     }
 
     /// Takes a store out; the caller releases it without the lock.

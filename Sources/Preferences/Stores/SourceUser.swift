@@ -6,6 +6,8 @@ protocol SourceUser: AnyObject, Sendable {
     /// The names that were declared or observed, as a source has them.
     func names(in source: Source) -> Set<String>
 
+    /// Whether the store shows a part of a source.
+    var isScoped: Bool { get }
     /// Whether the store shows one of the names that change in a source.
     func shows(anyOf changes: ShortList<ValueChange>, of source: Source) -> Bool
 

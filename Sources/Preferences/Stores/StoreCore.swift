@@ -283,6 +283,8 @@ extension StoreCore {
         }
     }
 
+    var isScoped: Bool { madeLayers?.isScoped ?? false }
+
     func shows(anyOf changes: ShortList<ValueChange>, of source: Source) -> Bool {
         guard let list = madeLayers, list.isScoped else { return true }
         return list.layers.contains { layer in
