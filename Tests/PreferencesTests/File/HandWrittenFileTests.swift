@@ -1,6 +1,4 @@
-import DurableFile
 import FileTestSupport
-import FoundationEssentials
 import Testing
 
 @_spi(Tool) @testable import Preferences
