@@ -57,6 +57,19 @@ struct NamesInUseTests {
         #expect(store["a"] == 1 && store.names == ["a"])
     }
 
+    /// A removal of a name that the backend was never asked for reaches it all the same.
+    @Test
+    func firstSetAfterAFailedLoadAsksForItsName() throws {
+        let faulty = FaultInjectingBackend(over: backend)
+        faulty.failNext(.load)
+        let store = PreferenceStore(backend: faulty)
+        store.issueHandler = { _ in }
+        #expect(store["other"] == nil)
+        store["a"] = nil
+        #expect(backend.asked.contains("a"))
+        #expect(store["a"] == nil)
+    }
+
     @Test
     func backendThatTellsAllHasNothingMoreByDefault() {
         let store = PreferenceStore(backend: MemoryBackend(["a": 1]))

@@ -184,7 +184,7 @@ extension PreferencesError {
         }
     }
 
-    /// The damaged lines of a file that was written anew.
+    /// The damaged lines of a file that was compacted.
     init(damageOf path: String, movedTo copy: String) {
         self.init(
             .damaged,

@@ -132,7 +132,7 @@ private final class Observer<Value: Sendable>: Sendable {
 
     private struct State {
         var waiting = FirstInFirstOut<Change>()
-        /// Whether a caller is calling the body, who then also calls it with what comes meanwhile.
+        /// Whether the body is being called; its caller then goes on with the changes that arrive during the call.
         var isCalling = false
         var isHopping = false
         var isCancelled = false
@@ -200,7 +200,7 @@ private final class Observer<Value: Sendable>: Sendable {
         scope.run { call() }
     }
 
-    /// Calls the body with what waits now; what comes meanwhile may keep no actor for ever, so it comes with a hop.
+    /// Calls the body with the changes that wait now. Later ones come with a hop, so that they don't occupy the actor for ever.
     private func call() {
         var left = isolation == nil ? Int.max : state.withLock { $0.waiting.count }
         while left > 0, let change = next() {

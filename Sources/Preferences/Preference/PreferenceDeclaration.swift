@@ -1,7 +1,7 @@
 internal import DurableFile
 public import Synchronization
 
-/// What a preference was declared with, and the slot of its decoded value; all copies of the preference share it.
+/// A preference's declaration and the slot of its decoded value; all copies of the preference share it.
 @usableFromInline
 final class PreferenceDeclaration<Value: Sendable>: Sendable {
     @usableFromInline let slot: PreferenceSlot<Value>
@@ -136,7 +136,7 @@ final class ValueMember<Value: Sendable>: Sendable {
     let rule: ObjectIdentifier?
     /// The identities of the declarations that it is a part of.
     let wholes: [ObjectIdentifier]
-    /// What to store for the whole value so that the member is the given one, by what may answer for the whole.
+    /// Returns the stored form of the whole value with this one as its member, by the candidates for the whole.
     let encode: @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
 
     init(
@@ -155,9 +155,9 @@ final class ValueMember<Value: Sendable>: Sendable {
 // MARK: Storing and reading values
 
 extension PreferenceDeclaration {
-    /// What to store for `value`; `nil` removes.
+    /// Returns the stored form of `value`; `nil` removes.
     ///
-    /// - Parameter candidates: What may answer for the name; a member of a value is stored with the rest of it.
+    /// - Parameter candidates: The stored values of the name; a member of a value is stored with the rest of it.
     func encode(
         _ value: Value,
         over candidates: @autoclosure () throws(PreferencesError) -> StoredCandidates
@@ -169,7 +169,7 @@ extension PreferenceDeclaration {
         return try encodeUnchecked(value)
     }
 
-    /// What to store for a value that need not meet the rule, as a default.
+    /// Returns the stored form of a value that need not meet the rule, as a default.
     func encodeUnchecked(_ value: Value) throws(PreferencesError) -> PropertyListValue? {
         do {
             return try coding.encode(value)

@@ -200,31 +200,35 @@ extension Source {
 // MARK: Names that are asked for
 
 extension Source {
-    /// Asks the backend for names that it was not asked for yet; nobody has read these, so nobody is notified.
+    /// Asks the backend for names that it was not asked for yet.
     private func askFor(_ names: some Collection<String> & Sendable) {
-        guard isOpen, isUnknown(names), let backend else { return }
+        guard isOpen, isUnknown(names) else { return }
         do throws(PreferencesError) {
-            try withTurn { (_) throws(PreferencesError) in
-                let names = state.withLock { $0.unknown(among: names) }
-                var new = ShortList<ValueChange>()
-                for (name, value) in names.isEmpty ? [:] : backend.values(for: names) where names.contains(name) {
-                    new.append(ValueChange(name: name, to: value))
-                }
-                state.withLock { state in
-                    // Nobody has read them, so nobody has to look again; but no snapshot may see a part of them.
-                    var nobody = Publications()
-                    change(
-                        new,
-                        for: state.cores(showing: new, of: self),
-                        preparing: ShortList(),
-                        Publication(origin: .external),
-                        &nobody
-                    )
-                    state.known.formUnion(names)
-                }
-            }
+            try withTurn { (_) throws(PreferencesError) in askWithTurn(for: names) }
         } catch {
             // The thread is at the backend already, further up its stack: the name reads as absent.
+        }
+    }
+
+    /// As above, with the turn; nobody has read these names, so nobody is notified.
+    private func askWithTurn(for names: some Collection<String> & Sendable) {
+        let names = state.withLock { $0.unknown(among: names) }
+        guard !names.isEmpty, let backend else { return }
+        var new = ShortList<ValueChange>()
+        for (name, value) in backend.values(for: names) where names.contains(name) {
+            new.append(ValueChange(name: name, to: value))
+        }
+        state.withLock { state in
+            // Nobody has to look again; but no snapshot may see a part of them.
+            var nobody = Publications()
+            change(
+                new,
+                for: state.cores(showing: new, of: self),
+                preparing: ShortList(),
+                Publication(origin: .external),
+                &nobody
+            )
+            state.known.formUnion(names)
         }
     }
 
@@ -271,6 +275,8 @@ extension Source {
                 try keep(changes, if: condition, because: error, own, &publications)
                 return nil
             }
+            // If the backend could not be loaded before, it was not asked for these.
+            if isAsked.load(ordering: .acquiring) { askWithTurn(for: changes.dictionary.keys) }
             let commit: PreferenceBackendCommit
             do throws(PreferencesError) {
                 commit = try backend.apply(changes.dictionary, if: condition)

@@ -1,5 +1,4 @@
 import DurableFile
-import Synchronization
 import Testing
 
 @testable import Preferences
@@ -45,6 +44,16 @@ private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
     }
 }
 
+/// Sets a value on another thread, while this one, and so its actor, waits.
+private func setElsewhere(_ volume: Preference<Int>, to value: Int) {
+    let isSet = Condition(false)
+    _ = WorkerThread.start("test") {
+        volume.value = value
+        isSet.signal { $0 = true }
+    }
+    isSet.wait { $0 ? .done(()) : .until(nil) }
+}
+
 struct ObserverIsolationTests {
     private let volume = Preference("volume", default: 5, in: .inMemory())
 
@@ -86,13 +95,7 @@ struct ObserverIsolationTests {
     func setOnTheMainActorOvertakesNothing() async {
         let label = Label()
         label.follow(volume)
-        let isSet = Atomic(false)
-        _ = WorkerThread.start("test") { [volume] in
-            volume.value = 1
-            isSet.store(true, ordering: .releasing)
-        }
-        // The main actor stays busy here, so the first change waits for it.
-        while !isSet.load(ordering: .acquiring) { Pause.sleep(microseconds: 100) }
+        setElsewhere(volume, to: 1)
         #expect(label.texts.isEmpty)
         volume.value = 2
         #expect(label.texts == ["5 1", "1 2"])
@@ -104,12 +107,7 @@ struct ObserverIsolationTests {
     func nothingThatWaitsIsCalledAfterCancelling() async {
         let label = Label()
         label.follow(volume)
-        let isSet = Atomic(false)
-        _ = WorkerThread.start("test") { [volume] in
-            volume.value = 1
-            isSet.store(true, ordering: .releasing)
-        }
-        while !isSet.load(ordering: .acquiring) { Pause.sleep(microseconds: 100) }
+        setElsewhere(volume, to: 1)
         label.stop()
         // Behind the job that the change made.
         await Task { @MainActor in }.value
