@@ -27,9 +27,9 @@ struct executor {
 // Of Swift's runtime, as its `include/swift/Runtime/Concurrency.h` declares it; without identity off every actor.
 __attribute__((swiftcall)) struct executor swift_task_getCurrentExecutor(void);
 
-bool c_thread_runs_executor(const void *identity, bool is_main) {
+bool c_thread_runs_main_actor(const void *main_executor) {
     const void *current = swift_task_getCurrentExecutor().identity;
-    return current == NULL ? is_main && c_thread_is_main() : current == identity;
+    return current == NULL ? c_thread_is_main() : current == main_executor;
 }
 
 #if defined(__APPLE__)

@@ -7,8 +7,8 @@
 /// Whether the caller runs on the thread that the process began with; asks the kernel once a thread.
 bool c_thread_is_main(void);
 
-/// Whether the caller runs on the serial executor of an identity; on the main one also on the main thread without a task.
-bool c_thread_runs_executor(const void *_Nonnull identity, bool is_main);
+/// Whether the caller runs on the main actor's executor, or on the main thread and on none.
+bool c_thread_runs_main_actor(const void *_Nonnull main_executor);
 
 /// Whether Swift Testing or XCTest is loaded.
 bool c_process_runs_tests(void);

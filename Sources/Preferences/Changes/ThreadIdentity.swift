@@ -15,7 +15,7 @@ struct ThreadIdentity: Hashable, Sendable {
     /// way to ask without trapping.
     static var isOnMainActor: Bool {
         let executor = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UnsafeRawPointer, UInt).self)
-        return c_thread_runs_executor(executor.0, true)
+        return c_thread_runs_main_actor(executor.0)
     }
 
     /// An identity for tests, which need no threads.

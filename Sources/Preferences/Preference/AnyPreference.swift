@@ -46,7 +46,9 @@ public struct AnyPreference: Sendable {
 
     var isMember: Bool { base.isMember }
 
-    /// Stores a value in its stored form, or removes it if `value` is `nil`.
+    /// Stores a value in its stored form, or removes it if `value` is `nil`, as `reset()` does.
+    ///
+    /// The form is that of `storedValue`: for a member of a value that of the whole, of which the member is taken.
     ///
     /// - Throws: `unreadable` if the preference's type can't be decoded from it, `invalid` if it breaks the rule, and as
     ///   `Preference.write(_:)`; nothing is changed then.
@@ -76,11 +78,11 @@ extension AnyPreference {
         /// The kind of the rule.
         public let kind: Kind
         /// The least value of a range, as it is stored, or the least length.
-        public var minimum: PropertyListValue?
+        public internal(set) var minimum: PropertyListValue?
         /// The greatest value of a range, as it is stored, or the greatest length.
-        public var maximum: PropertyListValue?
+        public internal(set) var maximum: PropertyListValue?
         /// The allowed values, as they are stored; without a rule of choices, those of a `CaseIterable` type.
-        public var choices: [PropertyListValue] = []
+        public internal(set) var choices: [PropertyListValue] = []
     }
 }
 
@@ -148,9 +150,9 @@ extension Preference: DeclaredPreference {
     var codingIdentifier: String { declaration.coding.identifier }
 
     func write(stored: PropertyListValue?) throws(PreferencesError) {
-        guard let stored else { return try store.write(nil, for: name) }
-        guard let value = try declaration.decode(stored) else { return try store.write(nil, for: name) }
-        try write(value)
+        if let stored, let value = try declaration.decodeUnchecked(stored) { return try write(value) }
+        // To remove a member would remove the rest of the value.
+        if isMember { try write(defaultValue) } else { try store.write(nil, for: name) }
     }
 
     func storedDefault() throws(PreferencesError) -> PropertyListValue? {

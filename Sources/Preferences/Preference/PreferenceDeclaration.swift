@@ -186,30 +186,25 @@ extension PreferenceDeclaration {
         }
     }
 
-    /// The value of what is stored; `nil` if it counts as absent.
+    /// Returns the value of a stored form; `nil` if it counts as absent.
     func decode(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
-        let value: Value?
+        let value = try decodeUnchecked(stored)
+        if let value, let reason = condition?.reasonToReject(value) {
+            throw PreferencesError(.invalid, name: name, "the stored value is not allowed: \(reason)")
+        }
+        return value
+    }
+
+    /// As `decode`, without the rule.
+    func decodeUnchecked(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
         do {
-            value = try coding.decode(stored)
+            return try coding.decode(stored)
         } catch var error as PreferencesError {
             error.name = name
             throw error
         } catch {
-            throw PreferencesError(
-                .unreadable,
-                name: name,
-                "what is stored is not a \(Value.self)",
-                cause: error
-            )
+            throw PreferencesError(.unreadable, name: name, "what is stored is not a \(Value.self)", cause: error)
         }
-        if let value, let reason = condition?.reasonToReject(value) {
-            throw PreferencesError(
-                .invalid,
-                name: name,
-                "the stored value is not allowed: \(reason)"
-            )
-        }
-        return value
     }
 
     /// The first candidate that can be read, and what was wrong with those before it.
@@ -266,7 +261,7 @@ extension PreferenceDeclaration {
 // MARK: Changing in one step
 
 extension PreferenceDeclaration {
-    /// Stores what `body` returns for what may answer for the name, unless that changed meanwhile; then it runs again.
+    /// Stores what `body` returns for the stored values of the name; runs it again if they changed during the run.
     func updateStored<Result>(
         _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
     ) throws -> Result {

@@ -32,7 +32,7 @@ public final class PreferenceStore: Sendable {
         self.init(standIn: standIn) { stores.flatMap(\.asLayers) }
     }
 
-    /// Makes a store over the layers of another, under a prefix.
+    /// Creates a store over the layers of another, under a prefix.
     fileprivate init(scope prefix: String, of store: PreferenceStore, standIn: StandIn? = nil) {
         core = StoreCore(issues: store.core.issues, scope: store.core.scope + prefix) {
             store.asLayers.map { $0.scoped(prefix) }
@@ -83,6 +83,7 @@ public final class PreferenceStore: Sendable {
     /// long as somebody holds it. A scope may be a layer over its store, so that what an account doesn't set is read from
     /// the general settings: `.layered([store.scoped("account.42."), store])`.
     public func scoped(_ prefix: String) -> PreferenceStore {
+        if let known = scopes.withLock({ $0[prefix]?.store }) { return known }
         let made = PreferenceStore(
             scope: prefix,
             of: self,

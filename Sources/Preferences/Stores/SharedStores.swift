@@ -151,28 +151,14 @@ extension PreferenceStore {
     /// A test process is one in which Swift Testing or XCTest is loaded. Its tests share these stores: the first use
     /// outside a scope says so in the log. Set `false` before the first use of a shared store; a later change traps.
     public static var isolatesTestProcesses: Bool {
-        get { TestProcess.state.withLock { $0.isIsolated } }
-        set {
-            TestProcess.state.withLock { state in
-                precondition(
-                    !state.isFixed || state.isIsolated == newValue,
-                    "PreferenceStore.isolatesTestProcesses was set after the first use of a shared store. "
-                        + "Set it before."
-                )
-                state.isIsolated = newValue
-            }
-        }
+        get { TestProcess.isIsolatedSetting.value }
+        set { TestProcess.isIsolatedSetting.set(newValue) }
     }
 }
 
 /// Whether the program runs tests, and what that means for the shared stores.
 enum TestProcess {
-    fileprivate struct State {
-        var isIsolated = true
-        var isFixed = false
-    }
-
-    fileprivate static let state = Lock(State())
+    fileprivate static let isIsolatedSetting = ProgramSetting(true, "PreferenceStore.isolatesTestProcesses")
 
     /// Whether the shared stores are in memory, which can't be changed from now on; says so the first time.
     static func isIsolated() -> Bool {
@@ -180,9 +166,7 @@ enum TestProcess {
         guard c_process_runs_tests() || CurrentProcess.variable("XCTestConfigurationFilePath") != nil else {
             return false
         }
-        let (isIsolated, isFirst) = state.withLock { state in
-            (state.isIsolated, !exchange(&state.isFixed, with: true))
-        }
+        let (isIsolated, isFirst) = isIsolatedSetting.fix()
         if isIsolated, isFirst {
             writeToLog(
                 """
@@ -203,40 +187,53 @@ extension PreferenceStore {
     /// The executable's name unless set. Set it first thing in the program: the first read or write of `.standard`
     /// fixes it, and a later change, or a name that can't be a suite's, traps.
     public static var applicationIdentifier: String? {
-        get { ApplicationIdentifier.state.withLock { $0.name } }
+        get { ApplicationIdentifier.setting.value }
         set {
             do throws(PreferencesError) {
                 if let newValue { try SuiteLocation.check(newValue) }
             } catch {
                 preconditionFailure("\(error)")
             }
-            ApplicationIdentifier.state.withLock { state in
-                precondition(
-                    !state.isFixed || state.name == newValue,
-                    "PreferenceStore.applicationIdentifier was set after the standard store's first use. "
-                        + "Set it first thing in the program."
-                )
-                state.name = newValue
-            }
+            ApplicationIdentifier.setting.set(newValue)
         }
     }
 }
 
 /// The program's name for its own suite.
 enum ApplicationIdentifier {
-    fileprivate struct State {
-        var name: String?
-        var isFixed = false
-    }
-
-    fileprivate static let state = Lock(State())
+    fileprivate static let setting = ProgramSetting<String?>(nil, "PreferenceStore.applicationIdentifier")
 
     /// The name, which can't be changed from now on.
     static func fix() throws(PreferencesError) -> String {
-        let name = state.withLock { state in
-            state.isFixed = true
-            return state.name
-        }
+        let (name, _) = setting.fix()
         return if let name { name } else { try SuiteLocation.defaultName() }
+    }
+}
+
+/// A value that a program sets before it uses a shared store, and not after.
+private final class ProgramSetting<Value: Equatable & Sendable>: Sendable {
+    private let state: Lock<(value: Value, isFixed: Bool)>
+    private let name: String
+
+    init(_ value: Value, _ name: String) {
+        state = Lock((value, false))
+        self.name = name
+    }
+
+    var value: Value { state.withLock { $0.value } }
+
+    func set(_ value: Value) {
+        state.withLock { state in
+            precondition(
+                !state.isFixed || state.value == value,
+                "\(name) was set after the first use of a shared store. Set it first thing in the program."
+            )
+            state.value = value
+        }
+    }
+
+    /// Returns the value, which can't be changed from now on, and whether it could be until now.
+    func fix() -> (value: Value, isFirst: Bool) {
+        state.withLock { state in (state.value, !exchange(&state.isFixed, with: true)) }
     }
 }

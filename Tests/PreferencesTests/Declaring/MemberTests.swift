@@ -143,6 +143,16 @@ struct MemberTests {
     }
 
     @Test
+    func erasedMemberLeavesTheOtherMembers() throws {
+        pane.value = Pane(x: 1, title: "Pitt")
+        let x = AnyPreference(pane[\.x])
+        try x.write(["x": 5, "size": ["width": 1, "height": 1]])
+        #expect(pane.value == Pane(x: 5, title: "Pitt"))
+        try x.write(nil)
+        #expect(pane.value == Pane(title: "Pitt"))
+    }
+
+    @Test
     func resetOfAGroupLeavesTheOtherMembers() {
         struct Group: PreferenceGroup {
             @Preference(Group.pane[\.x]) var x

@@ -22,7 +22,8 @@ enum JSONLine {
 
     /// Reads one line without its newline.
     ///
-    /// Calls `body` for each entry in order, then `comment` for each comment, and only after the whole line proved valid. A line of nothing but space has
+    /// Calls `body` for each entry in order, then `comment` for each comment, and only after the whole line proved valid.
+    /// A line of nothing but space has
     /// no entries. A byte order mark is accepted where `isFirst` says that the line is the file's first.
     static func read(
         _ line: UnsafeRawBufferPointer,
