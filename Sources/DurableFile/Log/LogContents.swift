@@ -5,6 +5,8 @@
 package protocol LogContents: AnyObject, Sendable {
     /// What nothing read amounts to.
     init()
+    /// Makes room for lines of so many bytes in all.
+    func expect(_ byteCount: Int)
     /// Takes in one line, all of it or nothing; `isFirst` for the first of a file, which may begin with a byte order mark.
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
     /// How many bytes an object takes that begins some bytes and goes on over several lines; `nil` if there is none, or if not
@@ -25,6 +27,8 @@ package protocol LogContents: AnyObject, Sendable {
 }
 
 extension LogContents {
+    package func expect(_ byteCount: Int) {}
+
     package func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? { nil }
 
     /// New contents of the same type, of nothing read.

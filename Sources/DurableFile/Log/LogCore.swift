@@ -130,6 +130,7 @@ struct LogCore: Sendable {
         var reader = reader(of: handle.file)
         reader.reportsUnfinished = isReadOnly
         try contents.readAfresh { fresh throws(LogError) in
+            fresh.expect(Int(clamping: status.size))
             try reader.readOn(from: &start, expecting: status.size, into: fresh, noting: &damage)
         }
         if position.identity == handle.identity { current?.sync = handle.sync.restarted() }

@@ -24,7 +24,7 @@ struct LogReader {
         position.end = position.offset
         // One byte more than expected, so that the end shows without a larger buffer.
         let expected = Int(clamping: max(0, min(limit, size) - position.offset)) + 1
-        var buffer = ReadBuffer(count: min(max(expected, 512), Self.pieceSize))
+        var buffer = ReadBuffer(count: min(max(expected, 512), joinsLines ? Self.pieceSize : 64 << 10))
         var held = 0
         while true {
             let start = position.offset + Int64(held)

@@ -32,6 +32,11 @@ package final class FileBackend: PreferenceBackend {
     package var path: String { log.path }
 
     package func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+        try open(host: host).dictionary
+    }
+
+    /// As `load`, without parsing the values.
+    func open(host: PreferenceBackendHost) throws(PreferencesError) -> StoredValues {
         let observer = LogObserver(
             changed: host.changed,
             damaged: { host.report(PreferencesError($0)) },
@@ -56,33 +61,49 @@ package final class FileBackend: PreferenceBackend {
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit {
+        let commit = try commit(.several(changes), if: condition)
+        return PreferenceBackendCommit(outside: commit.outside, isStored: commit.isStored)
+    }
+
+    /// What came of `commit`.
+    struct Commit {
+        /// What others had changed before.
+        var outside: [String: PropertyListValue?] = [:]
         var isStored = false
+        /// What the changes change of what is published, where that is known already.
+        var changed: ShortList<ValueChange>?
+    }
+
+    /// As `apply`.
+    func commit(_ changes: ValueChanges, if condition: PreferenceCondition) throws(PreferencesError) -> Commit {
+        var commit = Commit()
         var refusal: PreferencesError?
-        var written: [String: PropertyListValue?] = [:]
-        var outside: [String: PropertyListValue?]?
+        var written = ValueChanges.several([:])
+        var isWritten = false
         do {
             try log.append { contents in
-                written = [:]
-                isStored = contents.holds(condition)
-                guard isStored else { return nil }
-                written = contents.different(changes)
+                written = .several([:])
+                commit.isStored = contents.holds(condition)
+                guard commit.isStored else { return nil }
+                (written, commit.changed) = contents.different(changes)
                 if written.isEmpty { return nil }
                 do throws(PreferencesError) { return try Self.line(written) } catch {
                     refusal = error
                     return nil
                 }
             } commit: { contents in
-                outside = contents.takeDifferences()
+                isWritten = true
+                commit.outside = contents.takeDifferences()
                 contents.store(written, of: changes)
             }
         } catch { throw PreferencesError(error) }
         if let refusal { throw refusal }
-        let commit = PreferenceBackendCommit(
-            outside: outside ?? log.withContents { $0.takeDifferences() },
-            isStored: isStored
-        )
-        publish(commit.outside)
-        if isStored { publish(changes) }
+        if !isWritten { commit.outside = log.withContents { $0.takeDifferences() } }
+        if !commit.outside.isEmpty { commit.changed = nil }
+        if !isAdopted.load(ordering: .relaxed) {
+            publish(commit.outside)
+            if commit.isStored { publish(changes.dictionary) }
+        }
         if written.count < changes.count { log.announceNews() }
         return commit
     }
@@ -97,7 +118,7 @@ package final class FileBackend: PreferenceBackend {
         if !isAdopted.load(ordering: .relaxed) { log.withContents { $0.published.set(changes) } }
     }
 
-    private static func line(_ changes: [String: PropertyListValue?]) throws(PreferencesError) -> [UInt8] {
+    private static func line(_ changes: ValueChanges) throws(PreferencesError) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(128)
         try JSONLine.write(changes, to: &line)

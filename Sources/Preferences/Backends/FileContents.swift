@@ -2,10 +2,15 @@ internal import DurableFile
 
 /// The values of a preferences file: those that are published, and what the file says beyond them.
 final class FileContents: LogContents, @unchecked Sendable {  // used under its log's lock only
+    /// What the file says, until that is given out.
+    // Its log's lock excludes others; to check that took a hundred instructions a line.
+    @exclusivity(unchecked) private var table = ValueTable()
     /// What is published: the source's own values once it has adopted the backend.
     private(set) var published = StoredValues()
     /// What the file says of names of which it says something else than is published, or did when that was last looked at.
     private var pending: [String: PropertyListValue?] = [:]
+    /// What was written last, until the next call with the turn: by then it is published.
+    private var own: (name: String, value: PropertyListValue?)?
     /// What the names of an unfinished last line held before it.
     private var unfinished: [String: PropertyListValue?] = [:]
     /// The comments of all lines, which a new file begins with.
@@ -21,11 +26,16 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     // MARK: What the lines say
 
+    // Of a file that claims more it is made as it comes.
+    func expect(_ byteCount: Int) { table.reserve(min(byteCount, 64 << 20)) }
+
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
-        Self.reading(line, isFirst: isFirst) { name, value in
-            set(value, for: name)
-        } comment: {
-            comments.append($0)
+        Self.reading { () throws(JSONLineError) in
+            if isLoaded {
+                try JSONLine.read(line, isFirst: isFirst, { set($1, for: $0) }, comment: { comments.append($0) })
+            } else {
+                try table.read(line, isFirst: isFirst) { comments.append($0) }
+            }
         }
     }
 
@@ -34,9 +44,11 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
-        Self.reading(line, isFirst: isFirst) { name, value in
-            if unfinished[name] == nil { unfinished.updateValue(self.value(of: name), forKey: name) }
-            set(value, for: name)
+        Self.reading { () throws(JSONLineError) in
+            try JSONLine.read(line, isFirst: isFirst) { name, value in
+                if unfinished[name] == nil { unfinished.updateValue(self.value(of: name), forKey: name) }
+                set(value, for: name)
+            }
         }
     }
 
@@ -46,12 +58,12 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     func replace(with contents: FileContents) {
-        let values = contents.values
         if isLoaded {
-            for name in self.values.keys where values[name] == nil { set(nil, for: name) }
-            for (name, value) in values { set(value, for: name) }
+            own = nil
+            pending = published.differences(to: contents.table)
+            isNews = isNews || !pending.isEmpty
         } else {
-            published.replace(with: values)
+            table = exchange(&contents.table, with: ValueTable())
         }
         unfinished = contents.unfinished
         comments = contents.comments
@@ -59,7 +71,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func copy() -> FileContents {
         let copy = FileContents()
-        copy.published.replace(with: values)
+        copy.table = values
         copy.unfinished = unfinished
         copy.comments = comments
         return copy
@@ -67,10 +79,10 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func lines() throws -> [UInt8] {
         var values = values
-        for (name, value) in unfinished { values[name] = value }
+        for (name, value) in unfinished { values.set(value, for: name) }
         var bytes: [UInt8] = []
         for text in comments { try JSONLine.write(comment: text, to: &bytes) }
-        for name in values.namesByBytes { try JSONLine.write(name: name, value: values[name], to: &bytes) }
+        try values.appendLines(to: &bytes)
         return bytes
     }
 
@@ -80,14 +92,18 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     // MARK: What the store does
 
     /// All that the file says.
-    var values: [String: PropertyListValue] {
-        var values = published.all
-        for (name, value) in pending { values[name] = value }
+    private var values: ValueTable {
+        guard isLoaded else { return table.copy }
+        var values = published.copy
+        for (name, value) in pending { values.set(value, for: name) }
+        if let own { values.set(own.value, for: own.name) }
         return values
     }
 
     /// What the file says of a name.
-    func value(of name: String) -> PropertyListValue? {
+    private func value(of name: String) -> PropertyListValue? {
+        guard isLoaded else { return table[name] }
+        if let own, own.name == name { return own.value }
         if !pending.isEmpty, let value = pending[name] { return value }
         return published[name]
     }
@@ -96,11 +112,15 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     func adopt(_ values: StoredValues) { published = values }
 
     /// Gives the values out, which change by being published from now on.
-    func load() -> [String: PropertyListValue] {
-        published.set(takeDifferences())
+    func load() -> StoredValues {
+        if isLoaded {
+            published.set(takeDifferences())
+        } else {
+            published = StoredValues(exchange(&table, with: ValueTable()))
+        }
         isLoaded = true
         isAwaited = false
-        return published.all
+        return published
     }
 
     /// Notes that the file could not be read; once it can, that is news.
@@ -110,9 +130,10 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     private var hasDifferences: Bool { pending.contains { name, value in published[name] != value } }
 
-    /// What the file says otherwise than is published, which stays pending until it is.
+    /// What the file says otherwise than is published, which stays pending until it is; call with the turn.
     func takeDifferences() -> [String: PropertyListValue?] {
         isNews = false
+        own = nil
         guard !pending.isEmpty else { return [:] }
         guard hasDifferences else {
             // Its place is for the next set, so it isn't given away.
@@ -124,39 +145,53 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     func holds(_ condition: PreferenceCondition) -> Bool {
+        if condition.isNone { return true }
         if condition.isComplete { return condition.holds(for: values) }
         return condition.values.allSatisfy { name, expected in value(of: name) == expected }
     }
 
-    /// Which of some changes the file doesn't have already.
-    func different(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
-        let isAll = changes.allSatisfy { name, new in value(of: name) != new }
-        return isAll ? changes : changes.filter { name, new in value(of: name) != new }
+    /// Which of some changes the file doesn't have already; and, where the file says what is published, what they change there.
+    func different(_ changes: ValueChanges) -> (written: ValueChanges, changed: ShortList<ValueChange>?) {
+        if pending.isEmpty, own == nil {
+            let changed = published.differences(of: changes)
+            if case .one = changes { return (changed.isEmpty ? .several([:]) : changes, changed) }
+        }
+        return (changes.filter { name, new in value(of: name) != new }, nil)
     }
 
     /// Takes in what of some changes was written, which are all to be published.
     ///
     /// What was in the file already wasn't written again; where another's line came in between, that is news.
-    func store(_ written: [String: PropertyListValue?], of changes: [String: PropertyListValue?]) {
-        for (name, value) in written { pending.updateValue(value, forKey: name) }
-        isNews = written.count < changes.count && !different(changes).isEmpty
+    func store(_ written: ValueChanges, of changes: ValueChanges) {
+        switch written {
+        case .one(let name, let value):
+            own = (name, value)
+            // What is pending for a name is what the file says last.
+            if !pending.isEmpty { takeInOwn() }
+            isNews = false
+        case .several(let written):
+            for (name, value) in written { pending.updateValue(value, forKey: name) }
+            isNews = written.count < changes.count && !different(changes).written.isEmpty
+        }
+    }
+
+    private func takeInOwn() {
+        guard let (name, value) = own else { return }
+        own = nil
+        pending.updateValue(value, forKey: name)
     }
 
     private func set(_ value: PropertyListValue?, for name: String) {
-        guard isLoaded else { return published.set(value, for: name) }
+        guard isLoaded else { return table.set(value, for: name) }
+        takeInOwn()
         if pending[name] == nil, published[name] == value { return }
         pending.updateValue(value, forKey: name)
         isNews = true
     }
 
-    private static func reading(
-        _ line: UnsafeRawBufferPointer,
-        isFirst: Bool,
-        _ body: (String, PropertyListValue?) -> Void,
-        comment: (String) -> Void = { _ in }
-    ) -> LineReading {
+    private static func reading(_ body: () throws(JSONLineError) -> Void) -> LineReading {
         do throws(JSONLineError) {
-            try JSONLine.read(line, isFirst: isFirst, body, comment: comment)
+            try body()
             return .complete
         } catch {
             switch error.kind {

@@ -1,3 +1,5 @@
+internal import DurableFile
+
 /// What a store keeps its values in.
 ///
 /// A backend is small: the store above it owns the cache, the decoded values and the delivery of changes. The store
@@ -99,9 +101,17 @@ public struct PreferenceCondition: Sendable {
 
     /// Whether the condition is true of `contents`.
     public func holds(for contents: [String: PropertyListValue]) -> Bool {
+        values.allSatisfy { name, expected in contents[name] == expected } && isComplete(for: contents.keys)
+    }
+
+    func holds(for contents: borrowing ValueTable) -> Bool {
         for (name, expected) in values where contents[name] != expected { return false }
+        return !isComplete || isComplete(for: contents.names)
+    }
+
+    private func isComplete(for names: some Collection<String>) -> Bool {
         guard isComplete else { return true }
-        return contents.keys.allSatisfy { name in
+        return names.allSatisfy { name in
             // The prefix alone is no name of a scope.
             values[name] != nil || !prefix.isEmpty && name.droppingPrefix(prefix)?.isEmpty ?? true
         }
@@ -145,4 +155,34 @@ public struct PreferenceBackendHost: Sendable {
         self.changed = changed
         self.report = report
     }
+}
+
+/// Keeps values in memory, for tests and previews; they end with the store.
+package final class MemoryBackend: PreferenceBackend {
+    private let contents: Lock<[String: PropertyListValue]>
+
+    package init(_ contents: [String: PropertyListValue] = [:]) {
+        self.contents = Lock(contents)
+    }
+
+    package func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+        contents.withLock { $0 }
+    }
+
+    package func refresh() -> [String: PropertyListValue?] { [:] }
+
+    package func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit {
+        try contents.withLock { contents throws(PreferencesError) in
+            guard condition.holds(for: contents) else { return PreferenceBackendCommit(isStored: false) }
+            // What a file would reject, so that a test in memory shows it.
+            try JSONLine.check(.several(changes))
+            for (name, value) in changes { contents[name] = value }
+            return PreferenceBackendCommit(isStored: true)
+        }
+    }
+
+    package func sync() {}
 }

@@ -4,13 +4,13 @@
 struct StoreSnapshot: Sendable {
     private let list: LayerList
     /// Each layer's values, from `list.base` on.
-    private var values: [[String: PropertyListValue]]
+    private var values: [StoredValues]
     fileprivate let versionsBelow: [UInt64]
 
     /// Call with the store's lock.
     init(of list: LayerList) {
         self.list = list
-        values = list.layers[list.base...].map(\.source.contents)
+        values = list.layers[list.base...].map(\.source.snapshot)
         versionsBelow = list.versionsBelow
     }
 
@@ -23,15 +23,19 @@ struct StoreSnapshot: Sendable {
     mutating func take(_ name: String, from other: StoreSnapshot) {
         for index in values.indices {
             let name = list.layers[list.base + index].spelled(name)
-            values[index][name] = other.values[index][name]
+            values[index].set(other.values[index][name], for: name)
         }
     }
 
     /// All that was listed.
-    var contents: [String: PropertyListValue] { list.contents(from: list.base) { values[$0 - list.base] } }
+    var contents: [String: PropertyListValue] {
+        list.contents(from: list.base) { values[$0 - list.base].dictionary }
+    }
 
     /// What the layer that takes the writes held.
-    fileprivate var ownValues: [String: PropertyListValue] { list.writableLayer?.listed(values[0]) ?? [:] }
+    fileprivate var ownValues: [String: PropertyListValue] {
+        list.writableLayer?.listed(values[0].dictionary) ?? [:]
+    }
 }
 
 /// What an update or transaction has read, and must still be so when its changes are stored.

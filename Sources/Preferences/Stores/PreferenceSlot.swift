@@ -155,7 +155,7 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
 }
 
 /// What slots of one name are told apart by.
-struct SlotKey: Hashable, Sendable {
+struct SlotKey: Equatable, Sendable {
     let type: ObjectIdentifier
     let coding: String
     /// The rule's identity.
@@ -170,7 +170,8 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     let signal = PreferenceSignal()
     // The store's lock excludes others; to check that took 300 instructions a set.
     @exclusivity(unchecked) var subscriptions: [ChangeSubscription] = []
-    @exclusivity(unchecked) private var slots: [SlotKey: PreferenceCell] = [:]
+    // Mostly one. A dictionary looks the conformance of its key up the first time, which took 50 µs.
+    @exclusivity(unchecked) private var slots: [(key: SlotKey, cell: PreferenceCell)] = []
     /// How many slots there may be before those that nobody uses are dropped.
     private var slotLimit = 8
 
@@ -180,7 +181,7 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     ///
     /// A tracking may be installed after the read, and one change after; Observation can't be asked.
     var isForgettable: Bool {
-        subscriptions.isEmpty && signal.isForgotten && !slots.values.contains(where: \.isUsed)
+        subscriptions.isEmpty && signal.isForgotten && !slots.contains { $0.cell.isUsed }
     }
 
     /// Whether somebody could not read what is stored, or the strongest layer's value, since that changed.
@@ -189,19 +190,26 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Makes every slot of the name read the store again, after a change that is shown or below a stronger layer's value.
     func invalidate(isShown: Bool = true) {
         if isShown { isUnreadable = false }
-        for slot in slots.values { slot.invalidate() }
+        for slot in slots { slot.cell.invalidate() }
     }
 
     /// The slot of a type and coding, made where nobody uses one yet, with the caller counted as its user.
     func slot<Value>(for key: SlotKey) -> PreferenceSlot<Value> {
         // The key has the type.
-        if let slot = slots[key], slot.join() { return unsafeDowncast(slot, to: PreferenceSlot<Value>.self) }
-        if slots.count >= slotLimit {
-            slots = slots.filter { $0.value.isUsed }
-            slotLimit = max(8, slots.count * 2)
+        let known = slots.firstIndex { $0.key == key }
+        if let known, slots[known].cell.join() {
+            return unsafeDowncast(slots[known].cell, to: PreferenceSlot<Value>.self)
         }
         let slot = PreferenceSlot<Value>()
-        slots[key] = slot
+        if let known {
+            slots[known].cell = slot
+            return slot
+        }
+        if slots.count >= slotLimit {
+            slots = slots.filter { $0.cell.isUsed }
+            slotLimit = max(8, slots.count * 2)
+        }
+        slots.append((key, slot))
         return slot
     }
 

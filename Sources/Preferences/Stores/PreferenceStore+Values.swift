@@ -51,7 +51,7 @@ extension PreferenceStore {
         guard let writable = list.writableLayer else { return }
         do throws(PreferencesError) {
             try core.checkRead()
-            let names = core.read(EmptyCollection()) { _ in writable.listed(writable.source.contents).keys }
+            let names = core.read(EmptyCollection()) { _ in writable.source.names }.compactMap(writable.preferenceName)
             _ = try core.commit(.several(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) })))
         } catch {
             core.report(error)

@@ -10,6 +10,8 @@ internal import Synchronization
 final class Source: ValueSource {
     /// Nil where the values are in memory only, and here.
     let backend: (any PreferenceBackend)?
+    /// The backend, if it is a file's, which shares its values.
+    private let file: FileBackend?
     /// Whether the backend is asked for names; not known until it is loaded.
     private let isAsked: Atomic<Bool>
     /// The handler of the store that was made over this source.
@@ -31,6 +33,7 @@ final class Source: ValueSource {
     /// A source in memory.
     init(_ contents: [String: PropertyListValue]) {
         backend = nil
+        file = nil
         isAsked = Atomic(false)
         values = StoredValues(contents)
         isOpened = Atomic(true)
@@ -40,6 +43,7 @@ final class Source: ValueSource {
     /// A source over a backend, which is loaded at the first use.
     init(_ backend: any PreferenceBackend) {
         self.backend = backend
+        file = backend as? FileBackend
         isAsked = Atomic(true)
         values = StoredValues()
         isOpened = Atomic(false)
@@ -57,9 +61,13 @@ final class Source: ValueSource {
     }
 
     /// Everything stored; as `value(of:)`.
-    var contents: [String: PropertyListValue] {
-        values.all
-    }
+    var contents: [String: PropertyListValue] { values.dictionary }
+
+    /// The names that have a value; as `value(of:)`.
+    var names: [String] { values.names }
+
+    /// A copy of all that is stored.
+    var snapshot: StoredValues { StoredValues(values.copy) }
 
     /// Counts up whenever values change; as `value(of:)`.
     var version: UInt64 { values.version }
@@ -127,7 +135,7 @@ final class Source: ValueSource {
         }
     }
 
-    var path: String? { (backend as? FileBackend)?.path }
+    var path: String? { file?.path }
 }
 
 // MARK: Opening
@@ -158,30 +166,30 @@ extension Source {
     private func load(_ publications: inout Publications) throws(PreferencesError) {
         guard let backend, !isOpen else { return }
         do throws(PreferencesError) {
-            let contents = try backend.load(host: host)
+            let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
             if backend.values(for: []) == type(of: backend).nothingMore { isAsked.store(false, ordering: .releasing) }
             let (isFirst, kept) = state.withLock { ($0.failure == nil, $0.kept) }
             guard !isFirst else {
-                values.replace(with: contents)
-                return open(backend)
+                values.take(contents)
+                return finishOpening()
             }
             // Reads gave defaults after an earlier try had failed: what is there now is a change, but for what was set since.
-            var changes = contents.merging(askForAll()) { $1 }.mapValues(Optional.some)
+            var changes = contents.dictionary.merging(askForAll()) { $1 }.mapValues(Optional.some)
             if !kept.isEmpty {
                 let outside = try backend.apply(kept, if: .none).outside
                 changes.merge(outside) { $1 }
                 for name in kept.keys { changes[name] = nil }
             }
             publishExternal(changes, into: &publications)
-            open(backend)
+            finishOpening()
         } catch {
             state.withLock { $0.failure = error }
             throw error
         }
     }
 
-    private func open(_ backend: any PreferenceBackend) {
-        (backend as? FileBackend)?.adopt(values)
+    private func finishOpening() {
+        file?.adopt(values)
         state.withLock { state in
             state.failure = nil
             state.kept = [:]
@@ -277,16 +285,21 @@ extension Source {
             }
             // If the backend could not be loaded before, it was not asked for these.
             if isAsked.load(ordering: .acquiring) { askWithTurn(for: changes.dictionary.keys) }
-            let commit: PreferenceBackendCommit
+            let commit: FileBackend.Commit
             do throws(PreferencesError) {
-                commit = try backend.apply(changes.dictionary, if: condition)
+                if let file {
+                    commit = try file.commit(changes, if: condition)
+                } else {
+                    let told = try backend.apply(changes.dictionary, if: condition)
+                    commit = FileBackend.Commit(outside: told.outside, isStored: told.isStored)
+                }
             } catch {
                 // What it learned of outside changes before it failed is still to be taken in.
                 state.withLock { state in _ = state.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }
                 throw error
             }
             publishExternal(commit.outside, into: &publications)
-            if commit.isStored { publish(changes, own, into: &publications) }
+            if commit.isStored { publish(changes, commit.changed, own, into: &publications) }
             return commit.isStored
         }
         if isStored == true { try backend.didApply() }
@@ -303,7 +316,7 @@ extension Source {
         var publications = Publications()
         let isStored = state.withLock { state in
             guard values.hold(condition) else { return false }
-            publish(changes, publication, with: &state, into: &publications)
+            publish(values.differences(of: changes), publication, with: &state, into: &publications)
             return true
         }
         publications.send()
@@ -321,7 +334,7 @@ extension Source {
         guard isRecovering.load(ordering: .relaxed) else { throw error }
         guard condition.isNone else { throw PreferencesError(unread: error) }
         try JSONLine.check(changes)
-        publish(changes, publication, into: &publications)
+        publish(changes, nil, publication, into: &publications)
         state.withLock { $0.kept.merge(changes.dictionary) { $1 } }
     }
 
@@ -447,26 +460,28 @@ extension Source {
 
 extension Source {
     private func publishExternal(_ changes: [String: PropertyListValue?], into publications: inout Publications) {
-        if !changes.isEmpty { publish(.several(changes), Publication(origin: .external), into: &publications) }
+        if !changes.isEmpty { publish(.several(changes), nil, Publication(origin: .external), into: &publications) }
     }
 
     /// Makes the changes what every store reads; with the turn.
     private func publish(
         _ changes: ValueChanges,
+        _ changed: ShortList<ValueChange>?,
         _ publication: Publication,
         into publications: inout Publications
     ) {
-        state.withLock { publish(changes, publication, with: &$0, into: &publications) }
+        let changed = changed ?? values.differences(of: changes)
+        guard !changed.isEmpty else { return }
+        state.withLock { publish(changed, publication, with: &$0, into: &publications) }
     }
 
     /// As above, with the source's lock, which keeps the list of stores as it is.
     private func publish(
-        _ changes: ValueChanges,
+        _ changed: ShortList<ValueChange>,
         _ publication: Publication,
         with state: inout SourceState,
         into publications: inout Publications
     ) {
-        let changed = values.differences(of: changes)
         guard !changed.isEmpty else { return }
         state.forgetReports(of: changed)
         change(changed, for: state.cores(showing: changed, of: self), preparing: changed, publication, &publications)

@@ -6,23 +6,34 @@ internal import Synchronization
 /// A source has them, and a backend that answers by name shares them, so that a value is held once. They change only by
 /// being published, and are of one moment only under the lock of a store that shows them.
 final class StoredValues: Sendable {
-    private let values: Lock<[String: PropertyListValue]>
+    private let values: Lock<ValueTable>
     /// So that a read that looks through layers need not take the lock.
     private let hasNone: Atomic<Bool>
     private let changes = Atomic<UInt64>(0)
 
-    init(_ values: [String: PropertyListValue] = [:]) {
-        self.values = Lock(values)
+    convenience init(_ values: [String: PropertyListValue]) { self.init(ValueTable(values)) }
+
+    init(_ values: consuming ValueTable = ValueTable()) {
         hasNone = Atomic(values.isEmpty)
+        self.values = Lock(values)
     }
 
     subscript(name: String) -> PropertyListValue? {
         hasNone.load(ordering: .acquiring) ? nil : values.withLock { $0[name] }
     }
 
-    var all: [String: PropertyListValue] {
-        hasNone.load(ordering: .acquiring) ? [:] : values.withLock { $0 }
+    /// The values of this moment; whoever changes one while they are kept copies everything.
+    var copy: ValueTable {
+        hasNone.load(ordering: .acquiring) ? ValueTable() : values.withLock { $0.copy }
     }
+
+    /// All of them, parsed.
+    var dictionary: [String: PropertyListValue] {
+        hasNone.load(ordering: .acquiring) ? [:] : values.withLock { $0.dictionary }
+    }
+
+    /// The names that have a value.
+    var names: [String] { values.withLock { $0.names } }
 
     /// Whether a condition holds, where others can't change the values.
     func hold(_ condition: PreferenceCondition) -> Bool {
@@ -34,11 +45,17 @@ final class StoredValues: Sendable {
         values.withLock { values in
             var different = ShortList<ValueChange>()
             changes.forEach { name, new in
-                let change = ValueChange(name: name, to: new, at: values.index(forKey: name), in: values)
-                if change.old != new { different.append(change) }
+                let index = values.index(of: name)
+                let old = if let index { values[index] } else { values[name] }
+                if old != new { different.append(ValueChange(name: name, from: old, at: index, to: new)) }
             }
             return different
         }
+    }
+
+    /// What of a table is different.
+    func differences(to table: borrowing ValueTable) -> [String: PropertyListValue?] {
+        values.withLock { $0.differences(to: table) }
     }
 
     /// Counts up with each change that is published.
@@ -47,27 +64,34 @@ final class StoredValues: Sendable {
     /// Makes the changes, which were found by `differences` and nothing since.
     func make(_ changes: ShortList<ValueChange>) {
         update { values in
-            // First those that move nothing.
-            changes.forEach { if let place = $0.place, let new = $0.new { values.values[place] = new } }
-            changes.forEach { if $0.place == nil || $0.new == nil { values[$0.name] = $0.new } }
+            // A name that is new may move the others.
+            changes.forEach { if let index = $0.index { values.set($0.new, at: index) } }
+            changes.forEach { if $0.index == nil { values.set($0.new, for: $0.name) } }
         }
         self.changes.wrappingAdd(1, ordering: .releasing)
     }
 
     func set(_ value: PropertyListValue?, for name: String) {
-        update { $0[name] = value }
+        update { $0.set(value, for: name) }
     }
 
     func set(_ changes: [String: PropertyListValue?]) {
         guard !changes.isEmpty else { return }
-        update { values in for (name, value) in changes { values[name] = value } }
+        update { values in for (name, value) in changes { values.set(value, for: name) } }
     }
 
-    func replace(with new: [String: PropertyListValue]) {
-        update { $0 = new }
+    /// Takes over the values of others, which have none then.
+    func take(_ others: StoredValues) {
+        var table = others.takeAll()
+        update { swap(&$0, &table) }
     }
 
-    private func update(_ body: (inout [String: PropertyListValue]) -> Void) {
+    private func takeAll() -> ValueTable {
+        hasNone.store(true, ordering: .releasing)
+        return values.withLock { exchange(&$0, with: ValueTable()) }
+    }
+
+    private func update(_ body: (inout ValueTable) -> Void) {
         values.withLock { values in
             body(&values)
             hasNone.store(values.isEmpty, ordering: .releasing)

@@ -9,6 +9,19 @@ enum ValueChanges: Sendable {
         if case .several(let changes) = self { changes.isEmpty } else { false }
     }
 
+    var count: Int {
+        if case .several(let changes) = self { changes.count } else { 1 }
+    }
+
+    /// Those of the changes for which `isIncluded` is true.
+    func filter(_ isIncluded: (String, PropertyListValue?) -> Bool) -> ValueChanges {
+        switch self {
+        case .one(let name, let value): isIncluded(name, value) ? self : .several([:])
+        case .several(let changes):
+            changes.allSatisfy(isIncluded) ? self : .several(changes.filter { isIncluded($0.key, $0.value) })
+        }
+    }
+
     var dictionary: [String: PropertyListValue?] {
         switch self {
         case .one(let name, let value):
@@ -61,19 +74,13 @@ final class ValueChange: Sendable {
     let old: PropertyListValue?
     let new: PropertyListValue?
     /// Where `old` is among the values, which saves to look the name up again.
-    let place: Dictionary<String, PropertyListValue>.Index?
+    let index: Int?
 
-    /// A change of a name to `new`, of a new name where it has no place among `values`.
-    init(
-        name: String,
-        to new: PropertyListValue?,
-        at place: Dictionary<String, PropertyListValue>.Index? = nil,
-        in values: [String: PropertyListValue] = [:]
-    ) {
+    init(name: String, from old: PropertyListValue? = nil, at index: Int? = nil, to new: PropertyListValue?) {
         self.name = name
+        self.old = old
         self.new = new
-        self.place = place
-        old = place.map { values[$0].value }
+        self.index = index
     }
 }
 

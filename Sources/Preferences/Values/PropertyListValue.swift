@@ -90,7 +90,7 @@ extension String {
 
 extension UnsafeRawBufferPointer {
     /// Whether the bytes are the same, compared eight at a time; `elementsEqual` takes each alone.
-    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+    func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         var index = 0
         while index &+ 8 <= count {
@@ -101,6 +101,10 @@ extension UnsafeRawBufferPointer {
             if words.0 != words.1 { return false }
             index &+= 8
         }
-        return self[index...].elementsEqual(other[index...])
+        while index < count {
+            if self[index] != other[index] { return false }
+            index &+= 1
+        }
+        return true
     }
 }

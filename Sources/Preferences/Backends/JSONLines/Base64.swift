@@ -18,6 +18,40 @@ enum Base64 {
         return isValid ? data : nil
     }
 
+    /// The end of the text that begins some bytes, and which `data(of:)` takes; nil where it takes none that ends in a quote.
+    static func end(of bytes: UnsafeRawBufferPointer) -> Int? {
+        var end = endOfDigits(bytes)
+        while end < bytes.count, bytes[end] == pad { end += 1 }
+        guard end % 4 == 0 else { return nil }
+        // Padding and the bits before it are looked at by decoding the last four.
+        let last = UnsafeRawBufferPointer(rebasing: bytes[max(0, end - 4)..<end])
+        return data(of: last) == nil ? nil : end
+    }
+
+    /// Where the first character is that is none of the alphabet; eight at a step, as `firstIndexToEscape`.
+    private static func endOfDigits(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let high = ones &* 0x80
+        var index = 0
+        while index &+ 8 <= bytes.count {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let ascii = word & ~high
+            // The high bit of a sum of seven bits tells whether they are at least so many.
+            let lower = ascii | ones &* 0x20
+            let letters = (lower &+ ones &* (0x80 - 0x61)) & ~(lower &+ ones &* (0x80 - 0x7B))
+            let numbers = (ascii &+ ones &* (0x80 - 0x30)) & ~(ascii &+ ones &* (0x80 - 0x3A))
+            let plus = ~((ascii ^ ones &* 0x2B) &+ ones &* 0x7F)
+            let slash = ~((ascii ^ ones &* 0x2F) &+ ones &* 0x7F)
+            let others = ~(letters | numbers | plus | slash) & high | word & high
+            if others != 0 { return index &+ others.trailingZeroBitCount / 8 }
+            index &+= 8
+        }
+        return digits.withUnsafeBufferPointer { digits in
+            while index < bytes.count, digits[Int(bytes[index])] != noDigit { index &+= 1 }
+            return index
+        }
+    }
+
     private static func decode(
         _ text: UnsafeRawBufferPointer,
         padding: Int,

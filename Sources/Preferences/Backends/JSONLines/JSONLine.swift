@@ -102,7 +102,15 @@ extension UnsafeRawBufferPointer {
     ///
     /// Looks at eight bytes a step: a byte of `x` is zero where `(x - 0x01…) & ~x` has its high bit. A borrow can only
     /// spoil bytes above the first hit, so the lowest hit is right.
-    func firstIndexToEscape(from start: Int) -> Int {
+    func firstIndexToEscape(from start: Int) -> Int { firstIndex(from: start, stoppingAtHighBits: 0) }
+
+    /// As above, or where the first byte is that isn't of ASCII.
+    func firstIndexNotPlain(from start: Int) -> Int {
+        firstIndex(from: start, stoppingAtHighBits: 0x8080_8080_8080_8080)
+    }
+
+    @inline(__always)
+    private func firstIndex(from start: Int, stoppingAtHighBits high: UInt64) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var index = start
         while index &+ 8 <= count {
@@ -110,13 +118,14 @@ extension UnsafeRawBufferPointer {
             let quote = word ^ (ones &* 0x22)
             let backslash = word ^ (ones &* 0x5C)
             let control = (word &- ones &* 0x20) & ~word
-            let hits = (((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash) | control) & (ones &* 0x80)
+            let found = ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash) | control
+            let hits = found & (ones &* 0x80) | word & high
             if hits != 0 { return index &+ hits.trailingZeroBitCount / 8 }
             index &+= 8
         }
         while index < count {
             let byte = self[index]
-            if byte < 0x20 || byte == 0x22 || byte == 0x5C { return index }
+            if byte < 0x20 || byte == 0x22 || byte == 0x5C || UInt64(byte) & high != 0 { return index }
             index &+= 1
         }
         return index

@@ -1,0 +1,134 @@
+/// Finds the entries of a line without parsing their values, where the line is as this program writes it.
+///
+/// What it takes, `JSONReader` takes too, as the same entries; everything else is `unknown` and left to that one.
+struct JSONScanner {
+    enum Step: Equatable {
+        /// Where the name stands, without its quotes, and the value; nothing of it where the name is removed.
+        case entry(name: Range<Int>, value: Range<Int>)
+        case end
+        case unknown
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private var index = 0
+
+    init(_ line: UnsafeRawBufferPointer) { bytes = line }
+
+    /// The next entry of the line.
+    ///
+    /// An entry counts only once the end was found.
+    @inline(__always)
+    mutating func next() -> Step {
+        guard take(index == 0 ? "{" : ",") else {
+            return index > 0 && take("}") && index == bytes.count && index <= JSONLine.maximumLength ? .end : .unknown
+        }
+        guard let name = key(), !name.isEmpty, bytes[name.lowerBound] != UInt8(ascii: "$") else { return .unknown }
+        let start = index
+        if takeWord("null") { return .entry(name: name, value: Range(uncheckedBounds: (start, start))) }
+        guard skipValue(nesting: 0) else { return .unknown }
+        return .entry(name: name, value: Range(uncheckedBounds: (start, index)))
+    }
+
+    /// A string of ASCII without escapes, and the colon behind it.
+    @inline(__always)
+    private mutating func key() -> Range<Int>? {
+        guard let text = plainString(), take(":") else { return nil }
+        return text
+    }
+
+    @inline(__always)
+    private mutating func plainString() -> Range<Int>? {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
+        let start = index &+ 1
+        let end = bytes.firstIndexNotPlain(from: start)
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return nil }
+        index = end &+ 1
+        return Range(uncheckedBounds: (start, end))
+    }
+
+    @inline(__always)
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
+        index &+= 1
+        return true
+    }
+
+    @inline(__always)
+    private mutating func takeWord(_ word: StaticString) -> Bool {
+        let count = word.utf8CodeUnitCount
+        guard bytes.count &- index >= count, bytes[index] == word.utf8Start[0] else { return false }
+        for offset in 0..<count where bytes[index &+ offset] != word.utf8Start[offset] { return false }
+        index &+= count
+        return true
+    }
+
+    // MARK: Values
+
+    private mutating func skipValue(nesting: Int) -> Bool {
+        guard index < bytes.count else { return false }
+        let start = index
+        let isSkipped =
+            switch bytes[index] {
+            case UInt8(ascii: "\""): plainString() != nil
+            case UInt8(ascii: "t"): takeWord("true")
+            case UInt8(ascii: "f"): takeWord("false")
+            case UInt8(ascii: "{"): skipObject(nesting: nesting + 1)
+            case UInt8(ascii: "["): skipArray(nesting: nesting + 1)
+            default: skipNumber()
+            }
+        // What is inside another value isn't read by itself, so that no part is read more than twice.
+        if isSkipped || nesting > 0 { return isSkipped }
+        var reader = JSONReader(bytes)
+        reader.offset = start
+        do throws(JSONLineError) { _ = try reader.value(nesting: 0) } catch { return false }
+        index = reader.offset
+        return true
+    }
+
+    /// A whole number of up to 18 digits, perhaps with a fraction of as many, so that 64 bits or a double hold it.
+    @inline(__always)
+    private mutating func skipNumber() -> Bool {
+        _ = take("-")
+        let start = index
+        let count = skipDigits()
+        guard 1...18 ~= count, count == 1 || bytes[start] != UInt8(ascii: "0") else { return false }
+        if take(".") { guard 1...18 ~= skipDigits() else { return false } }
+        return index == bytes.count || bytes[index] | 0x20 != UInt8(ascii: "e")
+    }
+
+    @inline(__always)
+    private mutating func skipDigits() -> Int {
+        let start = index
+        while index < bytes.count, bytes[index] &- UInt8(ascii: "0") < 10 { index &+= 1 }
+        return index &- start
+    }
+
+    private mutating func skipArray(nesting: Int) -> Bool {
+        guard nesting <= JSONLine.maximumNesting else { return false }
+        index += 1
+        if take("]") { return true }
+        repeat {
+            guard skipValue(nesting: nesting) else { return false }
+        } while take(",")
+        return take("]")
+    }
+
+    private mutating func skipObject(nesting: Int) -> Bool {
+        index += 1
+        if takeWord(#""$data":""#) { return skipData() }
+        guard nesting <= JSONLine.maximumNesting else { return false }
+        if take("}") { return true }
+        repeat {
+            guard let key = key(), key.isEmpty || bytes[key.lowerBound] != UInt8(ascii: "$") else { return false }
+            guard skipValue(nesting: nesting) else { return false }
+        } while take(",")
+        return take("}")
+    }
+
+    /// What follows the quote of a data's text.
+    private mutating func skipData() -> Bool {
+        guard let count = Base64.end(of: UnsafeRawBufferPointer(rebasing: bytes[index...])) else { return false }
+        index += count
+        return take("\"") && take("}")
+    }
+}
