@@ -23,8 +23,7 @@ struct ChangeBatch: Sendable {
     private(set) var entries: [ChangeEntry] = []
     /// The names of which only a value under a stronger layer's changed.
     private(set) var entriesBelow: [ChangeEntry] = []
-    /// The names' signals for Observation, sent right after the change.
-    var signals = PreferenceSignals()
+
     /// Whether anybody subscribed, so that it is worth a delivery.
     var isObserved = false
 
@@ -32,6 +31,10 @@ struct ChangeBatch: Sendable {
         self.sequence = sequence
         self.origin = origin
         self.announcedUpTo = announcedUpTo
+    }
+
+    init(sequence: UInt64, _ publication: Publication) {
+        self.init(sequence: sequence, origin: publication.origin, announcedUpTo: publication.announcedUpTo)
     }
 
     mutating func append(_ entry: ChangeEntry) {

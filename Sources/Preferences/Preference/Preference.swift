@@ -135,7 +135,7 @@ extension Preference {
         guard declaration.member == nil else { return try declaration.replace(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferencesError) {
-            _ = try declaration.store.core.commit(.one(declaration.name, stored))
+            _ = try declaration.store.core.commit(.one(declaration.name, stored), node: declaration.node)
         } catch {
             throw error.named(declaration.name)
         }

@@ -8,6 +8,8 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     @usableFromInline let signal: PreferenceSignal
     @usableFromInline let makeDefault: @Sendable () -> Value
     let store: PreferenceStore
+    /// What the store keeps for the name; it does as long as there is a declaration.
+    let node: PreferenceNode
     let name: String
     let coding: PreferenceCoding<Value>
     let condition: PreferenceRule<Value>.Condition?
@@ -39,7 +41,8 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             member: member?.keyPath
         )
         let forgotten: [PreferenceNode]
-        (slot, signal, forgotten) = store.core.state.withLock { $0.slot(for: name, key: key) }
+        (slot, node, forgotten) = store.core.state.withLock { $0.slot(for: name, key: key) }
+        signal = node.signal
         withExtendedLifetime(forgotten) {}
     }
 

@@ -121,10 +121,8 @@ struct PreferenceSignals: Sendable {
         let epoch: Int?
     }
 
-    var isEmpty: Bool { ended.isEmpty }
-
     mutating func endEpoch(of signal: PreferenceSignal) {
-        if signal.isEverRead { ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch())) }
+        ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch()))
     }
 
     /// Tells those who read the old values, and again from the main actor if the caller isn't on it.

@@ -10,6 +10,7 @@ internal import Synchronization
 final class Source: ValueSource {
     /// Nil where the values are in memory only, and here.
     let backend: (any PreferenceBackend)?
+    private let isInMemory: Bool
     /// The backend, if it is a file's, which shares its values.
     private let file: FileBackend?
     /// Whether the backend is asked for names; not known until it is loaded.
@@ -33,6 +34,7 @@ final class Source: ValueSource {
     /// A source in memory.
     init(_ contents: [String: PropertyListValue]) {
         backend = nil
+        isInMemory = true
         file = nil
         isAsked = Atomic(false)
         values = StoredValues(contents)
@@ -43,6 +45,7 @@ final class Source: ValueSource {
     /// A source over a backend, which is loaded at the first use.
     init(_ backend: any PreferenceBackend) {
         self.backend = backend
+        isInMemory = false
         file = backend as? FileBackend
         isAsked = Atomic(true)
         values = StoredValues()
@@ -272,12 +275,10 @@ extension Source {
     /// Stores the changes, makes every store show them and notifies observers; false where `condition` did not hold.
     func commit(
         _ changes: ValueChanges,
-        if condition: PreferenceCondition,
-        by initiator: any SourceUser,
-        announcedUpTo: UInt64
+        if condition: PreferenceCondition?,
+        _ own: Publication
     ) throws(PreferencesError) -> Bool {
-        let own = Publication(origin: .local, announcedUpTo: announcedUpTo, initiator: initiator)
-        guard let backend else { return try commitInMemory(changes, if: condition, own) }
+        if isInMemory { return try commitInMemory(changes, if: condition, own) }
         let isStored = try withTurn { (publications) throws(PreferencesError) -> Bool? in
             do throws(PreferencesError) { try load(&publications) } catch {
                 try keep(changes, if: condition, because: error, own, &publications)
@@ -288,10 +289,10 @@ extension Source {
             let commit: FileBackend.Commit
             do throws(PreferencesError) {
                 if let file {
-                    commit = try file.commit(changes, if: condition)
+                    commit = try file.commit(changes, if: condition ?? .none)
                 } else {
-                    let told = try backend.apply(changes.dictionary, if: condition)
-                    commit = FileBackend.Commit(outside: told.outside, isStored: told.isStored)
+                    let told = try backend?.apply(changes.dictionary, if: condition ?? .none)
+                    commit = FileBackend.Commit(outside: told?.outside ?? [:], isStored: told?.isStored ?? false)
                 }
             } catch {
                 // What it learned of outside changes before it failed is still to be taken in.
@@ -302,20 +303,20 @@ extension Source {
             if commit.isStored { publish(changes, commit.changed, own, into: &publications) }
             return commit.isStored
         }
-        if isStored == true { try backend.didApply() }
+        if isStored == true { try backend?.didApply() }
         return isStored ?? true
     }
 
     private func commitInMemory(
         _ changes: ValueChanges,
-        if condition: PreferenceCondition,
+        if condition: PreferenceCondition?,
         _ publication: Publication
     ) throws(PreferencesError) -> Bool {
         // What a file would reject, so that a test in memory shows it.
         try JSONLine.check(changes)
         var publications = Publications()
         let isStored = state.withLock { state in
-            guard values.hold(condition) else { return false }
+            guard condition.map(values.hold) ?? true else { return false }
             publish(values.differences(of: changes), publication, with: &state, into: &publications)
             return true
         }
@@ -326,13 +327,13 @@ extension Source {
     /// Keeps plain sets for when the backend can be opened; throws what depends on what is stored, and where nothing is kept.
     private func keep(
         _ changes: ValueChanges,
-        if condition: PreferenceCondition,
+        if condition: PreferenceCondition?,
         because error: PreferencesError,
         _ publication: Publication,
         _ publications: inout Publications
     ) throws(PreferencesError) {
         guard isRecovering.load(ordering: .relaxed) else { throw error }
-        guard condition.isNone else { throw PreferencesError(unread: error) }
+        guard condition?.isNone ?? true else { throw PreferencesError(unread: error) }
         try JSONLine.check(changes)
         publish(changes, nil, publication, into: &publications)
         state.withLock { $0.kept.merge(changes.dictionary) { $1 } }
@@ -490,14 +491,15 @@ extension Source {
     /// Changes the values while all stores are locked, one after the other in the order of their age.
     private func change(
         _ changes: ShortList<ValueChange>,
-        for cores: ArraySlice<any SourceUser>,
+        for cores: [any SourceUser],
+        from index: Int = 0,
         preparing prepared: ShortList<ValueChange>,
         _ publication: Publication,
         _ publications: inout Publications
     ) {
-        guard let core = cores.first else { return values.make(changes) }
-        core.lock(preparing: prepared, of: self, publication, into: &publications) { publications in
-            change(changes, for: cores.dropFirst(), preparing: prepared, publication, &publications)
+        guard index < cores.count else { return values.make(changes) }
+        cores[index].lock(preparing: prepared, of: self, publication, into: &publications) { publications in
+            change(changes, for: cores, from: index + 1, preparing: prepared, publication, &publications)
         }
     }
 }

@@ -33,32 +33,45 @@ struct Publication {
     /// The number of the last subscription that was notified before the change, where it is for that moment.
     var announcedUpTo: UInt64 = 0
     /// The store that was asked to make the change.
-    var initiator: (any SourceUser)?
+    var initiator: ObjectIdentifier?
+    /// What that store keeps for the one name that changes, if that is known.
+    var node: PreferenceNode?
 }
 
 /// What is left to do once the locks of a publication are released.
 struct Publications {
-    private struct Entry {
-        let core: any SourceUser
-        let signals: PreferenceSignals
-        let isObserved: Bool
+    // Made when there is something, as for most sets there is nothing.
+    private var work: Work?
+
+    private final class Work {
+        var signals = PreferenceSignals()
+        var deliverers: [any SourceUser] = []
+        var hidden: [(core: any SourceUser, error: PreferencesError)] = []
     }
 
-    private var entries = ShortList<Entry>()
-    private var hidden: [(core: any SourceUser, error: PreferencesError)] = []
-
-    mutating func append(_ batch: ChangeBatch, in core: any SourceUser) {
-        entries.append(Entry(core: core, signals: batch.signals, isObserved: batch.isObserved))
+    private mutating func add(_ body: (Work) -> Void) {
+        let work = work ?? Work()
+        body(work)
+        self.work = work
     }
 
-    mutating func noteHidden(_ errors: [PreferencesError], in core: any SourceUser) {
-        hidden += errors.map { (core, $0) }
+    mutating func addSignal(of node: PreferenceNode) {
+        if node.signal.isEverRead { add { $0.signals.endEpoch(of: node.signal) } }
+    }
+
+    mutating func addDelivery(by core: any SourceUser) {
+        add { $0.deliverers.append(core) }
+    }
+
+    mutating func addHidden(_ errors: [PreferencesError], in core: any SourceUser) {
+        if !errors.isEmpty { add { $0.hidden += errors.map { (core, $0) } } }
     }
 
     /// Tells Observation and the observers; call without any lock.
     func send() {
-        entries.forEach { $0.signals.send() }
-        entries.forEach { if $0.isObserved { $0.core.deliver() } }
-        for (core, error) in hidden { core.report(error) }
+        guard let work else { return }
+        work.signals.send()
+        for core in work.deliverers { core.deliver() }
+        for (core, error) in work.hidden { core.report(error) }
     }
 }

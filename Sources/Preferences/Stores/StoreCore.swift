@@ -54,6 +54,13 @@ final class StoreCore: SourceUser {
         return list
     }
 
+    /// The layers, if a read or a set need not prepare them any more.
+    private var settledLayers: LayerList? {
+        guard let list = madeLayers, list.isAttached.load(ordering: .acquiring), list.isSettled.load(ordering: .acquiring)
+        else { return nil }
+        return list
+    }
+
     /// The layers, opened, and with what they have under these names where they are asked for names.
     func preparedLayers(_ names: some Collection<String> & Sendable = EmptyCollection()) -> LayerList {
         let list = attachedLayers
@@ -182,11 +189,14 @@ extension StoreCore {
 
 extension StoreCore {
     /// Stores all of `changes` or nothing, and notifies observers; false where what was read no longer holds.
+    ///
+    /// `node` is what the store keeps for the one name that changes, if that is known.
     func commit(
         _ changes: ValueChanges,
-        ifStillHolds reads: TransactionReads = TransactionReads()
+        ifStillHolds reads: TransactionReads? = nil,
+        node: PreferenceNode? = nil
     ) throws(PreferencesError) -> Bool {
-        let list = preparedLayers(for: changes)
+        let list = settledLayers ?? preparedLayers(for: changes)
         guard let writable = list.writable else { throw PreferencesError(readOnly: list) }
         guard AnswerDepth.current <= AnswerDepth.limit else {
             throw PreferencesError(loopOver: changes, limit: AnswerDepth.limit)
@@ -194,25 +204,29 @@ extension StoreCore {
         if !list.isPlain {
             for layer in list.layers where layer.isManaged { try layer.source.checkPolicy() }
             let (managed, isHolding) = state.withLock { _ in
-                (list.managedName(among: changes), reads.holdBelow(in: list))
+                (list.managedName(among: changes), reads?.holdBelow(in: list) ?? true)
             }
             if let managed { throw PreferencesError(managed: managed) }
             guard isHolding else { return false }
         }
-        guard let prefix = list.writablePrefix else { return try commit(changes, if: reads.condition, to: writable) }
-        return try commit(changes.prefixed(prefix), if: reads.condition.prefixed(prefix), to: writable)
+        guard let prefix = list.writablePrefix else {
+            return try commit(changes, if: reads?.condition, to: writable, node)
+        }
+        return try commit(changes.prefixed(prefix), if: reads?.condition.prefixed(prefix), to: writable, nil)
     }
 
     private func commit(
         _ changes: ValueChanges,
-        if condition: PreferenceCondition,
-        to writable: Source
+        if condition: PreferenceCondition?,
+        to writable: Source,
+        _ node: PreferenceNode?
     ) throws(PreferencesError) -> Bool {
         let newest = ChangeSubscription.newest
         if writable.hasEarlySubscriptions {
             for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
         }
-        return try writable.commit(changes, if: condition, by: self, announcedUpTo: newest)
+        let publication = Publication(origin: .local, announcedUpTo: newest, initiator: ObjectIdentifier(self), node: node)
+        return try writable.commit(changes, if: condition, publication)
     }
 }
 
@@ -311,12 +325,11 @@ extension StoreCore {
         into publications: inout Publications
     ) {
         guard let list = madeLayers else { return }
-        let batch = state.take(changes, of: source, in: list, publication)
-        if let initiator = publication.initiator, initiator === self, !list.isPlain {
-            publications.noteHidden(state.hidden(changes, in: list), in: self)
+        let isOwn = publication.initiator == ObjectIdentifier(self)
+        let hint = isOwn ? publication.node : nil
+        if state.take(changes, of: source, in: list, publication, hint: hint, into: &publications) {
+            publications.addDelivery(by: self)
         }
-        guard let batch else { return }
-        if batch.isObserved { state.queue.enqueue(batch, setBy: .current, depth: AnswerDepth.current) }
-        publications.append(batch, in: self)
+        if isOwn, !list.isPlain { publications.addHidden(state.hidden(changes, in: list), in: self) }
     }
 }

@@ -19,53 +19,60 @@ struct StoreState {
     /// The names that were declared or observed.
     var names: Dictionary<String, PreferenceNode>.Keys { nodes.keys }
 
-    /// Makes slots stale and readies signals and a batch, before a source changes; nil where that concerns nobody.
+    /// Makes slots stale, readies the signals of the names and, if anybody observes them, a batch for the queue, before a source
+    /// changes; returns whether there is something to deliver.
+    ///
+    /// `hint` is what the store keeps for the one name that changes, if that is known.
     mutating func take(
         _ changes: ShortList<ValueChange>,
         of source: Source,
         in list: LayerList,
-        _ publication: Publication
-    ) -> ChangeBatch? {
-        var batch = ChangeBatch(
-            sequence: sequence + 1,
-            origin: publication.origin,
-            announcedUpTo: publication.announcedUpTo
-        )
+        _ publication: Publication,
+        hint: PreferenceNode?,
+        into publications: inout Publications
+    ) -> Bool {
+        var batch: ChangeBatch?
         if list.isScoped {
             for entry in list.entries(for: changes, in: source) {
-                take(entry.name, entry.isBelow ? .below : .shown, into: &batch) { entry }
+                let effect = entry.isBelow ? ChangeEffect.below : .shown
+                take(nodes[entry.name], effect, &batch, &publications, publication) { entry }
             }
         } else {
             changes.forEach { change in
-                take(change.name, list.effect(of: change, in: source), into: &batch) {
+                let node = hint ?? nodes[change.name]
+                take(node, list.effect(of: change, in: source), &batch, &publications, publication) {
                     list.entry(for: change, in: source)
                 }
             }
         }
-        batch.isObserved = batch.isObserved || !batch.entries.isEmpty && !subscriptions.isEmpty
-        guard batch.isObserved || !batch.signals.isEmpty else { return nil }
-        if batch.isObserved { sequence += 1 }
-        return batch
+        guard let batch, batch.isObserved else { return false }
+        sequence += 1
+        queue.enqueue(batch, setBy: .current, depth: AnswerDepth.current)
+        return true
     }
 
     /// Makes the slots of a name stale, and adds the change to a batch if somebody observes it.
     // Inlined, as the closures would be made for each set.
     @inline(__always)
-    private func take(
-        _ name: String,
+    private mutating func take(
+        _ node: PreferenceNode?,
         _ effect: @autoclosure () -> ChangeEffect?,
-        into batch: inout ChangeBatch,
+        _ batch: inout ChangeBatch?,
+        _ publications: inout Publications,
+        _ publication: Publication,
         _ entry: () -> ChangeEntry
     ) {
-        let node = nodes[name]
-        let isObserved = node?.isObserved ?? false || !subscriptions.isEmpty
-        guard node != nil || isObserved else { return }
-        guard let effect = effect() else { return }
-        if isObserved { batch.append(entry()) }
+        guard node != nil || !subscriptions.isEmpty, let effect = effect() else { return }
+        let isObserved = node?.isObserved ?? false
+        if isObserved || !subscriptions.isEmpty {
+            var new = batch ?? ChangeBatch(sequence: sequence + 1, publication)
+            new.append(entry())
+            new.isObserved = new.isObserved || isObserved || !new.entries.isEmpty
+            batch = new
+        }
         guard let node else { return }
-        if effect == .shown || node.isUnreadable { batch.signals.endEpoch(of: node.signal) }
+        if effect == .shown || node.isUnreadable { publications.addSignal(of: node) }
         node.invalidate(isShown: effect == .shown)
-        batch.isObserved = batch.isObserved || node.isObserved
     }
 
     /// What to report of changes in the writable layer that a stronger layer hides; each name once.
@@ -163,16 +170,16 @@ extension StoreState {
         for node in nodes.values { node.invalidate() }
     }
 
-    /// The slot of a name, type and coding, with the caller counted as its user, and the name's signal.
+    /// The slot of a name, type and coding, with the caller counted as its user, and what is kept for the name.
     ///
     /// What was forgotten is to be released without the lock, as it may be anybody's code that ends with it.
     mutating func slot<Value>(
         for name: String,
         key: SlotKey
-    ) -> (PreferenceSlot<Value>, PreferenceSignal, forgotten: [PreferenceNode]) {
+    ) -> (PreferenceSlot<Value>, PreferenceNode, forgotten: [PreferenceNode]) {
         let forgotten = nodes.count >= nodeLimit ? forget() : []
         let node = node(of: name)
-        return (node.slot(for: key), node.signal, forgotten)
+        return (node.slot(for: key), node, forgotten)
     }
 
     /// Takes names out that nobody uses, as a program does that makes names up; each time when they have doubled.

@@ -87,9 +87,9 @@ struct ValueTable: ~Copyable, Sendable {
 
     /// The entry of a name, whether or not it has a value; it stays the name's own until a new name comes.
     func index(of name: String) -> Int? {
-        var name = name
-        if let index = name.withUTF8({ index(of: UnsafeRawBufferPointer($0)) }) { return index }
-        guard !entries.isEmpty, var name = name.inASCII else { return nil }
+        let known: Int?? = name.utf8.withContiguousStorageIfAvailable { index(of: UnsafeRawBufferPointer($0)) }
+        if let index = known.flatMap(\.self) { return index }
+        guard !entries.isEmpty, var name = known == nil ? name : name.inASCII else { return nil }
         return name.withUTF8 { index(of: UnsafeRawBufferPointer($0)) }
     }
 
@@ -124,11 +124,7 @@ struct ValueTable: ~Copyable, Sendable {
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let count = bytes.count
         var hash = seed ^ UInt64(truncatingIfNeeded: count)
-        guard count >= 8 else {
-            var rest: UInt64 = 0
-            for index in 0..<count { rest = rest << 8 | UInt64(bytes[index]) }
-            return mixed(hash ^ rest)
-        }
+        guard count >= 8 else { return mixed(hash ^ bytes.short) }
         var index = 0
         while index &+ 8 < count {
             hash = mixed(hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
@@ -246,11 +242,12 @@ struct ValueTable: ~Copyable, Sendable {
     /// Sets the value of an entry; all entries stay where they are.
     mutating func set(_ value: PropertyListValue?, at index: Int) {
         let entry = entries[index]
-        count += (value == nil ? 0 : 1) - (has(entry) ? 1 : 0)
         if entry.length == Entry.isSet {
-            values[Int(entry.start)] = value
+            let old = exchange(&values[Int(entry.start)], with: value)
+            count += (value == nil ? 0 : 1) - (old == nil ? 0 : 1)
             return
         }
+        count += (value == nil ? 0 : 1) - (entry.length > 0 ? 1 : 0)
         if value == nil {
             entries[index].length = 0
         } else {
@@ -406,6 +403,15 @@ struct ValueTable: ~Copyable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
+    /// Up to seven bytes as a number; of the same count, different bytes make different numbers.
+    fileprivate var short: UInt64 {
+        if count >= 4 {
+            let (first, last) = (loadUnaligned(as: UInt32.self), loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+            return UInt64(first) << 32 | UInt64(last)
+        }
+        return count == 0 ? 0 : UInt64(self[0]) << 16 | UInt64(self[count / 2]) << 8 | UInt64(self[count &- 1])
+    }
+
     fileprivate func part(_ start: UInt32, _ count: UInt32) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[Int(start)..<Int(start) + Int(count)])
     }

@@ -101,6 +101,12 @@ extension UnsafeRawBufferPointer {
             if words.0 != words.1 { return false }
             index &+= 8
         }
+        // The last ones once more.
+        if count >= 8 {
+            let start = count &- 8
+            return loadUnaligned(fromByteOffset: start, as: UInt64.self)
+                == other.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+        }
         while index < count {
             if self[index] != other[index] { return false }
             index &+= 1

@@ -25,7 +25,7 @@ struct LayeredStoreTests {
     /// Changes a layer as its own writer would, who may write what can only be read here.
     private func set(_ value: PropertyListValue?, for name: String, in layer: PreferenceStore) throws {
         let source = try #require(layer.core.attachedLayers.layers.first).source
-        _ = try source.commit(.one(name, value), if: .none, by: layer.core, announcedUpTo: .max)
+        _ = try source.commit(.one(name, value), if: nil, Publication(origin: .local, announcedUpTo: .max))
     }
 
     private func source(_ name: String) -> PreferenceSource {

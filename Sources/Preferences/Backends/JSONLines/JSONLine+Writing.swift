@@ -76,6 +76,7 @@ extension JSONLine {
 
     /// Throws if a line of the changes could not be written, at little cost for small ones.
     static func check(_ changes: ValueChanges) throws(PreferencesError) {
+        if case .one(let name, let value) = changes, 1...1000 ~= name.utf8.count, value?.isShort ?? true { return }
         var size = 0
         changes.forEach { name, value in
             guard let value else { return }
@@ -326,6 +327,16 @@ private struct SortKey {
             index &+= 1
         }
         return count < other.count
+    }
+}
+
+extension PropertyListValue {
+    /// Whether the value takes few bytes in any case.
+    fileprivate var isShort: Bool {
+        switch self {
+        case .boolean, .integer, .unsigned, .real, .date: true
+        case .string, .data, .array, .dictionary: false
+        }
     }
 }
 
