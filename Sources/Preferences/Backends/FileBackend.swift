@@ -52,7 +52,7 @@ package final class FileBackend: PreferenceBackend {
 
     package func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
         do { try log.catchUp() } catch { throw PreferencesError(error) }
-        let changes = log.withContents { $0.takeDifferences() }
+        let changes = log.withContents { $0.takeDifferences() } ?? [:]
         publish(changes)
         return changes
     }
@@ -62,31 +62,32 @@ package final class FileBackend: PreferenceBackend {
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         let commit = try commit(.several(changes), if: condition)
-        return PreferenceBackendCommit(outside: commit.outside, isStored: commit.isStored)
+        return PreferenceBackendCommit(outside: commit.outside ?? [:], isStored: commit.isStored)
     }
 
     /// What came of `commit`.
     struct Commit {
-        /// What others had changed before.
-        var outside: [String: PropertyListValue?] = [:]
+        /// What others had changed before, if anything.
+        var outside: [String: PropertyListValue?]?
         var isStored = false
         /// What the changes change of what is published, where that is known already.
         var changed: ShortList<ValueChange>?
     }
 
     /// As `apply`.
-    func commit(_ changes: ValueChanges, if condition: PreferenceCondition) throws(PreferencesError) -> Commit {
+    func commit(_ changes: ValueChanges, if condition: PreferenceCondition?) throws(PreferencesError) -> Commit {
         var commit = Commit()
         var refusal: PreferencesError?
-        var written = ValueChanges.several([:])
+        /// What the file doesn't have already.
+        var written: ValueChanges?
         var isWritten = false
         do {
             try log.append { contents in
-                written = .several([:])
-                commit.isStored = contents.holds(condition)
+                written = nil
+                commit.isStored = condition.map(contents.holds) ?? true
                 guard commit.isStored else { return nil }
                 (written, commit.changed) = contents.different(changes)
-                if written.isEmpty { return nil }
+                guard let written else { return nil }
                 do throws(PreferencesError) { return try Self.line(written) } catch {
                     refusal = error
                     return nil
@@ -94,17 +95,17 @@ package final class FileBackend: PreferenceBackend {
             } commit: { contents in
                 isWritten = true
                 commit.outside = contents.takeDifferences()
-                contents.store(written, of: changes)
+                if let written { contents.store(written, of: changes) }
             }
         } catch { throw PreferencesError(error) }
         if let refusal { throw refusal }
         if !isWritten { commit.outside = log.withContents { $0.takeDifferences() } }
-        if !commit.outside.isEmpty { commit.changed = nil }
+        if commit.outside != nil { commit.changed = nil }
         if !isAdopted.load(ordering: .relaxed) {
-            publish(commit.outside)
+            publish(commit.outside ?? [:])
             if commit.isStored { publish(changes.dictionary) }
         }
-        if written.count < changes.count { log.announceNews() }
+        if written?.count ?? 0 < changes.count { log.announceNews() }
         return commit
     }
 

@@ -3,22 +3,22 @@ internal import DurableFile
 /// The values of a preferences file: those that are published, and what the file says beyond them.
 final class FileContents: LogContents, @unchecked Sendable {  // used under its log's lock only
     /// What the file says, until that is given out.
-    // Its log's lock excludes others; to check that took a hundred instructions a line.
+    // The log's lock excludes others; to check that took a hundred instructions a line, and twice as many a set.
     @exclusivity(unchecked) private var table = ValueTable()
     /// What is published: the source's own values once it has adopted the backend.
-    private(set) var published = StoredValues()
+    @exclusivity(unchecked) private(set) var published = StoredValues()
     /// What the file says of names of which it says something else than is published, or did when that was last looked at.
-    private var pending: [String: PropertyListValue?] = [:]
+    @exclusivity(unchecked) private var pending: [String: PropertyListValue?] = [:]
     /// What was written last, until the next call with the turn: by then it is published.
-    private var own: (name: String, value: PropertyListValue?)?
+    @exclusivity(unchecked) private var own: (name: String, value: PropertyListValue?)?
     /// What the names of an unfinished last line held before it.
     private var unfinished: [String: PropertyListValue?] = [:]
     /// The comments of all lines, which a new file begins with.
     private var comments: [String] = []
     /// Whether lines were read since the differences were given out last.
-    private var isNews = false
+    @exclusivity(unchecked) private var isNews = false
     /// Whether the values were given out, so that they change by being published only.
-    private var isLoaded = false
+    @exclusivity(unchecked) private var isLoaded = false
     /// Whether they would have been, had the file been readable.
     private var isAwaited = false
 
@@ -114,7 +114,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// Gives the values out, which change by being published from now on.
     func load() -> StoredValues {
         if isLoaded {
-            published.set(takeDifferences())
+            published.set(takeDifferences() ?? [:])
         } else {
             published = StoredValues(exchange(&table, with: ValueTable()))
         }
@@ -131,14 +131,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     private var hasDifferences: Bool { pending.contains { name, value in published[name] != value } }
 
     /// What the file says otherwise than is published, which stays pending until it is; call with the turn.
-    func takeDifferences() -> [String: PropertyListValue?] {
+    func takeDifferences() -> [String: PropertyListValue?]? {
         isNews = false
         own = nil
-        guard !pending.isEmpty else { return [:] }
+        guard !pending.isEmpty else { return nil }
         guard hasDifferences else {
             // Its place is for the next set, so it isn't given away.
             pending.removeAll(keepingCapacity: pending.count < 64)
-            return [:]
+            return nil
         }
         pending = pending.filter { name, value in published[name] != value }
         return pending
@@ -151,12 +151,16 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     /// Which of some changes the file doesn't have already; and, where the file says what is published, what they change there.
-    func different(_ changes: ValueChanges) -> (written: ValueChanges, changed: ShortList<ValueChange>?) {
-        if pending.isEmpty, own == nil {
+    ///
+    /// Call with the turn.
+    func different(_ changes: ValueChanges) -> (written: ValueChanges?, changed: ShortList<ValueChange>?) {
+        own = nil
+        if case .one = changes, pending.isEmpty {
             let changed = published.differences(of: changes)
-            if case .one = changes { return (changed.isEmpty ? .several([:]) : changes, changed) }
+            return (changed.isEmpty ? nil : changes, changed)
         }
-        return (changes.filter { name, new in value(of: name) != new }, nil)
+        let written = changes.filter { name, new in value(of: name) != new }
+        return (written.isEmpty ? nil : written, nil)
     }
 
     /// Takes in what of some changes was written, which are all to be published.
@@ -171,7 +175,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
             isNews = false
         case .several(let written):
             for (name, value) in written { pending.updateValue(value, forKey: name) }
-            isNews = written.count < changes.count && !different(changes).written.isEmpty
+            isNews = written.count < changes.count && different(changes).written != nil
         }
     }
 

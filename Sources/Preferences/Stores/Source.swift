@@ -167,7 +167,7 @@ extension Source {
 
     /// As `open`, with the turn.
     private func load(_ publications: inout Publications) throws(PreferencesError) {
-        guard let backend, !isOpen else { return }
+        guard !isOpen, let backend else { return }
         do throws(PreferencesError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
             if backend.values(for: []) == type(of: backend).nothingMore { isAsked.store(false, ordering: .releasing) }
@@ -289,21 +289,21 @@ extension Source {
             let commit: FileBackend.Commit
             do throws(PreferencesError) {
                 if let file {
-                    commit = try file.commit(changes, if: condition ?? .none)
+                    commit = try file.commit(changes, if: condition)
                 } else {
                     let told = try backend?.apply(changes.dictionary, if: condition ?? .none)
-                    commit = FileBackend.Commit(outside: told?.outside ?? [:], isStored: told?.isStored ?? false)
+                    commit = FileBackend.Commit(outside: told?.outside, isStored: told?.isStored ?? false)
                 }
             } catch {
                 // What it learned of outside changes before it failed is still to be taken in.
                 state.withLock { state in _ = state.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }
                 throw error
             }
-            publishExternal(commit.outside, into: &publications)
+            if let outside = commit.outside { publishExternal(outside, into: &publications) }
             if commit.isStored { publish(changes, commit.changed, own, into: &publications) }
             return commit.isStored
         }
-        if isStored == true { try backend?.didApply() }
+        if isStored == true { if let file { try file.didApply() } else { try backend?.didApply() } }
         return isStored ?? true
     }
 

@@ -147,8 +147,8 @@ extension JSONLine {
     ) throws(PreferencesError) {
         switch value {
         case .boolean(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
-        case .integer(let value): bytes.append(contentsOf: value.description.utf8)
-        case .unsigned(let value): bytes.append(contentsOf: value.description.utf8)
+        case .integer(let value): appendInteger(value.magnitude, isNegative: value < 0, to: &bytes)
+        case .unsigned(let value): appendInteger(value, isNegative: false, to: &bytes)
         case .real(let value): appendReal(value, to: &bytes)
         case .string(let value): try appendString(value, to: &bytes, limit: limit)
         case .data(let value): try appendData(value, to: &bytes, limit: limit)
@@ -193,6 +193,23 @@ extension JSONLine {
             try appendValue(value, nesting: nesting, to: &bytes, limit: limit)
         }
         bytes.append(UInt8(ascii: "}"))
+    }
+
+    // As `description`, which takes ten times as long.
+    private static func appendInteger(_ magnitude: UInt64, isNegative: Bool, to bytes: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var (rest, start) = (magnitude, 20)
+            repeat {
+                start &-= 1
+                digits[start] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if isNegative {
+                start &-= 1
+                digits[start] = UInt8(ascii: "-")
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
+        }
     }
 
     private static func appendReal(_ value: Double, to bytes: inout [UInt8]) {
