@@ -1,5 +1,6 @@
-/// Reads the input as a line, as a file's first line and as a value alone: nothing may crash, and what is read must be
-/// the same after it was written and read again. What `prefs` shows of it does nothing to a terminal.
+/// Reads the input as a line, as a file's first line, as a file and as a value alone: nothing may crash, and what is read must
+/// be the same after it was written and read again. The table that a file is read into must say what the reader says. What
+/// `prefs` shows of it does nothing to a terminal.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzJSONLine(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -10,6 +11,7 @@ public func fuzzJSONLine(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         checkBeginning(of: bytes, isFirst: isFirst, entries: entries)
     }
     checkValue(bytes)
+    checkTable(bytes)
     return 0
 }
 
@@ -69,6 +71,40 @@ private func checkBeginning(of bytes: UnsafeRawBufferPointer, isFirst: Bool, ent
     case .success(let read): check(read.isEmpty || read == entries, "a beginning reads as something else")
     case .failure(let error): check(error.kind == .incomplete, "a beginning is damaged: \(error)")
     }
+}
+
+/// Reads a file's lines into a table, as the store does, and into a dictionary: the same lines are damaged, for the same reasons,
+/// and the same values come out, also of names that were set or removed in between.
+private func checkTable(_ bytes: UnsafeRawBufferPointer) {
+    var table = ValueTable()
+    var values: [String: PropertyListValue] = [:]
+    for (number, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+        let line = UnsafeRawBufferPointer(rebasing: line)
+        var error: JSONLineError?
+        do { try table.read(line, isFirst: number == 0) } catch let failure { error = failure }
+        switch read(line, isFirst: number == 0) {
+        case .success(let entries):
+            check(error == nil, "the table refuses what the reader takes")
+            for entry in entries { values[entry.name] = entry.value }
+            if number % 3 == 1, let entry = entries.first {
+                let value = number % 2 == 0 ? nil : PropertyListValue.integer(Int64(number))
+                table.set(value, for: entry.name)
+                values[entry.name] = value
+            }
+        case .failure(let failure): check(error == failure, "the table takes what the reader refuses")
+        }
+    }
+    check(table.dictionary == values && table.count == values.count, "the table says something else")
+    check(Set(table.names) == Set(values.keys), "the table has other names")
+    for name in values.keys { check(table[name] == values[name], "the table doesn't find a name") }
+    check(table.differences(to: ValueTable(values)).isEmpty, "the table differs from its own values")
+    var lines: [UInt8] = []
+    var again = ValueTable()
+    do {
+        try table.appendLines(to: &lines)
+        for line in lines.split(separator: UInt8(ascii: "\n")) { try line.withUnsafeBytes { try again.read($0) } }
+    } catch { fatalError("what the table wrote can't be read: \(error)") }
+    check(again.dictionary == values, "the table wrote something else")
 }
 
 private func checkValue(_ bytes: UnsafeRawBufferPointer) {

@@ -187,9 +187,16 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Whether somebody could not read what is stored, or the strongest layer's value, since that changed.
     @exclusivity(unchecked) private(set) var isUnreadable = false
 
-    /// Makes every slot of the name read the store again, after a change that is shown or below a stronger layer's value.
-    func invalidate(isShown: Bool = true) {
+    /// Makes every slot of the name read the store again, and readies its signal, after a change that is shown or below a
+    /// stronger layer's value.
+    func invalidate(isShown: Bool, _ publications: inout Publications) {
+        if isShown || isUnreadable { publications.addSignal(of: self) }
         if isShown { isUnreadable = false }
+        invalidate()
+    }
+
+    /// Makes every slot of the name read the store again.
+    func invalidate() {
         for slot in slots { slot.cell.invalidate() }
     }
 

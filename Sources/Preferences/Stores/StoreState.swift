@@ -33,16 +33,17 @@ struct StoreState {
     ) -> Bool {
         var batch: ChangeBatch?
         if list.isScoped {
-            for entry in list.entries(for: changes, in: source) {
-                let effect = entry.isBelow ? ChangeEffect.below : .shown
-                take(nodes[entry.name], effect, &batch, &publications, publication) { entry }
-            }
+            takeScoped(changes, of: source, in: list, &batch, publication, &publications)
         } else {
             changes.forEach { change in
                 let node = hint ?? nodes[change.name]
-                take(node, list.effect(of: change, in: source), &batch, &publications, publication) {
-                    list.entry(for: change, in: source)
+                guard node != nil || !subscriptions.isEmpty, let effect = list.effect(of: change, in: source) else {
+                    return
                 }
+                if !subscriptions.isEmpty || node?.isObserved ?? false {
+                    append(node, &batch, publication) { list.entry(for: change, in: source) }
+                }
+                node?.invalidate(isShown: effect == .shown, &publications)
             }
         }
         guard let batch, batch.isObserved else { return false }
@@ -51,28 +52,35 @@ struct StoreState {
         return true
     }
 
-    /// Makes the slots of a name stale, and adds the change to a batch if somebody observes it.
-    // Inlined, as the closures would be made for each set.
-    @inline(__always)
-    private mutating func take(
-        _ node: PreferenceNode?,
-        _ effect: @autoclosure () -> ChangeEffect?,
+    // Not inlined, as what follows: most sets need none of it, and would make room for it.
+    @inline(never)
+    private mutating func takeScoped(
+        _ changes: ShortList<ValueChange>,
+        of source: Source,
+        in list: LayerList,
         _ batch: inout ChangeBatch?,
-        _ publications: inout Publications,
+        _ publication: Publication,
+        _ publications: inout Publications
+    ) {
+        for entry in list.entries(for: changes, in: source) {
+            let node = nodes[entry.name]
+            if !subscriptions.isEmpty || node?.isObserved ?? false { append(node, &batch, publication) { entry } }
+            node?.invalidate(isShown: !entry.isBelow, &publications)
+        }
+    }
+
+    /// Adds a change to a batch.
+    @inline(never)
+    private mutating func append(
+        _ node: PreferenceNode?,
+        _ batch: inout ChangeBatch?,
         _ publication: Publication,
         _ entry: () -> ChangeEntry
     ) {
-        guard node != nil || !subscriptions.isEmpty, let effect = effect() else { return }
-        let isObserved = node?.isObserved ?? false
-        if isObserved || !subscriptions.isEmpty {
-            var new = batch ?? ChangeBatch(sequence: sequence + 1, publication)
-            new.append(entry())
-            new.isObserved = new.isObserved || isObserved || !new.entries.isEmpty
-            batch = new
-        }
-        guard let node else { return }
-        if effect == .shown || node.isUnreadable { publications.addSignal(of: node) }
-        node.invalidate(isShown: effect == .shown)
+        var new = batch ?? ChangeBatch(sequence: sequence + 1, publication)
+        new.append(entry())
+        new.isObserved = new.isObserved || node?.isObserved ?? false || !new.entries.isEmpty
+        batch = new
     }
 
     /// What to report of changes in the writable layer that a stronger layer hides; each name once.

@@ -45,9 +45,7 @@ final class StoredValues: Sendable {
         values.withLock { values in
             var different = ShortList<ValueChange>()
             changes.forEach { name, new in
-                let index = values.index(of: name)
-                let old = if let index { values[index] } else { values[name] }
-                if old != new { different.append(ValueChange(name: name, from: old, at: index, to: new)) }
+                if let change = values.change(of: name, to: new) { different.append(change) }
             }
             return different
         }

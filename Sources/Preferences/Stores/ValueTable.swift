@@ -53,6 +53,12 @@ struct ValueTable: ~Copyable, Sendable {
 
     var isEmpty: Bool { count == 0 }
 
+    /// How many bytes of text are kept.
+    var textCount: Int { text.count }
+
+    /// How many names are known, also of such as have no value any more.
+    var entryCount: Int { entries.count }
+
     /// Makes room for lines of so many bytes.
     mutating func reserve(_ byteCount: Int) {
         text.reserveCapacity(text.count + byteCount)
@@ -139,6 +145,13 @@ struct ValueTable: ~Copyable, Sendable {
     private static func mixed(_ word: UInt64) -> UInt64 {
         let product = word.multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
         return product.high ^ product.low
+    }
+
+    /// What setting a name would change; nil where that is its value.
+    func change(of name: String, to new: PropertyListValue?) -> ValueChange? {
+        let index = index(of: name)
+        let old = if let index { self[index] } else { others.isEmpty ? nil : others[name] }
+        return old == new ? nil : ValueChange(name: name, from: old, at: index, to: new)
     }
 
     // MARK: All of it

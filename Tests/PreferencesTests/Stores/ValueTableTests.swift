@@ -1,0 +1,184 @@
+import FileTestSupport
+import FoundationEssentials
+import Testing
+
+@testable import Preferences
+
+/// The table of a file's values, beside a dictionary that is told the same.
+struct ValueTableTests {
+    @Test
+    func randomLinesAndSetsAreThoseOfADictionary() throws {
+        for seed in 0..<UInt64(rounds(300)) {
+            var random = RandomStoredValues(seed: seed)
+            let table = Table()
+            var values: [String: PropertyListValue] = [:]
+            // Few names, so that most are set again and again; and some that no entry can have.
+            let names = (0..<Int.random(in: 1...40, using: &random)).map { "name \($0)" }
+                + ["caf\u{E9}", "cafe\u{301}", "K", "\u{212A}", "`", "\u{1FEF}", ";", "\u{37E}", "$", "\"\n"]
+            for _ in 0..<200 {
+                let name = names[Int.random(in: names.indices, using: &random)]
+                let value = Int.random(in: 0..<4, using: &random) == 0 ? nil : random.value(nesting: 2)
+                if Bool.random(using: &random) {
+                    try table.read(lineOf: [name: value])
+                } else {
+                    table.set(value, for: name)
+                }
+                values[name] = value
+            }
+            #expect(table.dictionary == values && table.count == values.count, "seed \(seed)")
+            #expect(Set(table.names) == Set(values.keys), "seed \(seed)")
+            for name in names { #expect(table[name] == values[name], "seed \(seed)") }
+        }
+    }
+
+    @Test
+    func aTransactionIsReadAsOne() throws {
+        let table = Table()
+        try table.read(lineOf: ["a": 1, "b": "two", "c": [3, 4.5], "d": ["key": true], "e": .data(Data([1, 2, 255]))])
+        #expect(throws: JSONLineError.self) { try table.read(text: #"{"a":2,"b":3,"c":00}"#) }
+        let expected: [String: PropertyListValue] = [
+            "a": 1, "b": "two", "c": [3, 4.5], "d": ["key": true], "e": .data(Data([1, 2, 255])),
+        ]
+        #expect(table.dictionary == expected)
+        try table.read(text: #"{"a":null,"b":null,"f":6,"f":7}"#)
+        #expect(table["a"] == nil && table["b"] == nil && table["f"] == 7 && table.count == 4)
+    }
+
+    @Test
+    func differencesAreThoseOfTheValues() throws {
+        var random = RandomStoredValues(seed: 7)
+        for _ in 0..<rounds(200) {
+            let one = Table()
+            let other = Table()
+            var (values, others): ([String: PropertyListValue], [String: PropertyListValue]) = ([:], [:])
+            for number in 0..<30 {
+                let name = number == 0 ? "\u{E9}" : "n\(number)"
+                let value = random.value(nesting: 1)
+                let isSame = Int.random(in: 0..<3, using: &random) > 0
+                if Int.random(in: 0..<8, using: &random) > 0 {
+                    try one.read(lineOf: [name: value])
+                    values[name] = value
+                }
+                if Int.random(in: 0..<8, using: &random) > 0 {
+                    let new = isSame ? value : random.value(nesting: 1)
+                    if Bool.random(using: &random) { other.set(new, for: name) } else { try other.read(lineOf: [name: new]) }
+                    others[name] = new
+                }
+            }
+            var expected: [String: PropertyListValue?] = [:]
+            for name in Set(values.keys).union(others.keys) where values[name] != others[name] {
+                expected.updateValue(others[name], forKey: name)
+            }
+            #expect(one.differences(to: other) == expected)
+        }
+    }
+
+    @Test
+    func aCopyKeepsItsValues() throws {
+        let table = Table()
+        for number in 0..<100 { try table.read(lineOf: ["n\(number)": .integer(Int64(number))]) }
+        let copy = table.copy
+        for number in 0..<100 { table.set(nil, for: "n\(number)") }
+        for number in 0..<200 { table.set("new", for: "m\(number)") }
+        #expect(copy.count == 100 && copy["n7"] == 7 && copy["m7"] == nil)
+        #expect(table.count == 200 && table["n7"] == nil && table["m7"] == "new")
+    }
+
+    @Test
+    func textThatNobodyNeedsIsGivenBack() throws {
+        let table = Table()
+        let text = PropertyListValue.string(String(repeating: "x", count: 1000))
+        for number in 0..<1000 { try table.read(lineOf: ["n\(number)": text]) }
+        #expect(table.textCount > 1_000_000)
+        for number in 0..<990 { table.set(.integer(Int64(number)), for: "n\(number)") }
+        #expect(table.textCount < 100_000)
+        #expect(table["n5"] == 5 && table["n995"] == text && table.count == 1000)
+        // Lines that say one name again and again, each a little longer.
+        for count in 1..<2000 { try table.read(lineOf: ["a": .string(String(repeating: "y", count: count))]) }
+        #expect(table.textCount < 200_000)
+        #expect(table["a"] == .string(String(repeating: "y", count: 1999)))
+    }
+
+    @Test
+    func namesThatAreGoneAreForgotten() throws {
+        let table = Table()
+        table.set("stays", for: "first")
+        for number in 0..<10_000 {
+            table.set(.integer(Int64(number)), for: "n\(number)")
+            try table.read(text: "{\"m\(number)\":1}")
+            table.set(nil, for: "n\(number)")
+            try table.read(text: "{\"m\(number)\":null}")
+        }
+        #expect(table.entryCount < 100 && table.count == 1)
+        #expect(table.dictionary == ["first": "stays"])
+    }
+
+    @Test
+    func anEntryKeepsItsPlaceUntilANewNameComes() throws {
+        let table = Table()
+        for number in 0..<50 { try table.read(lineOf: ["n\(number)": .integer(Int64(number))]) }
+        let place = try #require(table.index(of: "n7"))
+        for number in 0..<50 { table.set(.string(String(repeating: "z", count: 3000)), for: "n\(number)") }
+        #expect(table.index(of: "n7") == place)
+        table.set(8, at: place)
+        #expect(table["n7"] == 8)
+    }
+
+    @Test
+    func aNameOfAnyLengthIsFound() throws {
+        let table = Table()
+        let names = [1, 2, 3, 4, 7, 8, 9, 16, 17, 65_535, 65_536, 100_000].map { String(repeating: "n", count: $0) }
+        for (number, name) in names.enumerated() { try table.read(lineOf: [name: .integer(Int64(number))]) }
+        for (number, name) in names.enumerated() { #expect(table[name] == .integer(Int64(number))) }
+        for name in names { try table.read(lineOf: [name: nil]) }
+        #expect(table.isEmpty && table.dictionary.isEmpty)
+    }
+
+    @Test
+    func whatIsWrittenIsSortedByBytes() throws {
+        let table = Table()
+        let names = ["b", "a", "abcdefgh", "abcdefg", "abcdefghi", "abcdefgha", "a\u{0}", "\u{E9}", "$x", "Z", "aa"]
+        for name in names { try table.read(lineOf: [name: 1]) }
+        let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let lines = try sorted.map { try Line.write($0, 1) }
+        #expect(try table.lines() == lines.joined())
+    }
+}
+
+/// A table that can be copied by reference, as expectations do.
+private final class Table {
+    private var table: ValueTable
+
+    init() { table = ValueTable() }
+    private init(_ table: consuming ValueTable) { self.table = table }
+
+    var copy: Table { Table(table.copy) }
+    var dictionary: [String: PropertyListValue] { table.dictionary }
+    var names: [String] { table.names }
+    var count: Int { table.count }
+    var isEmpty: Bool { table.isEmpty }
+    var textCount: Int { table.textCount }
+    var entryCount: Int { table.entryCount }
+    subscript(name: String) -> PropertyListValue? { table[name] }
+    func index(of name: String) -> Int? { table.index(of: name) }
+    func set(_ value: PropertyListValue?, for name: String) { table.set(value, for: name) }
+    func set(_ value: PropertyListValue?, at index: Int) { table.set(value, at: index) }
+    func differences(to other: Table) -> [String: PropertyListValue?] { table.differences(to: other.table) }
+
+    func lines() throws -> String {
+        var bytes: [UInt8] = []
+        try table.appendLines(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func read(lineOf changes: [String: PropertyListValue?]) throws {
+        var line: [UInt8] = []
+        try JSONLine.write(changes, to: &line)
+        line.removeLast()
+        try line.withUnsafeBytes { (line) throws in try table.read(line) }
+    }
+
+    func read(text: String) throws {
+        try Array(text.utf8).withUnsafeBytes { (line) throws in try table.read(line) }
+    }
+}
