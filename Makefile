@@ -71,7 +71,7 @@ structure: build
 warnings:
 	Scripts/check-warnings $(wildcard .build Examples/.build Tool/.build Verify/.build)
 
-# No operation takes a tenth more instructions than Benchmarks/instructions says.
+# No operation takes a tenth more instructions, or one allocation more, than Benchmarks/instructions says.
 instructions:
 	Scripts/count-instructions
 

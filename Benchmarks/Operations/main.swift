@@ -1,7 +1,9 @@
 import FoundationEssentials
+import Glibc
 import Preferences
 
 // `operations NAME COUNT FOLDER` performs an operation COUNT times, in a function that Scripts/count-instructions finds by its name.
+// `change-seen` alone is counted as a whole process, as the library's threads do the work.
 
 /// A value as programs define them, without any conformance but `Codable`.
 struct Profile: Codable, Equatable, Sendable {
@@ -38,6 +40,19 @@ func countSet(_ preference: Preference<Int>, _ count: Int) {
     for number in 1...count { preference.value = number }
 }
 
+@inline(never)
+func countBatch(_ store: PreferenceStore, _ names: [String], _ count: Int) throws {
+    for number in 1...count {
+        try store.transaction { transaction in
+            for name in names { transaction[name] = .integer(Int64(number)) }
+        }
+    }
+}
+
+/// Sets once, so that what happens between two sets isn't counted.
+@inline(never)
+func countOneSet(_ preference: Preference<Int>, _ number: Int) { preference.value = number }
+
 /// Opens the file anew each time, as nobody keeps the store.
 @inline(never)
 func countLoadThousand(_ url: URL, _ count: Int) throws -> Int {
@@ -49,6 +64,58 @@ func countLoadThousand(_ url: URL, _ count: Int) throws -> Int {
 @inline(never)
 func countDeclare(_ names: [String], _ store: PreferenceStore) -> [Preference<Int>] {
     names.map { Preference($0, default: 0, in: store) }
+}
+
+/// Returns a new file with names whose values are their numbers, a line each.
+func file(_ name: String, names count: Int, in folder: URL) throws -> URL {
+    let url = folder.appending(path: name)
+    let lines = (0..<count).map { "{\"\(numbered($0))\":\($0)}\n" }
+    try Data(lines.joined().utf8).write(to: url)
+    return url
+}
+
+func numbered(_ number: Int) -> String {
+    let digits = String(number)
+    return "name-\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+}
+
+/// Appends to a file as another program does.
+final class OtherWriter {
+    private let descriptor: Int32
+
+    init(_ url: URL) {
+        descriptor = open(url.path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        precondition(descriptor >= 0, "\(url.path) can't be opened")
+    }
+
+    deinit { close(descriptor) }
+
+    func set(_ name: String, _ number: Int) {
+        let line = Array("{\"\(name)\":\(number)}\n".utf8)
+        precondition(write(descriptor, line, line.count) == line.count, "the line can't be appended")
+    }
+}
+
+/// A pipe over which a thread waits for another at the cost of two system calls.
+struct Signal: Sendable {
+    private let reading: Int32
+    private let writing: Int32
+
+    init() {
+        var ends: [Int32] = [0, 0]
+        precondition(pipe(&ends) == 0, "no pipe can be made")
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    func send() {
+        var byte: UInt8 = 1
+        precondition(write(writing, &byte, 1) == 1, "the pipe can't be written")
+    }
+
+    func wait() {
+        var byte: UInt8 = 0
+        precondition(read(reading, &byte, 1) == 1, "the pipe can't be read")
+    }
 }
 
 func run(_ name: String, _ count: Int, _ folder: URL) throws {
@@ -82,13 +149,46 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         preference.value = 0
         countSet(preference, count)
         precondition(preference.value == count)
-    case "load-1000-names":
-        let url = folder.appending(path: "load.jsonl")
-        let lines = (0..<1000).map { number in
-            let digits = String(number)
-            return "{\"name-\(String(repeating: "0", count: 4 - digits.count))\(digits)\":\(number)}\n"
+    case "batch-100":
+        let store = try PreferenceStore.file(at: folder.appending(path: "batch.jsonl"))
+        let names = (0..<100).map(numbered)
+        try countBatch(store, names, 1)
+        try countBatch(store, names, count)
+        precondition(Preference(names[99], default: 0, in: store).value == count)
+    case "set-after-foreign":
+        let url = try file("foreign.jsonl", names: 100, in: folder)
+        // Without a watcher, which would now and then be the first to read the other's line.
+        let store = PreferenceStore(backend: FileBackend(path: url.path, watcher: nil), name: "foreign")
+        let (preference, other) = (Preference(numbered(7), default: 0, in: store), OtherWriter(url))
+        let foreign = Preference(numbered(8), default: 0, in: store)
+        for number in 1...count {
+            other.set(foreign.name, -number)
+            countOneSet(preference, -number)
         }
-        try Data(lines.joined().utf8).write(to: url)
+        precondition(preference.value == -count && foreign.value == -count)
+    case "first-set":
+        for number in 1...count {
+            let url = try file("first-\(number).jsonl", names: 10_000, in: folder)
+            let preference = Preference(numbered(7), default: 0, in: try .file(at: url))
+            precondition(preference.value == 7)
+            countOneSet(preference, -number)
+            precondition(preference.value == -number)
+        }
+    case "change-seen":
+        let url = try file("change.jsonl", names: 1000, in: folder)
+        let preference = Preference(numbered(7), default: 0, in: try .file(at: url))
+        let (other, seen) = (OtherWriter(url), Signal())
+        let observation = preference.observe { _ in seen.send() }
+        for number in 1...count {
+            other.set(preference.name, -number)
+            seen.wait()
+            // Until the library's threads wait again, so that each change costs all that is ever done for it.
+            usleep(150_000)
+        }
+        precondition(preference.value == -count)
+        withExtendedLifetime(observation) {}
+    case "load-1000-names":
+        let url = try file("load.jsonl", names: 1000, in: folder)
         let sum = try countLoadThousand(url, count)
         precondition(sum == 500 * count)
     case "declare":
