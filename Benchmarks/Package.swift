@@ -21,7 +21,7 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "Measuring", "Declarations", "starts-plain", "starts-watching", "starts-essentials",
+                "Measuring", "Declarations", "CBenchmarks", "starts-plain", "starts-watching", "starts-essentials",
                 "starts-preferences",
                 preferences,
             ],
@@ -29,6 +29,8 @@ let package = Package(
         ),
         // Rounds, medians, tables and charts; knows no store.
         .target(name: "Measuring", swiftSettings: settings),
+        // What Swift can't declare of C.
+        .target(name: "CBenchmarks"),
         // A value, and preferences that another module declares.
         .target(name: "Declarations", dependencies: [preferences], swiftSettings: settings),
         .executableTarget(name: "starts-plain", swiftSettings: settings),

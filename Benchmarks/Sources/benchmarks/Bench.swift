@@ -5,7 +5,7 @@ final class Bench {
     let place: Place
     let effort: Effort
     /// What can't be measured here, and why.
-    private(set) var skipped: [(name: String, reason: String)] = []
+    private(set) var skipped: [(name: String, problem: Unavailable)] = []
 
     init(_ place: Place, _ effort: Effort, sizes: [Int]) {
         (self.place, self.effort, self.sizes) = (place, effort, sizes)
@@ -21,21 +21,21 @@ final class Bench {
     /// Fewer samples, for what takes long.
     func effort(part: Int) -> Effort { Effort(rounds: max(3, effort.rounds / part), length: effort.length) }
 
-    func skip(_ name: String, _ reason: String) {
-        if !skipped.contains(where: { $0.name == name }) { skipped.append((name, reason)) }
+    func skip(_ name: String, _ problem: Unavailable) {
+        if !skipped.contains(where: { $0.name == name }) { skipped.append((name, problem)) }
     }
 
     /// A peer over a folder that is filled; nil, and noted, where it isn't installed.
     func filled(_ kind: PeerKind, _ samples: Samples) throws -> FilledPeer? {
         if kind.needsBus, let problem = place.busProblem {
-            skip(kind.name, problem)
+            skip(kind.name, Unavailable(problem))
             return nil
         }
         do {
             let folder = try place.folder()
             return FilledPeer(kind: kind, folder: folder, samples: samples, peer: try kind.filled(folder, samples))
         } catch let error as Unavailable {
-            skip(kind.name, error.description)
+            skip(kind.name, error)
             return nil
         }
     }

@@ -24,8 +24,12 @@ extension Peer {
 /// Why a peer can't be measured here.
 struct Unavailable: Error, CustomStringConvertible {
     let description: String
+    /// Whether a package of the system brings it, so that it isn't missing where all is measured.
+    let isInstallable: Bool
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, isInstallable: Bool = true) {
+        (self.description, self.isInstallable) = (description, isInstallable)
+    }
 }
 
 /// What went wrong with a peer that is there.

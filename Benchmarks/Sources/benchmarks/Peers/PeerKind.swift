@@ -5,8 +5,8 @@ struct PeerKind: Sendable {
     let name: String
     /// The file of the C library, where the peer is one.
     let library: String?
-    /// The name without what is promised.
-    var product: String { String(name.prefix { $0 != "," }) }
+    /// The name without what is promised, unless that makes a difference to who reads, too.
+    var product: String { library == MMKVPeer.library ? name : String(name.prefix { $0 != "," }) }
 
     private let opening: @Sendable (_ folder: String) throws -> any Peer
 
@@ -51,9 +51,17 @@ struct PeerKind: Sendable {
     static let json = PeerKind("JSON file") { try RewrittenFilePeer($0, .json) }
     static let propertyList = PeerKind("property list") { try RewrittenFilePeer($0, .propertyList) }
 
+    static let mmkv = PeerKind("MMKV, one process", library: MMKVPeer.library) { try MMKVPeer($0, .oneProcess) }
+    static let mmkvShared = PeerKind("MMKV, many processes", library: MMKVPeer.library) {
+        try MMKVPeer($0, .manyProcesses)
+    }
+    static let mmkvSynced = PeerKind("MMKV, synced", library: MMKVPeer.library) {
+        try MMKVPeer($0, .manyProcesses, isSynced: true)
+    }
+
     static let all = [
         userDefaults, userDefaultsUnsaved, sqlite, sqliteFull, lmdb, lmdbSynced, dconf, dconfQueued, keyFile, json,
-        propertyList,
+        propertyList, mmkv, mmkvShared, mmkvSynced,
     ]
 
     static func named(_ name: String) throws -> PeerKind {

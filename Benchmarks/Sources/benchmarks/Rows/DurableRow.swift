@@ -11,7 +11,7 @@ enum DurableRow {
         let samples = Samples(count: 1000)
         let names = samples.names(.integer, most: 100)
         let store = try Ours.inFile(try bench.place.folder(), samples, .immediate)
-        let peers = try bench.filled([.sqliteFull, .lmdbSynced], samples)
+        let peers = try bench.filled([.sqliteFull, .lmdbSynced, .mmkvSynced], samples)
         let line = "{\"\(names[0])\":1234}\n"
         let file = try BareFile(try bench.place.folder() + "/bare", line: line)
         let long = try BareFile(try bench.place.folder() + "/long", line: String(repeating: line, count: names.count))

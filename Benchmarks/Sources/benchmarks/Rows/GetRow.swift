@@ -12,7 +12,10 @@ enum GetRow {
         let samples = Samples(count: 1000)
         let memory = Ours.inMemory(samples)
         let file = try Ours.inFile(try bench.place.folder(), samples)
-        let peers = try bench.filled([.userDefaultsUnsaved, .sqlite, .lmdb, .dconfQueued, .keyFile], samples)
+        let peers = try bench.filled(
+            [.userDefaultsUnsaved, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconfQueued, .keyFile],
+            samples
+        )
         let limits = Limits(dictionary: try MutexDictionary(samples))
 
         var table = Table("Get", note: "One value of 1,000, read again and again, on one thread.")

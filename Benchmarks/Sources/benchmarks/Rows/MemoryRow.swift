@@ -7,7 +7,7 @@ enum MemoryRow {
     private static let declared = "Preference, each declared and read"
     private static let dictionary = "Swift dictionary"
     private static let title = "for each name, an Int"
-    private static let kinds = [PeerKind.userDefaults, .sqlite, .lmdb, .keyFile, .json, .propertyList]
+    private static let kinds = [PeerKind.userDefaults, .sqlite, .lmdb, .mmkvShared, .keyFile, .json, .propertyList]
 
     static func measure(_ bench: Bench) throws -> Outcome {
         let (few, many) = (Samples(count: 100, kinds: [.integer]), Samples(count: 10_000, kinds: [.integer]))

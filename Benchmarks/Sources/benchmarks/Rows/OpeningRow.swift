@@ -7,7 +7,7 @@ enum OpeningRow {
     private static let bare = "read the whole file"
     private static let besideFoundation = "Preference, in a program that has Foundation"
     private static let kinds = [
-        PeerKind.userDefaults, .sqlite, .lmdb, .dconf, .keyFile, .json, .propertyList,
+        PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
     ]
 
     static func measure(_ bench: Bench) throws -> Outcome {

@@ -4,7 +4,9 @@ import Preferences
 /// Sets of some names in turn, in memory and so that they survive the death of the process.
 enum SetRow {
     private static let memoryPeers = [PeerKind.userDefaultsUnsaved, .dconfQueued]
-    private static let filePeers = [PeerKind.userDefaults, .sqlite, .lmdb, .dconf, .keyFile, .json, .propertyList]
+    private static let filePeers = [
+        PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
+    ]
 
     static func measure(_ bench: Bench) throws -> Outcome {
         let note = "16 names of those that are stored, set in turn."
