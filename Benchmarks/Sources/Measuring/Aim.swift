@@ -1,10 +1,10 @@
-/// A bound on one contender's figure beside another's, both of the same run.
+/// A bound on one contender's figure: beside another's of the same run, or a number.
 package struct Aim: Sendable {
     package let row: String
     package let text: String
     /// The two figures, the contender's first.
     package let measured: String
-    /// The first figure divided by the second, or how many times as good the first is, as the bound has it.
+    /// The first figure divided by the second or by the number, or how many times as good the first is, as the bound has it.
     package let ratio: Double
     package let isMet: Bool
 
@@ -42,10 +42,22 @@ extension Table {
     }
 }
 
+extension Table {
+    /// Returns an aim of a contender in a column that no other is measured for: a count, or a figure to be held; `nil` if it wasn't
+    /// measured.
+    package func aim(_ row: String, _ text: String, _ contender: String, _ column: String, atMost limit: Double) -> Aim?
+    {
+        guard let own = value(contender, column) else { return nil }
+        return Aim(row: row, text: text, measured: unit.text(own), ratio: own / limit, isMet: own <= limit)
+    }
+}
+
 /// The aims as a Markdown table.
 package func markdown(_ aims: [Aim]) -> String {
     let rows = aims.map { aim in
-        "| \(aim.row) | \(aim.text) | \(aim.measured) | \(times(aim.ratio)) | \(aim.isMet ? "yes" : "**no**") |"
+        // Of a limit of none there is no ratio.
+        let ratio = aim.ratio.isFinite ? times(aim.ratio) : "–"
+        return "| \(aim.row) | \(aim.text) | \(aim.measured) | \(ratio) | \(aim.isMet ? "yes" : "**no**") |"
     }
     return (["| row | aim | measured | ratio | met |", "|---|---|---|---:|---|"] + rows).joined(separator: "\n")
 }

@@ -73,6 +73,27 @@ struct TableTests {
     }
 
     @Test
+    func aimOfANumberIsMetUpToIt() throws {
+        var counts = Table("Threads", unit: .count)
+        counts.add("idle", [("ours", .ours, 3)])
+        let met = try #require(counts.aim("threads", "≤ 4", "ours", "idle", atMost: 4))
+        #expect(met.isMet && met.ratio == 0.75 && met.measured == "3")
+        #expect(counts.aim("threads", "≤ 2", "ours", "idle", atMost: 2)?.isMet == false)
+        #expect(counts.aim("threads", "≤ 2", "nobody", "idle", atMost: 2) == nil)
+    }
+
+    @Test
+    func aimOfNoneHasNoRatio() throws {
+        var counts = Table("Wake-ups", unit: .count)
+        counts.add("idle", [("ours", .ours, 0)])
+        counts.add("busy", [("ours", .ours, 1)])
+        let met = try #require(counts.aim("idle", "none", "ours", "idle", atMost: 0))
+        let missed = try #require(counts.aim("busy", "none", "ours", "busy", atMost: 0))
+        #expect(met.isMet && !missed.isMet)
+        #expect(markdown([met, missed]).contains("| idle | none | 0 | – | yes |\n| busy | none | 1 | – | **no** |"))
+    }
+
+    @Test
     func aimShowsBothFiguresAndIsLeftOutIfOneIsMissing() throws {
         #expect(table().aim("get", "", "ours", beside: "nobody", "Int", .atMost(2)) == nil)
         #expect(table().aim("get", "", "ours", beside: "slow", "String", .atMost(2)) == nil)
