@@ -1,14 +1,16 @@
+import CBenchmarks
 import Glibc
 
 /// A file to which lines are appended by nothing but system calls.
 final class BareFile {
     private let descriptor: Int32
+    private let path: String
     private let line: [UInt8]
 
     /// - Parameter line: What is appended each time.
     init(_ path: String, line: String) throws {
         descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-        self.line = Array(line.utf8)
+        (self.path, self.line) = (path, Array(line.utf8))
         guard descriptor >= 0 else { throw Failure("\(path) can't be opened") }
     }
 
@@ -38,6 +40,16 @@ final class BareFile {
     func appendUnderLock() throws {
         guard flock(descriptor, LOCK_EX) == 0 else { throw Failure("flock fails") }
         try append()
+        guard flock(descriptor, LOCK_UN) == 0 else { throw Failure("flock fails") }
+    }
+
+    /// Does what a set in a shared file can't do without: looks under the lock whether the path still has this file, and learns
+    /// where the line ended.
+    func set() throws {
+        guard flock(descriptor, LOCK_EX) == 0 else { throw Failure("flock fails") }
+        guard benchmarks_statx(path) == 0 else { throw Failure("statx fails") }
+        try append()
+        guard lseek(descriptor, 0, SEEK_CUR) > 0 else { throw Failure("lseek fails") }
         guard flock(descriptor, LOCK_UN) == 0 else { throw Failure("flock fails") }
     }
 
