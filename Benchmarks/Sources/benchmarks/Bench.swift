@@ -14,6 +14,9 @@ final class Bench {
     /// How many names are stored, in the rows that are about that.
     let sizes: [Int]
 
+    /// So many names that only a few peers open them in the time that a row may take.
+    var largest: Int { (sizes.last ?? 1) * 10 }
+
     /// More and shorter samples, most of which are over before the scheduler lets another process run; for what is quick and has
     /// no part in the background.
     var shortEffort: Effort { Effort(rounds: effort.rounds * 2, length: effort.length / 4) }
