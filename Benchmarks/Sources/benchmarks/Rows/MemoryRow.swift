@@ -4,6 +4,7 @@ import Preferences
 
 /// What a name takes of the memory of a process that has opened the store and read.
 enum MemoryRow {
+    private static let beside = "Preference, beside the names and values"
     private static let declared = "Preference, each declared and read"
     private static let dictionary = "Swift dictionary"
     private static let title = "for each name, an Int"
@@ -37,8 +38,20 @@ enum MemoryRow {
             note: "What the process has more, of its own and not of a file, with 10,000 names than with 100. "
                 + "SQLite and LMDB leave the values in their files."
         )
-        try table.add(title, bench.effort(part: 3), contenders)
-        return Outcome(tables: [table])
+        let medians = try bench.effort(part: 3).medians(of: contenders)
+        var figures = zip(contenders, medians).map { (name: $0.name, kind: $0.kind, value: $1) }
+        // As they would stand in a file: the name and the digits.
+        let bytes = many.names(.integer).enumerated().reduce(0) { $0 + $1.element.utf8.count + String($1.offset).count }
+        figures.insert((beside, .aside, medians[0] - Double(bytes) / Double(many.count)), at: 1)
+        table.add(title, figures)
+        let aim = table.aim(
+            "memory per name",
+            "≤ 120 B beside the name's and the value's own bytes",
+            beside,
+            title,
+            atMost: 120
+        )
+        return Outcome(tables: [table], aims: [aim])
     }
 
     /// Opens, reads, and tells how many bytes the process has of its own.
