@@ -29,7 +29,7 @@ let package = Package(
         ),
         // Rounds, medians, tables and charts; knows no store.
         .target(name: "Measuring", swiftSettings: settings),
-        // What Swift can't declare of C.
+        // C declarations that Swift lacks.
         .target(name: "CBenchmarks"),
         // A value, and preferences that another module declares.
         .target(name: "Declarations", dependencies: [preferences], swiftSettings: settings),

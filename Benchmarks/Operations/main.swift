@@ -49,7 +49,7 @@ func countBatch(_ store: PreferenceStore, _ names: [String], _ count: Int) throw
     }
 }
 
-/// Sets once, so that what happens between two sets isn't counted.
+/// Sets once, so that nothing between two sets is counted.
 @inline(never)
 func countOneSet(_ preference: Preference<Int>, _ number: Int) { preference.value = number }
 
@@ -157,7 +157,7 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         precondition(Preference(names[99], default: 0, in: store).value == count)
     case "set-after-foreign":
         let url = try file("foreign.jsonl", names: 100, in: folder)
-        // Without a watcher, which would now and then be the first to read the other's line.
+        // Without a watcher, whose thread would sometimes read the other's line first.
         let store = PreferenceStore(backend: FileBackend(path: url.path, watcher: nil), name: "foreign")
         let (preference, other) = (Preference(numbered(7), default: 0, in: store), OtherWriter(url))
         let foreign = Preference(numbered(8), default: 0, in: store)
@@ -182,7 +182,7 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         for number in 1...count {
             other.set(preference.name, -number)
             seen.wait()
-            // Until the library's threads wait again, so that each change costs all that is ever done for it.
+            // Until the library's threads wait again, so that all they do for a change is counted, also later.
             usleep(150_000)
         }
         precondition(preference.value == -count)

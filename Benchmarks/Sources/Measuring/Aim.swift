@@ -43,8 +43,7 @@ extension Table {
 }
 
 extension Table {
-    /// Returns an aim of a contender in a column that no other is measured for: a count, or a figure to be held; `nil` if it wasn't
-    /// measured.
+    /// Returns an aim that is a number and not another contender's figure, or `nil` if the contender wasn't measured.
     package func aim(_ row: String, _ text: String, _ contender: String, _ column: String, atMost limit: Double) -> Aim?
     {
         guard let own = value(contender, column) else { return nil }

@@ -14,7 +14,7 @@ final class Bench {
     /// How many names are stored, in the rows that are about that.
     let sizes: [Int]
 
-    /// So many names that only a few peers open them in the time that a row may take.
+    /// A number of names that only some peers open quickly enough for a row.
     var largest: Int { (sizes.last ?? 1) * 10 }
 
     /// More and shorter samples, most of which are over before the scheduler lets another process run; for what is quick and has

@@ -63,9 +63,9 @@ final class Place {
         }
     }
 
-    /// A new folder in it.
-    func folder() throws -> String {
-        let folder = "\(path)/\(UUID().uuidString)"
+    /// A new folder in it, or in one of its folders.
+    func folder(in outer: String? = nil) throws -> String {
+        let folder = "\(outer ?? path)/\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         return folder
     }

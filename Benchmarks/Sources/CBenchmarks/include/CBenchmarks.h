@@ -1,4 +1,4 @@
-// Declarations of C that Swift can't make itself.
+// C declarations that Swift lacks.
 #pragma once
 
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// A folder that inotify watches for this process, as it does a store's, with a thread that takes the events.
+/// A folder that inotify watches for this process, as it does a store's, with a thread that reads the events.
 final class WatchedFolder {
     private let stopping: Pipe
     private let stopped = DispatchSemaphore(value: 0)
 
-    /// Watches for the same as the library does.
+    /// Watches for the events that the library asks for.
     init(_ path: String) throws {
         let queue = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
@@ -30,7 +30,7 @@ final class WatchedFolder {
         var waiting = [queue, stopping].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while poll(&waiting, 2, -1) >= 0, waiting[1].revents == 0 {
             _ = read(queue, &buffer, buffer.count)
-            // Nobody else writes here, so the events collect for as long as the library lets its own.
+            // The library lets the events of its own process collect for this long, too.
             usleep(1000)
         }
     }

@@ -62,14 +62,14 @@ final class MMKVPeer: Peer {
     init(_ folder: String, _ mode: Mode, isSynced: Bool = false) throws {
         mmkv = try MMKVFunctions()
         self.isSynced = isSynced
-        // Does something the first time only; the folder counts for stores that name none.
+        // Only the first call counts; its folder is for stores that are given none.
         mmkv.initialize(folder, Self.silent)
         let functions = mmkv
         let handle = folder.withCString { root in
             var configuration = mmkv_configuration()
             configuration.mode = mode.rawValue
             configuration.root = root
-            // Less than 0 leaves both as they are without being asked for.
+            // Less than 0 stands for MMKV's own choice.
             configuration.expires = -1
             configuration.recovery = -1
             return functions.open("preferences", configuration)

@@ -5,18 +5,20 @@ struct PeerKind: Sendable {
     let name: String
     /// The file of the C library, where the peer is one.
     let library: String?
-    /// The name without what is promised, unless that makes a difference to who reads, too.
-    var product: String { library == MMKVPeer.library ? name : String(name.prefix { $0 != "," }) }
+    /// The name without the promise, unless reads differ by it, too.
+    let product: String
 
     private let opening: @Sendable (_ folder: String) throws -> any Peer
 
     private init(
         _ name: String,
         library: String? = nil,
+        product: String? = nil,
         _ opening: @escaping @Sendable (_ folder: String) throws -> any Peer
     ) {
         self.name = name
         self.library = library
+        self.product = product ?? String(name.prefix { $0 != "," })
         self.opening = opening
     }
 
@@ -51,10 +53,13 @@ struct PeerKind: Sendable {
     static let json = PeerKind("JSON file") { try RewrittenFilePeer($0, .json) }
     static let propertyList = PeerKind("property list") { try RewrittenFilePeer($0, .propertyList) }
 
-    static let mmkv = PeerKind("MMKV, one process", library: MMKVPeer.library) { try MMKVPeer($0, .oneProcess) }
-    static let mmkvShared = PeerKind("MMKV, many processes", library: MMKVPeer.library) {
-        try MMKVPeer($0, .manyProcesses)
+    static let mmkv = mmkv("MMKV, one process", .oneProcess)
+    static let mmkvShared = mmkv("MMKV, many processes", .manyProcesses)
+
+    private static func mmkv(_ name: String, _ mode: MMKVPeer.Mode) -> PeerKind {
+        PeerKind(name, library: MMKVPeer.library, product: name) { try MMKVPeer($0, mode) }
     }
+
     static let mmkvSynced = PeerKind("MMKV, synced", library: MMKVPeer.library) {
         try MMKVPeer($0, .manyProcesses, isSynced: true)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Preferences
 
-/// What a program pays at its start for the preferences that it declares.
+/// The time that declarations take when a program starts.
 enum DeclareRow {
     private static let count = 200
     private static let read = "Preference, declared and read"
@@ -27,7 +27,7 @@ enum DeclareRow {
         return Outcome(tables: [table])
     }
 
-    /// Declares, and tells how long that took.
+    /// Declares and prints the time.
     static let role = Role(name: "declare") { arguments in
         let (what, folder) = (arguments[0], arguments[1])
         let names = Samples(count: count, kinds: [.integer]).names(.integer)

@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Preferences
 
-/// The first set after a store was opened, beside those that follow.
+/// The first set after a store was opened, compared to those that follow.
 enum FirstSetRow {
     private static let first = "first set after opening"
     private static let later = "a set afterwards"
@@ -34,11 +34,11 @@ enum FirstSetRow {
 
     private static func title(_ count: Int) -> String { "\(Unit.count.text(Double(count))) names" }
 
-    /// Tells how long the first set took, and one of those that followed.
+    /// Prints the time of the first set and of one that follows.
     static let role = Role(name: "first-set") { arguments in
         let (small, folder) = (arguments[0], arguments[1])
         let names = Samples(count: 100).names(.integer, most: 1)
-        // What happens once in a process is no measure of a store.
+        // The first use of the library's code in a process costs more, whichever store it is.
         let other = try PreferenceStore.file(at: Ours.url(small))
         Ours.setting(.integer, names, other)(1000)
         let preference = Preference(names[0], default: 0, in: try .file(at: Ours.url(folder)))

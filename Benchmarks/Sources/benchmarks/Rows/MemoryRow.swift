@@ -36,7 +36,7 @@ enum MemoryRow {
             "Memory per name",
             unit: .bytes,
             note: "What the process has more, of its own and not of a file, with 10,000 names than with 100. "
-                + "SQLite and LMDB leave the values in their files."
+                + "SQLite, LMDB and MMKV leave the values in their files."
         )
         let medians = try bench.effort(part: 3).medians(of: contenders)
         var figures = zip(contenders, medians).map { (name: $0.name, kind: $0.kind, value: $1) }

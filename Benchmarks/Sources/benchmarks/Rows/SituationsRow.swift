@@ -3,7 +3,7 @@ import Measuring
 import Observation
 import Preferences
 
-/// Sets of one name, with what a program has around it.
+/// Sets of one name in the surroundings that programs have.
 enum SituationsRow {
     static func measure(_ bench: Bench) throws -> Outcome {
         let samples = Samples(count: 1000)
@@ -14,7 +14,7 @@ enum SituationsRow {
         )
         for (column, isInFile) in [("in memory", false), ("in a file", true)] {
             let contenders = try Situation.all.map { situation in
-                // A store each, and a folder, so that none meets what another has around it.
+                // A store and a folder each, so that no situation affects another.
                 let store = isInFile ? try Ours.inFile(try bench.place.folder(), samples) : Ours.inMemory(samples)
                 let set = situation.setting(Preference(name, default: 0, in: store), store)
                 return Contender.timed(situation.name, .ours, length: bench.effort.length, set)
@@ -26,7 +26,7 @@ enum SituationsRow {
 
     private struct Situation: Sendable {
         let name: String
-        /// Returns what sets so many times.
+        /// Returns a function that sets as often as its argument says.
         let setting: @Sendable (Preference<Int>, PreferenceStore) -> (Int) -> Void
 
         static let all = [
@@ -68,7 +68,7 @@ enum SituationsRow {
             },
         ]
 
-        /// Sets to numbers that were not set before, as the clock goes on by more than the count of them.
+        /// Sets to numbers that were not set before: the clock counts nanoseconds, of which a set takes many.
         private static func set(_ preference: Preference<Int>, _ count: Int, _ then: () -> Void = {}) {
             let first = now()
             for number in first..<(first + count) {

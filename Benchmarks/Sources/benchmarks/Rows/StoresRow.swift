@@ -42,7 +42,7 @@ enum StoresRow {
         URL(filePath: folder).appending(path: "\(number).jsonl")
     }
 
-    /// Opens all and sets in each; tells how long each took, and how many threads there are then and some seconds later.
+    /// Opens all and sets in each; prints the two times, and the number of threads then and some seconds later.
     static let role = Role(name: "stores") { arguments in
         let (what, folder, name, rest) = (arguments[0], arguments[1], arguments[2], UInt32(arguments[3]) ?? 0)
         let urls = (0..<count).map { url(folder, $0) }
