@@ -10,7 +10,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// What the file says of names of which it says something else than is published, or did when that was last looked at.
     @exclusivity(unchecked) private var pending: [String: PropertyListValue?] = [:]
     /// What was written last, until the next call with the turn: by then it is published.
-    @exclusivity(unchecked) private var own: (name: String, value: PropertyListValue?)?
+    @exclusivity(unchecked) private var own: ValueChanges?
     /// What the names of an unfinished last line held before it.
     private var unfinished: [String: PropertyListValue?] = [:]
     /// The comments of all lines, which a new file begins with.
@@ -96,14 +96,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         guard isLoaded else { return table.copy }
         var values = published.copy
         for (name, value) in pending { values.set(value, for: name) }
-        if let own { values.set(own.value, for: own.name) }
+        own?.forEach { values.set($1, for: $0) }
         return values
     }
 
     /// What the file says of a name.
     private func value(of name: String) -> PropertyListValue? {
         guard isLoaded else { return table[name] }
-        if let own, own.name == name { return own.value }
+        if let value = own?.value(of: name) { return value }
         if !pending.isEmpty, let value = pending[name] { return value }
         return published[name]
     }
@@ -155,9 +155,10 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// Call with the turn.
     func different(_ changes: ValueChanges) -> (written: ValueChanges?, changed: ShortList<ValueChange>?) {
         own = nil
-        if case .one = changes, pending.isEmpty {
+        if pending.isEmpty {
             let changed = published.differences(of: changes)
-            return (changed.isEmpty ? nil : changes, changed)
+            if changed.isEmpty { return (nil, changed) }
+            if changed.count == changes.count { return (changes, changed) }
         }
         let written = changes.filter { name, new in value(of: name) != new }
         return (written.isEmpty ? nil : written, nil)
@@ -167,22 +168,15 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     ///
     /// What was in the file already wasn't written again; where another's line came in between, that is news.
     func store(_ written: ValueChanges, of changes: ValueChanges) {
-        switch written {
-        case .one(let name, let value):
-            own = (name, value)
-            // What is pending for a name is what the file says last.
-            if !pending.isEmpty { takeInOwn() }
-            isNews = false
-        case .several(let written):
-            for (name, value) in written { pending.updateValue(value, forKey: name) }
-            isNews = written.count < changes.count && different(changes).written != nil
-        }
+        own = written
+        // What is pending for a name is what the file says last.
+        if !pending.isEmpty { takeInOwn() }
+        isNews = written.count < changes.count && !changes.filter { value(of: $0) != $1 }.isEmpty
     }
 
     private func takeInOwn() {
-        guard let (name, value) = own else { return }
+        own?.forEach { pending.updateValue($1, forKey: $0) }
         own = nil
-        pending.updateValue(value, forKey: name)
     }
 
     private func set(_ value: PropertyListValue?, for name: String) {

@@ -213,7 +213,9 @@ struct ValueTable: ~Copyable, Sendable {
 
     /// Appends a line for each name that has a value, by the bytes of the names.
     func appendLines(to bytes: inout [UInt8]) throws(PreferencesError) {
-        for name in names.sortedByBytes {
+        let names = names
+        for number in SortKey.order(of: names.count, { names[$0] }) {
+            let name = names[number]
             if let index = index(of: name), entries[index].length != Entry.isSet {
                 let entry = entries[index]
                 try JSONLine.write(name: name, text: text[Int(entry.start)..<Int(entry.start + entry.length)], to: &bytes)

@@ -23,8 +23,7 @@ extension JSONLine {
         try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
             bytes.append(UInt8(ascii: "{"))
             var isFirst = true
-            for name in changes.keys.sortedByBytes {
-                guard let value = changes[name] else { continue }
+            for (name, value) in changes.sortedByBytes {
                 if !isFirst { bytes.append(UInt8(ascii: ",")) }
                 isFirst = false
                 try appendEntry(name, value, to: &bytes, limit: limit)
@@ -185,8 +184,7 @@ extension JSONLine {
         try check(nesting: nesting)
         bytes.append(UInt8(ascii: "{"))
         var isFirst = true
-        for key in values.keys.sortedByBytes {
-            guard let value = values[key] else { continue }
+        for (key, value) in values.sortedByBytes {
             if !isFirst { bytes.append(UInt8(ascii: ",")) }
             isFirst = false
             try appendKey(key, to: &bytes, limit: limit)
@@ -298,47 +296,64 @@ extension JSONLine {
     }
 }
 
-extension Collection<String> {
-    /// The names, sorted by the bytes of their UTF-8.
-    ///
-    /// As plain structs over one buffer: comparing strings took most of the instructions of a transaction.
-    var sortedByBytes: [String] {
-        let names = Array(self)
-        guard names.count > 1 else { return names }
-        var text: [UInt8] = []
-        var keys = names.indices.map { index in
-            defer { text.append(contentsOf: names[index].utf8) }
-            return SortKey(names[index], index, at: text.count)
-        }
-        text.withUnsafeBytes { text in keys.sort { $0.precedes($1, text) } }
-        return keys.map { names[$0.index] }
+extension Dictionary where Key == String {
+    /// The entries, sorted by the bytes of their names.
+    var sortedByBytes: [(key: String, value: Value)] {
+        let entries = Array(self)
+        return SortKey.order(of: entries.count) { entries[$0].key }.map { entries[$0] }
     }
 }
 
-/// A name as it is sorted.
-private struct SortKey {
-    let index: Int
+/// A name as it is sorted, by the bytes of its UTF-8.
+///
+/// A plain struct over one buffer: comparing strings took most of the instructions of a transaction.
+struct SortKey {
     /// The first eight bytes as a number that is ordered as they are.
     private let beginning: UInt64
     private let start: Int
     private let count: Int
+    private let index: Int
 
-    init(_ name: String, _ index: Int, at start: Int) {
-        self.index = index
-        self.start = start
-        count = name.utf8.count
-        var (beginning, shift) = (UInt64(0), UInt64(64))
-        for byte in name.utf8.prefix(8) {
-            shift -= 8
-            beginning |= UInt64(byte) << shift
+    /// The order in which names are sorted, by their indices.
+    static func order(of count: Int, _ name: (Int) -> String) -> [Int] {
+        guard count > 1 else { return Array(0..<count) }
+        var text: [UInt8] = []
+        text.reserveCapacity(count * 24)
+        var keys: [SortKey] = []
+        keys.reserveCapacity(count)
+        for index in 0..<count {
+            var name = name(index)
+            name.withUTF8 { bytes in
+                keys.append(SortKey(UnsafeRawBufferPointer(bytes), at: text.count, index))
+                text.append(contentsOf: bytes)
+            }
         }
-        self.beginning = beginning
+        text.withUnsafeBytes { text in keys.sort { $0.precedes($1, text) } }
+        return keys.map(\.index)
     }
 
-    func precedes(_ other: SortKey, _ text: UnsafeRawBufferPointer) -> Bool {
+    private init(_ name: UnsafeRawBufferPointer, at start: Int, _ index: Int) {
+        self.start = start
+        self.index = index
+        count = name.count
+        if name.count >= 8 {
+            beginning = UInt64(bigEndian: name.loadUnaligned(as: UInt64.self))
+        } else {
+            beginning = name.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(64 - 8 * name.count)
+        }
+    }
+
+    private func precedes(_ other: SortKey, _ text: UnsafeRawBufferPointer) -> Bool {
         if beginning != other.beginning { return beginning < other.beginning }
+        let end = Swift.min(count, other.count)
         var index = 8
-        while index < Swift.min(count, other.count) {
+        while index &+ 8 <= end {
+            let word = UInt64(bigEndian: text.loadUnaligned(fromByteOffset: start &+ index, as: UInt64.self))
+            let otherWord = UInt64(bigEndian: text.loadUnaligned(fromByteOffset: other.start &+ index, as: UInt64.self))
+            if word != otherWord { return word < otherWord }
+            index &+= 8
+        }
+        while index < end {
             let (byte, otherByte) = (text[start &+ index], text[other.start &+ index])
             if byte != otherByte { return byte < otherByte }
             index &+= 1
