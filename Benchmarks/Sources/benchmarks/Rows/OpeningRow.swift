@@ -9,15 +9,15 @@ enum OpeningRow {
     private static let kinds = [
         PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
     ]
-    private static let kindsForMost = [PeerKind.sqlite, .lmdb, .mmkv, .mmkvShared, .json]
+    private static let kindsForMost = [PeerKind.sqlite, .lmdb, .mmkv, .mmkvShared, .keyFile, .json]
 
     static func measure(_ bench: Bench) throws -> Outcome {
         var table = Table(
             "Open and first value in a fresh process",
             note:
                 "From the call that opens to the value; what is linked or loaded is there already, files are in memory. "
-                + "All but the first line are in a program that has Foundation. Of the most names those are left out that take "
-                + "far longer."
+                + "All but the first line are in a program that has Foundation. The last column is without those that take "
+                + "seconds to open that much, or minutes to be filled with it."
         )
         var columns = bench.sizes.map { (title($0), Samples(count: $0), kinds) }
         if let most = bench.sizes.last {

@@ -46,11 +46,11 @@ enum StoresRow {
     static let role = Role(name: "stores") { arguments in
         let (what, folder, name, rest) = (arguments[0], arguments[1], arguments[2], UInt32(arguments[3]) ?? 0)
         let urls = (0..<count).map { url(folder, $0) }
-        var open: [() throws -> Void] = []
+        var sets: [() throws -> Void] = []
         let opening: Double
         if what == bare {
             opening = try seconds {
-                open = try urls.map { url in
+                sets = try urls.map { url in
                     keep(try BareFile.read(url.path))
                     let file = try BareFile(url.path, line: "{\"\(name)\":1234}\n")
                     return { try file.set() }
@@ -59,17 +59,17 @@ enum StoresRow {
         } else {
             let value = now()
             opening = try seconds {
-                open = try urls.map { url in
+                sets = try urls.map { url in
                     let preference = Preference(name, default: 0, in: try .file(at: url))
                     return { preference.value = value }
                 }
             }
         }
-        let setting = try seconds { for set in open { try set() } }
+        let setting = try seconds { for set in sets { try set() } }
         let threads = try threadCount()
         sleep(rest)
         tell("\(opening) \(setting) \(threads) \(try threadCount())")
-        keep(open.count)
+        keep(sets.count)
     }
 
     private static func threadCount() throws -> Int {
