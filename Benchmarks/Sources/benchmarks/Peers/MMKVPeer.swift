@@ -47,8 +47,8 @@ final class MMKVPeer: Peer {
     static var library: String { ProcessInfo.processInfo.environment["MMKV_LIBRARY"] ?? "libmmkv.so" }
 
     static let missing = Unavailable(
-        "no Debian package has it; build a shared library of its POSIX version that exports its C interface (Core/cbridge), "
-            + "as its documentation says, and give the path in MMKV_LIBRARY",
+        "no Debian package has it; build a shared library that exports the C interface (Core/cbridge) of MMKV 2.4.1 or newer, "
+            + "which libmmkv.so of its POSIX build doesn't, and give the path in MMKV_LIBRARY",
         isInstallable: false
     )
 
