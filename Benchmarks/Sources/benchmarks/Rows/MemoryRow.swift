@@ -58,13 +58,13 @@ enum MemoryRow {
     static let role = Role(name: "memory") { arguments in
         let (what, folder, count) = (arguments[0], arguments[1], Int(arguments[2]) ?? 0)
         let samples = Samples(count: count, kinds: [.integer])
-        // Made in any case, as each needs them for a name or all.
-        let names = samples.names(.integer)
+        // Only of those whose dictionary has them, or whose preferences are declared: else they would count as the store's.
+        let names = samples.names(.integer, most: what == declared || what == dictionary ? .max : 1)
         var kept: Any?
         switch what {
         case Ours.file, declared:
             let store = try PreferenceStore.file(at: Ours.url(folder))
-            let preferences = names.prefix(what == declared ? count : 1).map { Preference($0, default: 0, in: store) }
+            let preferences = names.map { Preference($0, default: 0, in: store) }
             for preference in preferences { keep(preference.value) }
             kept = (store, preferences)
         case dictionary:
