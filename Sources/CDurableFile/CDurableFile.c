@@ -11,8 +11,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #if defined(__linux__)
+#include <fcntl.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #endif
@@ -93,6 +96,44 @@ void durable_file_condition_wait(void *condition, void *mutex, int64_t nanosecon
     }
     pthread_cond_timedwait(condition, mutex, &time);
 #endif
+}
+
+static int status_with_times(int descriptor, const char *path, bool follows, struct durable_file_status *status) {
+    struct stat found;
+    int result = path == NULL ? fstat(descriptor, &found) : follows ? stat(path, &found) : lstat(path, &found);
+    if (result != 0) return result;
+    *status = (struct durable_file_status){
+        .device = (uint64_t)found.st_dev,
+        .inode = found.st_ino,
+        .size = found.st_size,
+        .mode = found.st_mode,
+        .owner = found.st_uid,
+        .group = found.st_gid,
+    };
+    return 0;
+}
+
+int durable_file_get_status(int descriptor, const char *path, bool follows, struct durable_file_status *status) {
+#if defined(__linux__)
+    // Since Linux 6.13 a file whose times were asked for takes a finer time with the next write, some 300 ns dearer.
+    unsigned mask = STATX_TYPE | STATX_MODE | STATX_INO | STATX_SIZE | STATX_UID | STATX_GID;
+    int flags = path == NULL ? AT_EMPTY_PATH : follows ? 0 : AT_SYMLINK_NOFOLLOW;
+    struct statx found;
+    if (statx(path == NULL ? descriptor : AT_FDCWD, path == NULL ? "" : path, flags, mask, &found) == 0) {
+        *status = (struct durable_file_status){
+            .device = makedev(found.stx_dev_major, found.stx_dev_minor),
+            .inode = found.stx_ino,
+            .size = (int64_t)found.stx_size,
+            .mode = found.stx_mode,
+            .owner = found.stx_uid,
+            .group = found.stx_gid,
+        };
+        return 0;
+    }
+    // An old kernel has no such call, and an old sandbox forbids what it doesn't know.
+    if (errno != ENOSYS && errno != EPERM) return -1;
+#endif
+    return status_with_times(descriptor, path, follows, status);
 }
 
 #if defined(__linux__)

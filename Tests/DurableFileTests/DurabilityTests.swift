@@ -239,6 +239,28 @@ struct JobQueueTests {
 
 struct SystemFileSystemTests {
     @Test
+    func statusIsWhatStatTellsHoweverItIsAskedFor() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a=1.\n", to: "file")
+        try folder.link("link", to: "file")
+        let fileSystem = SystemFileSystem()
+        let file = try fileSystem.open(folder.path("file"), for: .reading)
+        var told = stat()
+        try #require(stat(file.path, &told) == 0)
+        let status = FileStatus(
+            identity: FileIdentity(device: UInt64(told.st_dev), inode: UInt64(told.st_ino)),
+            kind: .file,
+            size: 5,
+            mode: UInt32(told.st_mode) & 0o7777,
+            owner: told.st_uid,
+            group: told.st_gid
+        )
+        #expect(try fileSystem.status(file) == status)
+        #expect(try fileSystem.status(at: folder.path("link")) == status)
+        #expect(try fileSystem.linkStatus(at: folder.path("link")).kind == .link)
+    }
+
+    @Test
     func interruptedCallIsMadeAgain() throws {
         var results: [Int] = [-1, -1, 7]
         let result = try SystemFileSystem.retrying("call", "path") { () -> Int in

@@ -216,6 +216,11 @@ package final class FaultyFileSystem: FileSystem {
         return owned(try base.linkStatus(at: path), path)
     }
 
+    package func modificationTime(at path: String) throws(FileSystemError) -> Int64 {
+        try enter("stat", path)
+        return try base.modificationTime(at: path)
+    }
+
     package func target(ofLinkAt path: String) throws(FileSystemError) -> String {
         try enter("readlink", path)
         return try base.target(ofLinkAt: path)

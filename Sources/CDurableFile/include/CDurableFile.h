@@ -3,6 +3,7 @@
 
 #include "CThreadIdentity.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// How often this process came out of `fork` since it first asked; a descriptor or thread of an older count isn't its own.
@@ -18,6 +19,18 @@ void durable_file_condition_init(void *condition);
 
 /// Waits for a condition at most that long.
 void durable_file_condition_wait(void *condition, void *mutex, int64_t nanoseconds);
+
+/// What `stat` tells but for the times.
+struct durable_file_status {
+    uint64_t device, inode;
+    int64_t size;
+    uint32_t mode, owner, group;
+};
+
+/// Tells of the file at a path, or of an open one if there is no path; 0, or -1 and errno.
+///
+/// Doesn't ask for times where the system lets a caller choose, as Swift's Glibc module can't (statx(2)).
+int durable_file_get_status(int descriptor, const char *path, bool follows, struct durable_file_status *status);
 
 #if defined(__linux__)
 /// The magic number of the file system that holds `path` (statfs(2), which Swift's Glibc module lacks); -1 and errno.

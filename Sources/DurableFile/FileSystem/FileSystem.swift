@@ -25,6 +25,8 @@ package protocol FileSystem: Sendable {
     func status(at path: String) throws(FileSystemError) -> FileStatus
     /// Doesn't follow a link.
     func linkStatus(at path: String) throws(FileSystemError) -> FileStatus
+    /// When the content was last changed, in nanoseconds since 1970; follows links. It makes the next write dearer.
+    func modificationTime(at path: String) throws(FileSystemError) -> Int64
     func target(ofLinkAt path: String) throws(FileSystemError) -> String
     func rename(_ path: String, to newPath: String) throws(FileSystemError)
     func remove(_ path: String) throws(FileSystemError)
@@ -112,7 +114,7 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// What `stat` tells of a file, as far as it is used.
+/// What `stat` tells of a file but for its times, as far as it is used.
 package struct FileStatus: Hashable, Sendable {
     /// What stands at a path.
     package enum Kind: String, Hashable, Sendable {
@@ -122,8 +124,6 @@ package struct FileStatus: Hashable, Sendable {
     package var identity: FileIdentity
     package var kind: Kind
     package var size: Int64
-    /// When the content was last changed, in nanoseconds since 1970; only ever compared for equality.
-    package var modified: Int64
     /// The permission bits.
     package var mode: UInt32
     package var owner: UInt32
@@ -133,7 +133,6 @@ package struct FileStatus: Hashable, Sendable {
         identity: FileIdentity,
         kind: Kind,
         size: Int64,
-        modified: Int64,
         mode: UInt32,
         owner: UInt32,
         group: UInt32
@@ -141,7 +140,6 @@ package struct FileStatus: Hashable, Sendable {
         self.identity = identity
         self.kind = kind
         self.size = size
-        self.modified = modified
         self.mode = mode
         self.owner = owner
         self.group = group

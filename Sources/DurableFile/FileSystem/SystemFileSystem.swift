@@ -1,3 +1,5 @@
+internal import CDurableFile
+
 /// The operating system's own files.
 package struct SystemFileSystem: FileSystem {
     package init() {}
@@ -75,21 +77,28 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus {
-        var status = stat()
-        _ = try Self.retrying("fstat", file.path) { fstat(file.descriptor, &status) }
+        var status = durable_file_status()
+        _ = try Self.retrying("fstat", file.path) { durable_file_get_status(file.descriptor, nil, true, &status) }
         return FileStatus(status)
     }
 
     package func status(at path: String) throws(FileSystemError) -> FileStatus {
-        var status = stat()
-        _ = try Self.retrying("stat", path) { stat(path, &status) }
+        var status = durable_file_status()
+        _ = try Self.retrying("stat", path) { durable_file_get_status(-1, path, true, &status) }
         return FileStatus(status)
     }
 
     package func linkStatus(at path: String) throws(FileSystemError) -> FileStatus {
-        var status = stat()
-        _ = try Self.retrying("lstat", path) { lstat(path, &status) }
+        var status = durable_file_status()
+        _ = try Self.retrying("lstat", path) { durable_file_get_status(-1, path, false, &status) }
         return FileStatus(status)
+    }
+
+    package func modificationTime(at path: String) throws(FileSystemError) -> Int64 {
+        var status = stat()
+        _ = try Self.retrying("stat", path) { stat(path, &status) }
+        let time = status.modificationTime
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
     package func target(ofLinkAt path: String) throws(FileSystemError) -> String {
@@ -200,9 +209,9 @@ func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> 
 private func renamePath(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
 
 extension FileStatus {
-    init(_ status: stat) {
+    fileprivate init(_ status: durable_file_status) {
         let kind: Kind =
-            switch mode_t(status.st_mode) & mode_t(S_IFMT) {
+            switch mode_t(status.mode) & mode_t(S_IFMT) {
             case mode_t(S_IFREG): .file
             case mode_t(S_IFDIR): .folder
             case mode_t(S_IFLNK): .link
@@ -211,15 +220,13 @@ extension FileStatus {
             case mode_t(S_IFSOCK): .socket
             default: .other
             }
-        let time = status.modificationTime
         self.init(
-            identity: FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino)),
+            identity: FileIdentity(device: status.device, inode: status.inode),
             kind: kind,
-            size: Int64(status.st_size),
-            modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec),
-            mode: UInt32(status.st_mode) & 0o7777,
-            owner: status.st_uid,
-            group: status.st_gid
+            size: status.size,
+            mode: status.mode & 0o7777,
+            owner: status.owner,
+            group: status.group
         )
     }
 }

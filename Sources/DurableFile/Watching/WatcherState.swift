@@ -22,7 +22,13 @@ struct WatcherState: Sendable {
         var timer = QuietTimer()
         /// The number of each watched folder, and the name in it; nil where the file has to be polled.
         var entries: [(watch: Int32, name: String)]?
-        var lastStatus: FileStatus?
+        var lastLook: Look?
+    }
+
+    /// What a file that is polled was like.
+    private struct Look: Equatable {
+        let status: FileStatus
+        let modified: Int64
     }
 
     init(startingAfter delay: Duration = .zero) {
@@ -182,10 +188,13 @@ struct WatcherState: Sendable {
         var isPolling = false
         for (number, file) in files where file.entries == nil {
             isPolling = true
-            let status: FileStatus?
-            do { status = try fileSystem.status(at: file.path) } catch { status = nil }
-            if status != file.lastStatus { changed[number] = Hit(isWhole: true) }
-            files[number]?.lastStatus = status
+            let look: Look?
+            do {
+                let modified = try fileSystem.modificationTime(at: file.path)
+                look = Look(status: try fileSystem.status(at: file.path), modified: modified)
+            } catch { look = nil }
+            if look != file.lastLook { changed[number] = Hit(isWhole: true) }
+            files[number]?.lastLook = look
         }
         self.nextPoll = isPolling ? now + Self.pollInterval : nil
         return changed

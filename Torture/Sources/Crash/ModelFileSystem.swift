@@ -228,7 +228,6 @@ final class ModelFileSystem: FileSystem {
             identity: FileIdentity(device: 1, inode: UInt64(node)),
             kind: state.folders[node] == nil ? .file : .folder,
             size: Int64(state.files[node]?.count ?? 0),
-            modified: 0,
             mode: state.folders[node] == nil ? 0o600 : 0o700,
             owner: 0,
             group: 0
@@ -244,6 +243,9 @@ final class ModelFileSystem: FileSystem {
             Self.status(try Self.node(Self.parts(path, state), state, "stat", path), state)
         }
     }
+
+    /// Nothing is polled.
+    func modificationTime(at path: String) throws(FileSystemError) -> Int64 { 0 }
 
     /// There are no links.
     func linkStatus(at path: String) throws(FileSystemError) -> FileStatus { try status(at: path) }
