@@ -33,7 +33,7 @@ struct DurabilityTests {
 
     @Test
     func lineIsSyncedInTheBackground() throws {
-        let worker = WorkerThread(name: "test", fileSystem: fileSystem, isManual: true)
+        let worker = WorkerThread(fileSystem: fileSystem, isManual: true)
         let log = try open(worker: worker)
         fileSystem.begin()
         try log.set("a", "1")
@@ -165,7 +165,7 @@ struct DurabilityTests {
 
     @Test
     func failedBackgroundSyncIsReportedAndTheFileReplaced() throws {
-        let worker = WorkerThread(name: "test", fileSystem: fileSystem, isManual: true)
+        let worker = WorkerThread(fileSystem: fileSystem, isManual: true)
         let log = try open(worker: worker)
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
         try log.set("a", "1")
@@ -174,66 +174,6 @@ struct DurabilityTests {
         #expect(fileSystem.calls.contains("rename"))
         try log.sync()
         #expect(try folder.read("log") == "a=1.\n")
-    }
-}
-
-struct WorkerThreadTests {
-    @Test
-    func idleThreadEndsAndComesBack() async {
-        let worker = WorkerThread(name: "test", idleTime: .milliseconds(1))
-        for _ in 1...3 {
-            await withCheckedContinuation { continuation in worker.run { continuation.resume() } }
-            while worker.isRunning { await Task.yield() }
-        }
-    }
-
-    /// Another thread may add a job while the first one's thread can't be started: a flush that waits for it must return.
-    @Test
-    func jobsOfAThreadThatCanNotBeStartedRunWhereTheFirstWasAdded() {
-        let ran = Lock<[Int]>([])
-        let added = Lock<WorkerThread?>(nil)
-        let worker = WorkerThread(name: "test") { _, _ in
-            let worker = added.withLock { $0 }
-            worker?.run { ran.withLock { $0.append(2) } }
-            worker?.run(after: .seconds(60)) { ran.withLock { $0.append(3) } }
-            return false
-        }
-        added.withLock { $0 = worker }
-        worker.run { ran.withLock { $0.append(1) } }
-        #expect(ran.withLock { $0 } == [1, 2, 3])
-        added.withLock { $0 = nil }
-    }
-}
-
-struct JobQueueTests {
-    @Test
-    func jobsRunInTheOrderOfTheirTime() {
-        let ran = Lock<[Int]>([])
-        var queue = JobQueue()
-        for (number, due) in [(1, 30), (2, 10), (3, 10), (4, 0)] {
-            queue.add({ ran.withLock { $0.append(number) } }, due: .milliseconds(due))
-        }
-        for now in [0, 5, 10, 10, 20] {
-            guard case .run(let job) = queue.next(at: .milliseconds(now)) else { continue }
-            job()
-        }
-        #expect(ran.withLock { $0 } == [4, 2, 3])
-        guard case .wait(.milliseconds(10)) = queue.next(at: .milliseconds(20)) else {
-            Issue.record("it doesn't wait")
-            return
-        }
-    }
-
-    @Test
-    func endingQueueRunsWhatIsDueAndDropsTheRest() {
-        var queue = JobQueue()
-        queue.add({}, due: .zero)
-        queue.add({}, due: .seconds(1))
-        queue.isFinishing = true
-        guard case .run = queue.next(at: .zero), case .end = queue.next(at: .zero) else {
-            Issue.record("it goes on")
-            return
-        }
     }
 }
 

@@ -56,12 +56,36 @@ enum Leak {
         report.expect(open.threads > after.threads, "the threads of an open store are not seen")
         // Less than a page a round.
         report.expect(growth < max(1024, 4 * count / 2), "\(growth) KB of memory more")
+        let (most, idle) = try together(place)
+        report.expect(most <= 10, "100 stores at once have \(most) threads")
+        report.expect(idle == 1, "100 stores at rest have \(idle) threads, not only the watcher's")
+        report.note("100 stores at once, each set and observed: threads of the library \(most), at rest \(idle)")
         report.note(
             "\(count) stores opened, set, observed, flushed and released: descriptors \(before.descriptors) → "
                 + "\(after.descriptors), threads of the library \(before.threads) → \(after.threads) "
                 + "(\(open.threads) with a store), memory "
                 + "\(before.kilobytes) → \(after.kilobytes) KB (\(growth * 1024 / count) bytes each)"
         )
+    }
+
+    /// The most threads that 100 stores have while they sync what was set, and those that stay.
+    private static func together(_ place: Place) throws -> (most: Int, idle: Int) {
+        var most = 0
+        let stores = try (0..<100).map { number in
+            let store = try PreferenceStore.file(at: URL(filePath: "\(place.path)/together-\(number).jsonl"))
+            let preference = Preference("number", default: 0, in: store)
+            let observation = preference.observe { _ in }
+            try preference.write(1)
+            most = max(most, try Usage().threads)
+            return (store, observation)
+        }
+        for _ in 0..<50 {
+            pause(microseconds: 4_000)
+            most = max(most, try Usage().threads)
+        }
+        let idle = try Usage.settled().threads
+        for (_, observation) in stores { observation.cancel() }
+        return (most, idle)
     }
 
     /// Every second round in a folder of its own, as what is kept for each path would stay unseen with one.

@@ -50,8 +50,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
         self.fileSystem = fileSystem
         self.lockTimeout = lockTimeout
         self.watcher = watcher
-        self.worker = worker ?? WorkerThread(name: "preferences", fileSystem: fileSystem)
-        notifier = worker ?? WorkerThread(name: "preferences", fileSystem: fileSystem)
+        self.worker = worker ?? WorkerThread(fileSystem: fileSystem, isBlocking: true)
+        notifier = worker ?? WorkerThread(fileSystem: fileSystem)
     }
 
     deinit {

@@ -14,7 +14,7 @@ struct SourceState {
     /// The names that the backend was asked for, if it is asked for names.
     var known: Set<String> = []
     /// Where `flush` syncs, so that it blocks no thread of the caller's.
-    private(set) lazy var syncWorker = WorkerThread(name: "prefs-flush")
+    private(set) lazy var syncWorker = WorkerThread(isBlocking: true)
     private var isReported = false
     private var hasScopes = false
     /// The handlers that were notified of values that can't be read, by the values' names, until these change.

@@ -205,7 +205,7 @@ enum Crash {
             let fileSystem = ModelFileSystem(.folder(["home": .folder([:])]), failingSync: disturbance.failingSync)
             self.fileSystem = fileSystem
             self.disturbance = disturbance
-            workers = backends.map { _ in WorkerThread(name: "life", fileSystem: fileSystem, isManual: true) }
+            workers = backends.map { _ in WorkerThread(fileSystem: fileSystem, isManual: true) }
             if let call = disturbance.fragment {
                 fileSystem.before(call: call) { [weak self] in self?.writeFragment() }
             }
