@@ -133,6 +133,77 @@ struct WatcherTests {
         await told.wait { log.see()["a"] == "2" }
     }
 
+    /// Before the bytes at the end, which each look compares.
+    @Test
+    func changeInPlaceWithALineBehindItIsSeenAfterAClose() async throws {
+        try folder.write("a=1.\n" + Self.largeFiller, to: "log")
+        let log = try open()
+        let file = try #require(fopen(folder.path("log"), "r+"))
+        fputs("a=2.\n", file)
+        fseek(file, 0, SEEK_END)
+        fputs("b=1.\n", file)
+        fclose(file)
+        await told.wait { log.see()["b"] == "1" && log.see()["a"] == "2" }
+    }
+
+    @Test
+    func changeInPlaceByAProgramThatKeepsTheFileOpenIsSeen() async throws {
+        try folder.write("a=1.\nb=1.\n", to: "log")
+        let log = try open()
+        let file = try #require(fopen(folder.path("log"), "r+"))
+        for round in 2...5 {
+            rewind(file)
+            fputs("a=\(round).\n", file)
+            fflush(file)
+            await expect(["a": "\(round)", "b": "1"], in: log)
+        }
+        fclose(file)
+    }
+
+    @Test
+    func lineBehindWhatWasReadLeavesNothingToCompare() throws {
+        try folder.write("a=1.\n", to: "log")
+        let fileSystem = FaultyFileSystem()
+        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
+        try log.load(observer: told.observer)
+        func look() throws -> Bool? {
+            try log.core.withLock { core throws(LogError) in try core.noticed(.appended) }?.isComplete
+        }
+        #expect(try look() == false, "nothing shows what happened")
+        let appender = try FileSystemAppender(path: folder.path("log"))
+        for text in ["b=2.\n", "c=3.\nd=4.\n"] {
+            try appender.append(text)
+            #expect(try look() == true)
+            #expect(try look() == false)
+        }
+        try log.set("a", "2")
+        #expect(try look() == true)
+        try appender.append("e=5")
+        #expect(try look() == false, "the line has no end yet")
+        try appender.append(".\n")
+        #expect(try look() == true)
+        try folder.truncate("log", andWrite: "a=1.\n")
+        #expect(try look() == false)
+    }
+
+    @Test
+    func completeFindingIsNotLookedAtAgainUnlessTheFileWasClosed() {
+        let fileSystem = FaultyFileSystem()
+        var state = WatcherState()
+        let grown = WatchFinding(isBlank: false, isNews: true, isComplete: true)
+        let (number, _) = state.add(folder.path("log"), { _ in grown }, fileSystem)
+        state.note(number, .init(isWhole: false), grown, at: .zero)
+        #expect(state.deadline == nil)
+        state.note(number, .init(isWhole: true), grown, at: .zero)
+        #expect(state.deadline == QuietTimer.quiet)
+        state.note(number, .init(isWhole: false), grown, at: .milliseconds(5))
+        #expect(state.deadline == .milliseconds(15), "it is not at rest")
+        let settled = state.settled(at: .milliseconds(15), except: [:])
+        #expect(settled == [number: .init(isWhole: true)])
+        state.note(number, .init(isWhole: false), nil, at: .milliseconds(20))
+        #expect(state.deadline == .milliseconds(30), "it could not be looked at")
+    }
+
     @Test
     func renamedFolderTakesItsFileAlong() async throws {
         try SystemFileSystem().makeFolder(folder.path("a"))

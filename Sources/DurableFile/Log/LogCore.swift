@@ -19,6 +19,8 @@ struct LogCore: Sendable {
     private(set) var isBlank = true
     /// Whether the file at the path is another one than was read, perhaps in the middle of a save.
     private(set) var isUnsettled = false
+    /// The end of what was read when the watcher last looked.
+    private var lookedAt: Int64 = 0
     /// The file that was at the path when it was last opened.
     var current: Handle?
 
@@ -96,7 +98,13 @@ struct LogCore: Sendable {
     mutating func noticed(_ scope: Scope) throws(LogError) -> WatchFinding? {
         guard isBegun else { return nil }
         try catchUp(scope)
-        return WatchFinding(isBlank: isBlank, isNews: hasReport)
+        // The bytes of an event are known where the end of what was read has moved, by an own set or by another's line behind
+        // what was there. If nothing moved, something was changed in place, or the look before has seen it all: that a
+        // comparison decides when the file has come to rest. Not seen by this is only what a program changes in place at the
+        // moment when a line is added, more than `recentCount` bytes before the end, for as long as it keeps the file open.
+        let isComplete = !isUnsettled && position.end == position.offset && position.end > lookedAt
+        lookedAt = position.end
+        return WatchFinding(isBlank: isBlank, isNews: hasReport, isComplete: isComplete)
     }
 
     /// Whether there is anything to notify the observer of.
@@ -122,6 +130,7 @@ struct LogCore: Sendable {
         guard let status = try statusAtPath(), let handle = try handle(for: status) else {
             contents.readAfresh { _ in }
             position = LogPosition()
+            lookedAt = 0
             current = nil
             return
         }
@@ -135,6 +144,7 @@ struct LogCore: Sendable {
         }
         if position.identity == handle.identity { current?.sync = handle.sync.restarted() }
         position = start
+        lookedAt = position.end
     }
 
     func reader(of file: OpenFile) -> LogReader {

@@ -34,10 +34,9 @@ package final class Condition<State>: @unchecked Sendable {  // every use of `st
 
     /// Changes the state and wakes all who wait.
     package func signal<Result>(_ body: (inout State) -> Result) -> Result {
-        withLock { state in
-            defer { pthread_cond_broadcast(condition) }
-            return body(&state)
-        }
+        // Behind the unlock, as who is woken would else wait for the lock at once.
+        defer { pthread_cond_broadcast(condition) }
+        return withLock(body)
     }
 
     /// Waits until `body` gives a result; it is asked now, after each `signal` and when the time it named is over.

@@ -140,9 +140,12 @@ package struct WatchFinding: Sendable {
     package var isBlank: Bool
     /// Whether there is something to notify of.
     package var isNews: Bool
+    /// Whether the file has only grown, by whole lines, so that nothing is left to be compared.
+    package var isComplete: Bool
 
-    package init(isBlank: Bool, isNews: Bool) {
+    package init(isBlank: Bool, isNews: Bool, isComplete: Bool = false) {
         self.isBlank = isBlank
         self.isNews = isNews
+        self.isComplete = isComplete
     }
 }

@@ -209,7 +209,11 @@ struct WatcherState: Sendable {
         return files.mapValues { _ in Hit(isWhole: true) }
     }
 
+    /// Notes what a file's owner found; nil if it could not look.
     mutating func note(_ number: Int, _ hit: Hit, _ finding: WatchFinding?, at now: Duration) {
+        // Lines that a program appends, which keeps the file open, leave nothing to be compared. Who closes it may have written
+        // over what was there.
+        if finding?.isComplete == true, !hit.isWhole, files[number]?.timer.due == nil { return }
         files[number]?.timer.note(at: now, isBlank: finding?.isBlank ?? false, isWhole: hit.isWhole)
     }
 
