@@ -199,7 +199,7 @@ struct WatcherTests {
         state.note(number, .init(isWhole: false), grown, at: .milliseconds(5))
         #expect(state.deadline == .milliseconds(15), "it is not at rest")
         let settled = state.settled(at: .milliseconds(15), except: [:])
-        #expect(settled == [number: .init(isWhole: true)])
+        #expect(settled == [number: .init(isWhole: true)] && state.deadline == nil)
         state.note(number, .init(isWhole: false), nil, at: .milliseconds(20))
         #expect(state.deadline == .milliseconds(30), "it could not be looked at")
     }
@@ -403,10 +403,7 @@ struct QuietTimerTests {
         #expect(timer.due == .milliseconds(100))
         timer.note(at: .milliseconds(120), isBlank: false, isWhole: false)
         #expect(timer.due == .milliseconds(120))
-        let isWhole = timer.take(at: .milliseconds(120))
-        #expect(isWhole == false)
-        timer.note(at: .milliseconds(125), isBlank: false, isWhole: false)
-        #expect(timer.due == .milliseconds(135))
+        #expect(timer.isWhole(at: .milliseconds(120)) == false)
     }
 
     @Test
@@ -415,10 +412,7 @@ struct QuietTimerTests {
         timer.note(at: .milliseconds(1), isBlank: false, isWhole: true)
         timer.note(at: .milliseconds(5), isBlank: false, isWhole: false)
         #expect(timer.due == .milliseconds(15))
-        let early = timer.take(at: .milliseconds(14))
-        let isWhole = timer.take(at: .milliseconds(15))
-        let again = timer.take(at: .milliseconds(16))
-        #expect(early == nil && isWhole == true && again == nil)
+        #expect(timer.isWhole(at: .milliseconds(14)) == nil && timer.isWhole(at: .milliseconds(15)) == true)
     }
 
     @Test
@@ -428,5 +422,42 @@ struct QuietTimerTests {
         #expect(timer.due == .milliseconds(100))
         timer.note(at: .milliseconds(2), isBlank: false, isWhole: false)
         #expect(timer.due == .milliseconds(12))
+    }
+}
+
+struct WakeLimitTests {
+    /// How often a watcher is woken in a second by events that come so often and bring so much news.
+    private func wakes(each interval: Duration, isNews: (Int) -> Bool = { _ in false }) -> Int {
+        var (limit, now, count) = (WakeLimit(), Duration.zero, 0)
+        while now < .seconds(1) {
+            count += 1
+            now += max(limit.pause(isNews: isNews(count), at: now), interval)
+        }
+        return count
+    }
+
+    @Test
+    func fileThatIsWrittenToAllTheTimeWakesLessThanAHundredTimesASecond() {
+        for interval in [Duration.microseconds(1), .microseconds(100), .milliseconds(5), .milliseconds(11)] {
+            #expect(wakes(each: interval) < 100, "each \(interval)")
+        }
+    }
+
+    @Test
+    func processesThatAnswerEachOtherNeverWait() {
+        // Each own set wakes for nothing, and each answer is news.
+        #expect(wakes(each: .milliseconds(1)) { $0.isMultiple(of: 2) } == 1_000)
+        #expect(wakes(each: .milliseconds(1)) { _ in true } == 1_000)
+    }
+
+    @Test
+    func eventThatIsTheOnlyOneForAWhileCostsNoWait() {
+        var limit = WakeLimit()
+        for time in stride(from: 0, to: 1_000, by: 25) {
+            #expect(limit.pause(isNews: false, at: .milliseconds(time)) == .zero)
+        }
+        #expect(limit.pause(isNews: false, at: .milliseconds(976)) == .milliseconds(1))
+        #expect(limit.pause(isNews: true, at: .milliseconds(977)) == .zero)
+        #expect(limit.pause(isNews: false, at: .milliseconds(978)) == .milliseconds(1))
     }
 }

@@ -295,9 +295,13 @@ package final class FaultyFileSystem: FileSystem {
         return try base.makePipe()
     }
 
-    package func wait(for files: [OpenFile], atMost timeout: Duration?) throws(FileSystemError) {
+    package func wait(
+        for queue: OpenFile?,
+        or pipe: OpenFile?,
+        atMost timeout: Duration?
+    ) throws(FileSystemError) -> (queue: Bool, pipe: Bool) {
         try enter("poll", "")
-        try base.wait(for: files, atMost: timeout)
+        return try base.wait(for: queue, or: pipe, atMost: timeout)
     }
 
     package func now() -> Duration {

@@ -59,8 +59,9 @@ package protocol FileSystem: Sendable {
     func wake(_ pipe: OpenFile)
     /// Takes off all that `wake` wrote.
     func drain(_ pipe: OpenFile)
-    /// Waits until one of the files can be read or the time is over.
-    func wait(for files: [OpenFile], atMost timeout: Duration?) throws(FileSystemError)
+    /// Waits until one of the files can be read or the time is over, and returns which can be.
+    func wait(for queue: OpenFile?, or pipe: OpenFile?, atMost timeout: Duration?) throws(FileSystemError)
+        -> (queue: Bool, pipe: Bool)
 
     /// Time that only moves on, from any starting point.
     func now() -> Duration

@@ -177,11 +177,24 @@ package struct SystemFileSystem: FileSystem {
         }
     }
 
-    package func wait(for files: [OpenFile], atMost timeout: Duration?) throws(FileSystemError) {
-        var entries = files.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    package func wait(
+        for queue: OpenFile?,
+        or pipe: OpenFile?,
+        atMost timeout: Duration?
+    ) throws(FileSystemError) -> (queue: Bool, pipe: Bool) {
+        // A negative descriptor is passed over (poll(2)).
+        var entries = (
+            pollfd(fd: queue?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: pipe?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+        )
         // Rounded up, so that a deadline is over when the call returns.
         let milliseconds = timeout.map { max(0, $0 / .milliseconds(1)).rounded(.up) }.map { Int32(min($0, 1e9)) } ?? -1
-        _ = try Self.retrying("poll", "") { poll(&entries, nfds_t(entries.count), milliseconds) }
+        _ = try Self.retrying("poll", "") {
+            withUnsafeMutableBytes(of: &entries) {
+                poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 2, milliseconds)
+            }
+        }
+        return (entries.0.revents != 0, entries.1.revents != 0)
     }
 
     package func now() -> Duration {

@@ -50,13 +50,16 @@ package final class Watcher: Sendable {
     }
 
     private func run(_ thread: Int) {
+        var limit = WakeLimit()
         while true {
             let plan = state.withLock { state -> (queue: OpenFile?, deadline: Duration?)? in
                 state.thread == thread ? (state.queue, state.deadline) : nil
             }
             guard let plan else { return }
-            waitForEvents(plan.queue, until: plan.deadline)
-            serve(events(plan.queue), thread)
+            let events = waitForEvents(plan.queue, until: plan.deadline) ? events(plan.queue) : []
+            let isNews = serve(events, thread) || events.isEmpty
+            let pause = limit.pause(isNews: isNews, at: fileSystem.now())
+            if pause > .zero { fileSystem.sleep(pause) }
         }
     }
 
@@ -70,37 +73,38 @@ package final class Watcher: Sendable {
         }
     }
 
-    private func waitForEvents(_ queue: OpenFile?, until deadline: Duration?) {
-        let files = [queue, pipe?.reading].compactMap(\.self)
+    /// Returns whether there may be events.
+    private func waitForEvents(_ queue: OpenFile?, until deadline: Duration?) -> Bool {
+        var timeout = deadline.map { max(.zero, $0 - fileSystem.now()) }
         // Without a pipe nobody can wake the thread to end it.
-        let longest = pipe == nil ? WatcherState.pollInterval : nil
-        let rest = deadline.map { max(.zero, $0 - fileSystem.now()) }
+        if pipe == nil { timeout = min(timeout ?? WatcherState.pollInterval, WatcherState.pollInterval) }
         do {
-            try fileSystem.wait(for: files, atMost: [rest, longest].compactMap(\.self).min())
+            let (isReady, isWoken) = try fileSystem.wait(for: queue, or: pipe?.reading, atMost: timeout)
+            if isWoken, let pipe { fileSystem.drain(pipe.reading) }
+            return isReady
         } catch {
             // Without poll(2) the thread must not spin.
             fileSystem.sleep(WatcherState.pollInterval)
+            return true
         }
-        if let pipe { fileSystem.drain(pipe.reading) }
     }
 
-    private func serve(_ events: [FolderEvent], _ thread: Int) {
+    /// Has the owners of files look at them; returns whether any found news.
+    private func serve(_ events: [FolderEvent], _ thread: Int) -> Bool {
         let now = fileSystem.now()
         let (touched, settled) = state.withLock { state -> (WatcherState.Hits, WatcherState.Hits) in
             guard state.thread == thread else { return ([:], [:]) }
-            var touched = state.touched(by: events, fileSystem)
-            touched.merge(state.polled(at: now, fileSystem)) { hit, _ in hit }
-            touched.merge(state.started(at: now, fileSystem)) { hit, _ in hit }
+            let touched = state.touched(by: events, at: now, fileSystem)
             return (touched, state.settled(at: now, except: touched))
         }
-        var isNews = events.isEmpty
+        var isNews = false
         for (number, hit) in touched {
             guard let body = state.withLock({ $0.body(number) }) else { continue }
             var finding = body(.touched)
             // A file that was renamed to its place is complete, so there is nothing to wait for.
             if hit.isArrival, finding?.isBlank == false { finding = body(.settled(isWhole: true)) }
             isNews = isNews || finding?.isNews == true
-            state.withLock { $0.note(number, hit, finding, at: fileSystem.now()) }
+            state.withLock { $0.note(number, hit, finding, at: now) }
         }
         for (number, hit) in settled {
             guard let body = state.withLock({ $0.body(number) }), body(.settled(isWhole: hit.isWhole)) == nil else {
@@ -108,8 +112,7 @@ package final class Watcher: Sendable {
             }
             state.withLock { $0.note(number, hit, nil, at: fileSystem.now()) }
         }
-        // It was this process that wrote, or it was another file. Being woken by each such write costs; now they collect.
-        if !isNews { fileSystem.sleep(.milliseconds(1)) }
+        return isNews
     }
 }
 

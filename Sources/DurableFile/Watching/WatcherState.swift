@@ -3,6 +3,10 @@ internal import CDurableFile
 /// Which files a watcher watches and by which means; the ordering without the waiting.
 struct WatcherState: Sendable {
     private var files: [Int: File] = [:]
+    /// Which files an entry of a watched folder concerns; nil when that changed.
+    private var index: [Place: [Int]]?
+    /// Those of the files that are not at rest.
+    private var timers: [Int: QuietTimer] = [:]
     private var lastNumber = 0
     private(set) var queue: OpenFile?
     /// Which thread serves the files; another one's number makes it end.
@@ -19,10 +23,15 @@ struct WatcherState: Sendable {
     private struct File: Sendable {
         let path: String
         let body: Watcher.Body
-        var timer = QuietTimer()
         /// The number of each watched folder, and the name in it; nil where the file has to be polled.
         var entries: [(watch: Int32, name: String)]?
         var lastLook: Look?
+    }
+
+    /// A name in a folder, as events have it.
+    private struct Place: Hashable {
+        let watch: Int32
+        let name: String
     }
 
     /// What a file that is polled was like.
@@ -55,6 +64,8 @@ struct WatcherState: Sendable {
 
     mutating func remove(_ number: Int, _ fileSystem: any FileSystem) {
         leaveParent()
+        timers[number] = nil
+        index = nil
         let watches = Set(files.removeValue(forKey: number)?.entries?.map(\.watch) ?? [])
         removeUnused(watches, fileSystem)
         if files.isEmpty { end() }
@@ -66,6 +77,7 @@ struct WatcherState: Sendable {
         guard forks != current else { return }
         forks = current
         end()
+        index = nil
         for number in files.keys { files[number]?.entries = nil }
     }
 
@@ -81,6 +93,7 @@ struct WatcherState: Sendable {
         guard var file = files[number] else { return }
         let before = Set(file.entries?.map(\.watch) ?? [])
         file.entries = entries(of: file.path, fileSystem)
+        index = nil
         if file.entries == nil, nextPoll == nil { nextPoll = fileSystem.now() + Self.pollInterval }
         files[number] = file
         removeUnused(before, fileSystem)
@@ -159,20 +172,26 @@ struct WatcherState: Sendable {
     /// What happened to which files.
     typealias Hits = [Int: Hit]
 
+    /// Which files' owners are to be told of events, or of what no event tells.
+    mutating func touched(by events: [FolderEvent], at now: Duration, _ fileSystem: any FileSystem) -> Hits {
+        var touched = touched(by: events, fileSystem)
+        if nextPoll != nil { touched.merge(polled(at: now, fileSystem)) { hit, _ in hit } }
+        if start != nil { touched.merge(started(at: now, fileSystem)) { hit, _ in hit } }
+        return touched
+    }
+
     /// Which files' owners are to be told of events.
-    mutating func touched(by events: [FolderEvent], _ fileSystem: any FileSystem) -> Hits {
+    private mutating func touched(by events: [FolderEvent], _ fileSystem: any FileSystem) -> Hits {
         var touched: Hits = [:]
         var moved: Set<Int> = []
         for event in events {
-            for (number, file) in files {
-                guard let entries = file.entries else { continue }
-                let isHit =
-                    switch event.kind {
-                    case .overflow: true
-                    case .folderGone: entries.contains { $0.watch == event.watch }
-                    default: entries.contains { $0.watch == event.watch && $0.name == event.name }
-                    }
-                guard isHit else { continue }
+            let hit =
+                switch event.kind {
+                case .overflow: Array(files.keys)
+                case .folderGone: files.filter { $1.entries?.contains { $0.watch == event.watch } ?? false }.map(\.key)
+                default: numbers(at: Place(watch: event.watch, name: event.name))
+                }
+            for number in hit {
                 touched[number, default: Hit(isWhole: false)].add(event.kind)
                 if event.kind != .content, event.kind != .closed { moved.insert(number) }
             }
@@ -181,8 +200,22 @@ struct WatcherState: Sendable {
         return touched
     }
 
+    private mutating func numbers(at place: Place) -> [Int] {
+        if let index { return index[place] ?? [] }
+        var made: [Place: [Int]] = [:]
+        for (number, file) in files {
+            for entry in file.entries ?? [] {
+                let place = Place(watch: entry.watch, name: entry.name)
+                // A way through links may pass a name twice.
+                if made[place]?.last != number { made[place, default: []].append(number) }
+            }
+        }
+        index = made
+        return made[place] ?? []
+    }
+
     /// Which of the files that are polled have changed.
-    mutating func polled(at now: Duration, _ fileSystem: any FileSystem) -> Hits {
+    private mutating func polled(at now: Duration, _ fileSystem: any FileSystem) -> Hits {
         guard let nextPoll, nextPoll <= now else { return [:] }
         var changed: Hits = [:]
         var isPolling = false
@@ -213,15 +246,17 @@ struct WatcherState: Sendable {
     mutating func note(_ number: Int, _ hit: Hit, _ finding: WatchFinding?, at now: Duration) {
         // Lines that a program appends, which keeps the file open, leave nothing to be compared. Who closes it may have written
         // over what was there.
-        if finding?.isComplete == true, !hit.isWhole, files[number]?.timer.due == nil { return }
-        files[number]?.timer.note(at: now, isBlank: finding?.isBlank ?? false, isWhole: hit.isWhole)
+        guard files[number] != nil, finding?.isComplete != true || hit.isWhole || timers[number] != nil else { return }
+        timers[number, default: QuietTimer()].note(at: now, isBlank: finding?.isBlank ?? false, isWhole: hit.isWhole)
     }
 
     /// Which files have come to rest.
     mutating func settled(at now: Duration, except touched: Hits) -> Hits {
         var settled: Hits = [:]
-        for number in files.keys where touched[number] == nil {
-            settled[number] = files[number]?.timer.take(at: now).map { Hit(isWhole: $0) }
+        for (number, timer) in timers where touched[number] == nil {
+            guard let isWhole = timer.isWhole(at: now) else { continue }
+            settled[number] = Hit(isWhole: isWhole)
+            timers[number] = nil
         }
         return settled
     }
@@ -230,14 +265,14 @@ struct WatcherState: Sendable {
     mutating func loseQueue(at now: Duration) {
         queue = nil
         nextPoll = now
+        index = nil
         for number in files.keys { files[number]?.entries = nil }
     }
 
     /// When something is to be done without an event.
     var deadline: Duration? {
-        files.values.reduce([start, nextPoll].compactMap(\.self).min()) { earliest, file in
-            [earliest, file.timer.due].compactMap(\.self).min()
-        }
+        let first = [start, nextPoll].compactMap(\.self).min()
+        return timers.isEmpty ? first : timers.values.reduce(first) { min($0 ?? $1.due, $1.due) }
     }
 
     func body(_ number: Int) -> Watcher.Body? { files[number]?.body }
@@ -245,7 +280,7 @@ struct WatcherState: Sendable {
 
 /// When a file that something happened to has come to rest, so that it is not compared half written.
 struct QuietTimer: Sendable {
-    private(set) var due: Duration?
+    private(set) var due = Duration.zero
     private var isWhole = false
     private var first: Duration?
 
@@ -263,11 +298,29 @@ struct QuietTimer: Sendable {
         self.isWhole = self.isWhole || isWhole
     }
 
-    /// Whether all is to be compared, once when the file has come to rest; else nil.
-    mutating func take(at now: Duration) -> Bool? {
-        guard let due, due <= now else { return nil }
-        defer { self = QuietTimer() }
-        return isWhole
+    /// Whether all is to be compared, when the file has come to rest; else nil.
+    func isWhole(at now: Duration) -> Bool? { due <= now ? isWhole : nil }
+}
+
+/// How long a watcher sleeps after it was woken for nothing new, so that a file that is written to all the time, in a watched
+/// folder or by this process, wakes it less than a hundred times a second.
+struct WakeLimit: Sendable {
+    static let longest = Duration.milliseconds(12)
+    private var pause = Duration.zero
+    private var last: Duration?
+
+    /// Returns how long to sleep before the next events are waited for.
+    mutating func pause(isNews: Bool, at now: Duration) -> Duration {
+        // After news the next may come at once: two processes may be answering each other.
+        if isNews {
+            pause = pause < .milliseconds(4) ? .zero : pause / 4
+            return .zero
+        }
+        // The first for a while may stay the only one.
+        let isRare = last.map { now - $0 > Self.longest * 2 } ?? true
+        pause = isRare ? .zero : min(max(.milliseconds(1), pause * 2), Self.longest)
+        last = now
+        return pause
     }
 }
 

@@ -308,7 +308,9 @@ final class ModelFileSystem: FileSystem {
     }
     func wake(_ pipe: OpenFile) {}
     func drain(_ pipe: OpenFile) {}
-    func wait(for files: [OpenFile], atMost timeout: Duration?) throws(FileSystemError) {}
+    func wait(for queue: OpenFile?, or pipe: OpenFile?, atMost timeout: Duration?) throws(FileSystemError)
+        -> (queue: Bool, pipe: Bool)
+    { (false, false) }
     func now() -> Duration { state.withLock { $0.time } }
     func sleep(_ duration: Duration) { state.withLock { $0.time += duration } }
 }
