@@ -116,13 +116,25 @@ struct LogCore: Sendable {
         reader.reportsUnfinished = isReadOnly && !scope.isAppendedOnly
         var isWhole = false
         if case .compared(let whole) = scope { isWhole = whole || position.offset <= LogPosition.largeSize }
-        guard try reader.isUnchanged(position, whole: isWhole) else {
-            isUnsettled = scope.isAppendedOnly
-            return isUnsettled ? () : try readAfresh()
-        }
         // An object over several lines may have been seen before its end was written.
-        if joinsLines, position.damaged > 0 { return try readAfresh() }
-        try reader.readOn(from: &position, expecting: size, into: contents, noting: &damage)
+        let mustReadAfresh = joinsLines && position.damaged > 0
+        if isWhole || mustReadAfresh {
+            guard try reader.isUnchanged(position, whole: isWhole) else { return try readAfreshUnlessUnsettled(scope) }
+            if mustReadAfresh { return try readAfresh() }
+        }
+        let isUnchanged = try reader.readOn(
+            from: &position,
+            expecting: size,
+            into: contents,
+            noting: &damage,
+            checksRecent: !isWhole
+        )
+        if !isUnchanged { try readAfreshUnlessUnsettled(scope) }
+    }
+
+    private mutating func readAfreshUnlessUnsettled(_ scope: Scope) throws(LogError) {
+        isUnsettled = scope.isAppendedOnly
+        if !isUnsettled { try readAfresh() }
     }
 
     /// Reads the whole file, and becomes what it says only when all of it was read.

@@ -34,6 +34,17 @@ struct LogPosition: Sendable {
         return status.size >= offset ? .appended : .replaced
     }
 
+    /// How many of the last bytes are known.
+    var recentCount: Int { min(recent.count, Self.recentCount) }
+
+    /// Whether bytes are those of `recent` that stand at an offset.
+    func hasRecent(_ bytes: UnsafeRawBufferPointer, at start: Int64) -> Bool {
+        recent.withUnsafeBytes { recent in
+            let known = recent.suffix(Int(offset - start)).prefix(bytes.count)
+            return bytes.isEqual(to: UnsafeRawBufferPointer(rebasing: known))
+        }
+    }
+
     /// Takes in complete lines, or the first bytes of one that is skipped.
     mutating func advance(over bytes: UnsafeRawBufferPointer, lines count: Int) {
         offset += Int64(bytes.count)

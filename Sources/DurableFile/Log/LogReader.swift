@@ -12,35 +12,48 @@ struct LogReader {
 
     /// Reads on to the end, or to `limit`.
     ///
-    /// Where a read fails, the lines before it are taken in and the position says so.
+    /// Where a read fails, the lines before it are taken in and the position says so. With `checksRecent` it returns false, and
+    /// has read nothing on, if the bytes before are no longer those that were read; the first read has them too.
+    @discardableResult
     func readOn(
         from position: inout LogPosition,
         to limit: Int64 = .max,
         expecting size: Int64,
         into contents: any LogContents,
-        noting damage: inout DamageList
-    ) throws(LogError) {
-        if position.end > position.offset { contents.dropUnfinished() }
-        position.end = position.offset
+        noting damage: inout DamageList,
+        checksRecent: Bool = false
+    ) throws(LogError) -> Bool {
+        var known = checksRecent ? position.recentCount : 0
         // One byte more than expected, so that the end shows without a larger buffer.
-        let expected = Int(clamping: max(0, min(limit, size) - position.offset)) + 1
-        var buffer = ReadBuffer(count: min(max(expected, 512), joinsLines ? Self.pieceSize : 64 << 10))
+        let expected = Int(clamping: max(0, min(limit, size) - position.offset)) + 1 + known
+        // Small pieces stay in the processor's cache, and have fewer pages to be given by the system.
+        var buffer = ReadBuffer(count: min(max(expected, 512), joinsLines ? Self.pieceSize : Self.pieceSize / 4))
         var held = 0
+        if known == 0 { begin(&position, contents) }
         while true {
             let start = position.offset + Int64(held)
             let space = buffer.rest(from: held)
-            let count = try read(into: space, at: start, to: limit)
+            var count = try read(into: space, at: start - Int64(known), to: limit)
+            if known > 0 {
+                guard count >= known, position.hasRecent(buffer.bytes(known), at: start - Int64(known)) else {
+                    return false
+                }
+                begin(&position, contents)
+                buffer.removeFirst(known, of: count)
+                count -= known
+            }
             if count == 0 { break }
             held += count
             // Had the file grown since, there would be a byte more.
-            let isEnd = count < space.count && start + Int64(count) == size
+            let isEnd = count + known < space.count && start + Int64(count) == size
+            known = 0
             let bytes = buffer.bytes(held)
             let isHeld = start + Int64(count) >= min(size, limit)
             let used = try takeLines(bytes, searched: held - count, isHeld: isHeld, &position, contents, &damage)
             buffer.removeFirst(used, of: held)
             held -= used
             if held > longestLine {
-                guard try skipLine(buffer.bytes(held), &position, to: limit, &damage) else { return }
+                guard try skipLine(buffer.bytes(held), &position, to: limit, &damage) else { return true }
                 held = 0
             } else if held == buffer.count {
                 buffer.grow()
@@ -49,7 +62,7 @@ struct LogReader {
         }
         guard held > 0, limit == .max else {
             position.end = position.offset + Int64(held)
-            return
+            return true
         }
         let line = LogDamage(path: file.path, line: position.lines + 1, reason: "it ends in the middle")
         switch contents.readUnfinished(buffer.bytes(held), isFirst: position.offset == 0) {
@@ -60,12 +73,17 @@ struct LogReader {
             if reportsUnfinished { damage.note(buffer.bytes(held), range, line) }
         }
         position.end = position.offset + Int64(held)
+        return true
+    }
+
+    private func begin(_ position: inout LogPosition, _ contents: any LogContents) {
+        if position.end > position.offset { contents.dropUnfinished() }
+        position.end = position.offset
     }
 
     /// Whether the bytes before a position are still those that were read; only the last of them unless `whole`.
     func isUnchanged(_ position: LogPosition, whole: Bool) throws(LogError) -> Bool {
-        let recentCount = min(position.recent.count, LogPosition.recentCount)
-        var offset = whole ? 0 : position.offset - Int64(recentCount)
+        var offset = whole ? 0 : position.offset - Int64(position.recentCount)
         var hash = RunningHash()
         let buffer = ReadBuffer(count: Int(min(position.offset - offset, Int64(Self.pieceSize))))
         while offset < position.offset {
@@ -74,12 +92,8 @@ struct LogReader {
             let bytes = buffer.bytes(count)
             if whole {
                 hash.add(bytes)
-            } else {
-                let isEqual = position.recent.withUnsafeBytes { recent in
-                    let known = recent.suffix(Int(position.offset - offset)).prefix(count)
-                    return bytes.isEqual(to: UnsafeRawBufferPointer(rebasing: known))
-                }
-                guard isEqual else { return false }
+            } else if !position.hasRecent(bytes, at: offset) {
+                return false
             }
             offset += Int64(count)
         }
@@ -241,7 +255,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// By memcmp, where `elementsEqual` goes byte by byte.
-    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+    func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let bytes = baseAddress, let others = other.baseAddress else {
             return count == other.count
         }
