@@ -84,7 +84,8 @@ package struct SystemFileSystem: FileSystem {
 
     package func status(at path: String) throws(FileSystemError) -> FileStatus {
         var status = durable_file_status()
-        _ = try Self.retrying("stat", path) { durable_file_get_status(-1, path, true, &status) }
+        // Not a String for the pointer, which would be copied into an array.
+        _ = try Self.retrying("stat", path) { path.withCString { durable_file_get_status(-1, $0, true, &status) } }
         return FileStatus(status)
     }
 

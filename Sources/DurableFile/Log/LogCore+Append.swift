@@ -115,7 +115,6 @@ extension LogCore {
 
     /// Writes a line behind everything else, also behind what arrives at the same moment.
     private mutating func write(_ line: [UInt8], to file: OpenFile, _ commit: () -> Void) throws(LogError) {
-        let reader = reader(of: file)
         while true {
             // An unfinished line is left as it is and ended: cutting it off loses lines that are still arriving.
             let bytes = position.end > position.offset ? [10] + line : line
@@ -127,14 +126,14 @@ extension LogCore {
                 writtenEnd = end
                 let start = end - Int64(line.count)
                 if !isWhole || start != position.offset {
-                    try reader.readOn(from: &position, to: start, expecting: start, into: contents, noting: &damage)
+                    try readOn(file, to: start)
                 }
                 if isWhole && position.offset == start {
                     line.withUnsafeBytes { position.advance(over: $0, lines: 1) }
                     return commit()
                 }
                 // It came to stand in the middle of somebody's line, so once more.
-                try reader.readOn(from: &position, to: end, expecting: end, into: contents, noting: &damage)
+                try readOn(file, to: end)
             } catch {
                 guard isWhole, writtenEnd == nil || writtenEnd == expectedEnd else {
                     throw .outcomeUnknown(path: path, cause: error)
@@ -144,6 +143,11 @@ extension LogCore {
                 return commit()
             }
         }
+    }
+
+    private mutating func readOn(_ file: OpenFile, to end: Int64) throws(LogError) {
+        let reader = reader(of: file)
+        try reader.readOn(from: &position, to: end, expecting: end, into: contents, noting: &damage)
     }
 
     private func endOfWrite(_ file: OpenFile) throws(LogError) -> Int64 {
