@@ -100,3 +100,13 @@ struct RunningHash: Equatable, Sendable {
         return product ^ product >> 32
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// By memcmp, where `elementsEqual` goes byte by byte.
+    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let bytes = baseAddress, let others = other.baseAddress else {
+            return count == other.count
+        }
+        return memcmp(bytes, others, count) == 0
+    }
+}

@@ -254,14 +254,6 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - baseAddress
     }
 
-    /// By memcmp, where `elementsEqual` goes byte by byte.
-    func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
-        guard count == other.count, let bytes = baseAddress, let others = other.baseAddress else {
-            return count == other.count
-        }
-        return memcmp(bytes, others, count) == 0
-    }
-
     /// Whether nothing stands on the line, or only the carriage return of a line end.
     fileprivate var isEmptyLine: Bool {
         isEmpty || (count == 1 && self[0] == 13)
