@@ -78,34 +78,38 @@ package final class FileBackend: PreferenceBackend {
     func commit(_ changes: ValueChanges, if condition: PreferenceCondition?) throws(PreferencesError) -> Commit {
         var commit = Commit()
         var refusal: PreferencesError?
-        /// What the file doesn't have already.
-        var written: ValueChanges?
+        var difference = FileContents.Difference.none
         var isWritten = false
         do {
             try log.append { contents in
-                written = nil
+                difference = .none
                 commit.isStored = condition.map(contents.holds) ?? true
                 guard commit.isStored else { return nil }
-                (written, commit.changed) = contents.different(changes)
-                guard let written else { return nil }
-                do throws(PreferencesError) { return try Self.line(written) } catch {
+                difference = contents.difference(of: changes)
+                do throws(PreferencesError) {
+                    switch difference {
+                    case .none: return nil
+                    case .all: return try Self.line(changes)
+                    case .some(let written): return try Self.line(written)
+                    }
+                } catch {
                     refusal = error
                     return nil
                 }
             } commit: { contents in
                 isWritten = true
                 commit.outside = contents.takeDifferences()
-                if let written { contents.store(written, of: changes) }
+                contents.store(difference, of: changes)
             }
         } catch { throw PreferencesError(error) }
         if let refusal { throw refusal }
         if !isWritten { commit.outside = log.withContents { $0.takeDifferences() } }
-        if commit.outside != nil { commit.changed = nil }
+        if commit.outside == nil, case .all(let changed) = difference { commit.changed = changed }
         if !isAdopted.load(ordering: .relaxed) {
             publish(commit.outside ?? [:])
             if commit.isStored { publish(changes.dictionary) }
         }
-        if written?.count ?? 0 < changes.count { log.announceNews() }
+        if case .all = difference {} else { log.announceNews() }
         return commit
     }
 

@@ -10,7 +10,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// What the file says of names of which it says something else than is published, or did when that was last looked at.
     @exclusivity(unchecked) private var pending: [String: PropertyListValue?] = [:]
     /// What was written last, until the next call with the turn: by then it is published.
-    @exclusivity(unchecked) private var own: ValueChanges?
+    @exclusivity(unchecked) private var own: ShortList<ValueChange>?
     /// What the names of an unfinished last line held before it.
     private var unfinished: [String: PropertyListValue?] = [:]
     /// The comments of all lines, which a new file begins with.
@@ -96,14 +96,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         guard isLoaded else { return table.copy }
         var values = published.copy
         for (name, value) in pending { values.set(value, for: name) }
-        own?.forEach { values.set($1, for: $0) }
+        own?.forEach { values.set($0.new, for: $0.name) }
         return values
     }
 
     /// What the file says of a name.
     private func value(of name: String) -> PropertyListValue? {
         guard isLoaded else { return table[name] }
-        if let value = own?.value(of: name) { return value }
+        if let change = own?.firstResult({ $0.name == name ? $0 : nil }) { return change.new }
         if !pending.isEmpty, let value = pending[name] { return value }
         return published[name]
     }
@@ -150,32 +150,46 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return condition.values.allSatisfy { name, expected in value(of: name) == expected }
     }
 
-    /// Which of some changes the file doesn't have already; and, where the file says what is published, what they change there.
-    ///
-    /// Call with the turn.
-    func different(_ changes: ValueChanges) -> (written: ValueChanges?, changed: ShortList<ValueChange>?) {
+    /// What of some changes the file doesn't have already.
+    enum Difference {
+        case none
+        /// All of them; with what they change of what is published, where the file says the same as that.
+        case all(ShortList<ValueChange>?)
+        case some(ValueChanges)
+    }
+
+    /// What of some changes the file doesn't have already; call with the turn.
+    func difference(of changes: ValueChanges) -> Difference {
         own = nil
         if pending.isEmpty {
             let changed = published.differences(of: changes)
-            if changed.isEmpty { return (nil, changed) }
-            if changed.count == changes.count { return (changes, changed) }
+            if changed.isEmpty { return .none }
+            if changed.count == changes.count { return .all(changed) }
         }
         let written = changes.filter { name, new in value(of: name) != new }
-        return (written.isEmpty ? nil : written, nil)
+        if written.isEmpty { return .none }
+        return written.count == changes.count ? .all(nil) : .some(written)
     }
 
     /// Takes in what of some changes was written, which are all to be published.
     ///
     /// What was in the file already wasn't written again; where another's line came in between, that is news.
-    func store(_ written: ValueChanges, of changes: ValueChanges) {
-        own = written
-        // What is pending for a name is what the file says last.
-        if !pending.isEmpty { takeInOwn() }
-        isNews = written.count < changes.count && !changes.filter { value(of: $0) != $1 }.isEmpty
+    func store(_ written: Difference, of changes: ValueChanges) {
+        switch written {
+        case .none: break
+        case .all(let changed?):
+            own = changed
+            // What is pending for a name is what the file says last.
+            if !pending.isEmpty { takeInOwn() }
+        case .all(nil): changes.forEach { pending.updateValue($1, forKey: $0) }
+        case .some(let written):
+            written.forEach { pending.updateValue($1, forKey: $0) }
+            isNews = !changes.filter { value(of: $0) != $1 }.isEmpty
+        }
     }
 
     private func takeInOwn() {
-        own?.forEach { pending.updateValue($1, forKey: $0) }
+        own?.forEach { pending.updateValue($0.new, forKey: $0.name) }
         own = nil
     }
 

@@ -13,14 +13,6 @@ enum ValueChanges: Sendable {
         if case .several(let changes) = self { changes.count } else { 1 }
     }
 
-    /// What becomes of a name: a value or none; nil if it doesn't change.
-    func value(of name: String) -> PropertyListValue?? {
-        switch self {
-        case .one(let own, let value): own == name ? .some(value) : nil
-        case .several(let changes): changes[name]
-        }
-    }
-
     /// Those of the changes for which `isIncluded` is true.
     func filter(_ isIncluded: (String, PropertyListValue?) -> Bool) -> ValueChanges {
         switch self {
