@@ -213,14 +213,13 @@ extension PreferenceDeclaration {
     /// The first candidate that can be read, and what was wrong with those before it.
     func read(_ candidates: StoredCandidates) -> (value: Value?, problems: [UnreadableValue]) {
         var problems: [(candidate: StoredCandidate, error: PreferencesError)] = []
-        let value = candidates.firstResult { candidate in
-            do throws(PreferencesError) {
-                return try decode(candidate)
-            } catch {
-                problems.append((candidate, error))
-                return nil
-            }
+        var value: Value?
+        // Not for the value itself, as a result of a generic type would be looked up at each call.
+        _ = candidates.first { candidate in
+            do throws(PreferencesError) { value = try decode(candidate) } catch { problems.append((candidate, error)) }
+            return value != nil
         }
+        if problems.isEmpty { return (value, []) }
         return (value, problems.map { $0.candidate.unreadable(because: $0.error, isDefaultUsed: value == nil) })
     }
 

@@ -237,8 +237,9 @@ extension StoreState {
     /// Who is to be notified of a batch that was made: of the moment before it, who was not told then, and of the moment
     /// after it.
     func subscribers(to batch: ChangeBatch) -> [ChangeSubscription] {
-        subscribers(to: batch, at: .willSet).filter { $0.identifier > batch.announcedUpTo }
-            + subscribers(to: batch, at: .didSet)
+        let late = subscribers(to: batch, at: .didSet)
+        guard earlyCount > 0 else { return late }
+        return subscribers(to: batch, at: .willSet).filter { $0.identifier > batch.announcedUpTo } + late
     }
 
     /// Those who subscribed before a batch, each once, in the order in which they subscribed.
@@ -246,11 +247,12 @@ extension StoreState {
         guard timing == .didSet || earlyCount > 0 else { return [] }
         var found = timing == .didSet && !batch.entries.isEmpty ? subscriptions : []
         var sources = found.isEmpty ? 0 : 1
-        for entry in batch.entries + batch.entriesBelow {
-            let own = nodes[entry.name]?.subscriptions.filter { $0.timing == timing } ?? []
-            guard !own.isEmpty else { continue }
-            sources += 1
-            found += own
+        for entries in [batch.entries, batch.entriesBelow] {
+            for entry in entries {
+                guard let node = nodes[entry.name], node.isObserved else { continue }
+                sources += 1
+                for own in node.subscriptions where own.timing == timing { found.append(own) }
+            }
         }
         if sources > 1 {
             found.sort { $0.identifier < $1.identifier }
@@ -260,7 +262,8 @@ extension StoreState {
                 return subscription.identifier == last
             }
         }
-        return found.filter { $0.start < batch.sequence }
+        found.removeAll { $0.start >= batch.sequence }
+        return found
     }
 
     struct Announcement: Sendable {

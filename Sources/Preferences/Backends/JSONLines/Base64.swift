@@ -39,10 +39,10 @@ enum Base64 {
             // The high bit of a sum of seven bits tells whether they are at least so many.
             let lower = ascii | ones &* 0x20
             let letters = (lower &+ ones &* (0x80 - 0x61)) & ~(lower &+ ones &* (0x80 - 0x7B))
-            let numbers = (ascii &+ ones &* (0x80 - 0x30)) & ~(ascii &+ ones &* (0x80 - 0x3A))
-            let plus = ~((ascii ^ ones &* 0x2B) &+ ones &* 0x7F)
-            let slash = ~((ascii ^ ones &* 0x2F) &+ ones &* 0x7F)
-            let others = ~(letters | numbers | plus | slash) & high | word & high
+            // The slash stands right before the digits.
+            let numbers = (ascii &+ ones &* (0x80 - 0x2F)) & ~(ascii &+ ones &* (0x80 - 0x3A))
+            let notPlus = (ascii ^ ones &* 0x2B) &+ ones &* 0x7F
+            let others = (notPlus & ~(letters | numbers) | word) & high
             if others != 0 { return index &+ others.trailingZeroBitCount / 8 }
             index &+= 8
         }
