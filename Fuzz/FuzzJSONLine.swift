@@ -128,7 +128,12 @@ private func checkShowing(_ entry: Entry) {
     check(!error.description.contains("\n"), "an error has two lines")
     do {
         if let value = entry.value {
-            table.add(ValueText.name(entry.name), try ValueText.json(value), ValueText.line(entry.name), try ValueText.plain(value))
+            table.add(
+                ValueText.name(entry.name),
+                try ValueText.json(value),
+                ValueText.line(entry.name),
+                try ValueText.plain(value)
+            )
             let json = ShownText(try ValueText.json([entry.name: value]))
             expectHarmless(json)
             // Escaped as JSON escapes, so that a program reads the same.
@@ -146,7 +151,8 @@ private func checkShowing(_ entry: Entry) {
 private func expectHarmless(_ text: ShownText) {
     for scalar in text.text.unicodeScalars where scalar != "\n" && scalar != "\t" {
         switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: fatalError("U+\(String(scalar.value, radix: 16)) is shown")
+        case .control, .format, .lineSeparator, .paragraphSeparator:
+            fatalError("U+\(String(scalar.value, radix: 16)) is shown")
         default: break
         }
     }

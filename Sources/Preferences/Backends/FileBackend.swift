@@ -72,6 +72,13 @@ package final class FileBackend: PreferenceBackend {
         var isStored = false
         /// What the changes change of what is published, where that is known already.
         var changed: ShortList<ValueChange>?
+
+        init() {}
+
+        init(_ told: PreferenceBackendCommit?) {
+            outside = told?.outside
+            isStored = told?.isStored ?? false
+        }
     }
 
     /// As `apply`.

@@ -33,10 +33,6 @@ struct ChangeBatch: Sendable {
         self.announcedUpTo = announcedUpTo
     }
 
-    init(sequence: UInt64, _ publication: Publication) {
-        self.init(sequence: sequence, origin: publication.origin, announcedUpTo: publication.announcedUpTo)
-    }
-
     mutating func append(_ entry: ChangeEntry) {
         if entry.isBelow { entriesBelow.append(entry) } else { entries.append(entry) }
     }

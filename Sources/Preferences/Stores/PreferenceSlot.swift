@@ -187,12 +187,13 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Whether somebody could not read what is stored, or the strongest layer's value, since that changed.
     @exclusivity(unchecked) private(set) var isUnreadable = false
 
-    /// Makes every slot of the name read the store again, and readies its signal, after a change that is shown or below a
-    /// stronger layer's value.
-    func invalidate(isShown: Bool, _ publications: inout Publications) {
-        if isShown || isUnreadable { publications.addSignal(of: self) }
+    /// Makes every slot of the name read the store again, after a change that is shown or below a stronger layer's value; returns
+    /// whether those who track the name are to be told.
+    func invalidate(isShown: Bool) -> Bool {
+        let isTold = isShown || isUnreadable
         if isShown { isUnreadable = false }
         invalidate()
+        return isTold
     }
 
     /// Makes every slot of the name read the store again.

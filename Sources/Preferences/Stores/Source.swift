@@ -10,9 +10,9 @@ internal import Synchronization
 final class Source: ValueSource {
     /// Nil where the values are in memory only, and here.
     let backend: (any PreferenceBackend)?
-    private let isInMemory: Bool
     /// The backend, if it is a file's, which shares its values.
     private let file: FileBackend?
+    private let isInMemory: Bool
     /// Whether the backend is asked for names; not known until it is loaded.
     private let isAsked: Atomic<Bool>
     /// The handler of the store that was made over this source.
@@ -28,8 +28,6 @@ final class Source: ValueSource {
     private let isRecovering = Atomic(false)
     /// How many subscriptions of the stores are for the moment before a change: a set without any does less.
     private let earlySubscriptions = Atomic<Int>(0)
-
-    private typealias Waiter = Condition<Bool>
 
     /// A source in memory.
     init(_ contents: [String: PropertyListValue]) {
@@ -66,10 +64,9 @@ final class Source: ValueSource {
     /// Everything stored; as `value(of:)`.
     var contents: [String: PropertyListValue] { values.dictionary }
 
-    /// The names that have a value; as `value(of:)`.
     var names: [String] { values.names }
 
-    /// A copy of all that is stored.
+    /// A copy of all that is stored; as `value(of:)`.
     var snapshot: StoredValues { StoredValues(values.copy) }
 
     /// Counts up whenever values change; as `value(of:)`.
@@ -288,12 +285,10 @@ extension Source {
             if isAsked.load(ordering: .acquiring) { askWithTurn(for: changes.dictionary.keys) }
             let commit: FileBackend.Commit
             do throws(PreferencesError) {
-                if let file {
-                    commit = try file.commit(changes, if: condition)
-                } else {
-                    let told = try backend?.apply(changes.dictionary, if: condition ?? .none)
-                    commit = FileBackend.Commit(outside: told?.outside, isStored: told?.isStored ?? false)
-                }
+                commit =
+                    if let file { try file.commit(changes, if: condition) } else {
+                        FileBackend.Commit(try backend?.apply(changes.dictionary, if: condition ?? .none))
+                    }
             } catch {
                 // What it learned of outside changes before it failed is still to be taken in.
                 state.withLock { state in _ = state.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }
@@ -312,8 +307,7 @@ extension Source {
         if condition: PreferenceCondition?,
         _ publication: Publication
     ) throws(PreferencesError) -> Bool {
-        // What a file would reject, so that a test in memory shows it.
-        try JSONLine.check(changes)
+        try JSONLine.check(changes)  // What a file would reject, so that a test in memory shows it.
         var publications = Publications()
         let isStored = state.withLock { state in
             guard condition.map(values.hold) ?? true else { return false }
@@ -401,11 +395,11 @@ extension Source {
 
     private func claim() throws(PreferencesError) {
         let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
-        var waiter: Waiter?
+        var waiter: Condition<Bool>?
         while true {
             switch state.withLock({ [waiter] in $0.turn.claim(by: thread, in: forks, orWait: waiter) }) {
             case .granted: return
-            case .taken: waiter = Waiter(false)
+            case .taken: waiter = Condition(false)
             case .waiting:
                 waiter?.wait { $0 ? .done(()) : .until(nil) }
                 waiter = nil
@@ -501,17 +495,5 @@ extension Source {
         cores[index].lock(preparing: prepared, of: self, publication, into: &publications) { publications in
             change(changes, for: cores, from: index + 1, preparing: prepared, publication, &publications)
         }
-    }
-}
-
-extension PreferencesError {
-    /// The error for what depends on values that could not be read.
-    init(unread cause: PreferencesError) {
-        self.init(
-            .unavailable,
-            "what is stored could not be read, so that nothing which depends on it was changed; "
-                + "mend that, and try again",
-            cause: cause
-        )
     }
 }

@@ -141,3 +141,15 @@ struct SourceTurn<Waiter> {
 }
 
 extension SourceTurn: Sendable where Waiter: Sendable {}
+
+extension PreferencesError {
+    /// The error for what depends on values that could not be read.
+    init(unread cause: PreferencesError) {
+        self.init(
+            .unavailable,
+            "what is stored could not be read, so that nothing which depends on it was changed; "
+                + "mend that, and try again",
+            cause: cause
+        )
+    }
+}

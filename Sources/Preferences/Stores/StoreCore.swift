@@ -56,7 +56,8 @@ final class StoreCore: SourceUser {
 
     /// The layers, if a read or a set need not prepare them any more.
     private var settledLayers: LayerList? {
-        guard let list = madeLayers, list.isAttached.load(ordering: .acquiring), list.isSettled.load(ordering: .acquiring)
+        guard let list = madeLayers, list.isAttached.load(ordering: .acquiring),
+            list.isSettled.load(ordering: .acquiring)
         else { return nil }
         return list
     }
@@ -225,7 +226,12 @@ extension StoreCore {
         if writable.hasEarlySubscriptions {
             for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
         }
-        let publication = Publication(origin: .local, announcedUpTo: newest, initiator: ObjectIdentifier(self), node: node)
+        let publication = Publication(
+            origin: .local,
+            announcedUpTo: newest,
+            initiator: ObjectIdentifier(self),
+            node: node
+        )
         return try writable.commit(changes, if: condition, publication)
     }
 }

@@ -43,7 +43,7 @@ struct StoreState {
                 if !subscriptions.isEmpty || node?.isObserved ?? false {
                     append(node, &batch, publication) { list.entry(for: change, in: source) }
                 }
-                node?.invalidate(isShown: effect == .shown, &publications)
+                if let node, node.invalidate(isShown: effect == .shown) { publications.addSignal(of: node) }
             }
         }
         guard let batch, batch.isObserved else { return false }
@@ -65,7 +65,7 @@ struct StoreState {
         for entry in list.entries(for: changes, in: source) {
             let node = nodes[entry.name]
             if !subscriptions.isEmpty || node?.isObserved ?? false { append(node, &batch, publication) { entry } }
-            node?.invalidate(isShown: !entry.isBelow, &publications)
+            if let node, node.invalidate(isShown: !entry.isBelow) { publications.addSignal(of: node) }
         }
     }
 
@@ -77,7 +77,13 @@ struct StoreState {
         _ publication: Publication,
         _ entry: () -> ChangeEntry
     ) {
-        var new = batch ?? ChangeBatch(sequence: sequence + 1, publication)
+        var new =
+            batch
+            ?? ChangeBatch(
+                sequence: sequence + 1,
+                origin: publication.origin,
+                announcedUpTo: publication.announcedUpTo
+            )
         new.append(entry())
         new.isObserved = new.isObserved || node?.isObserved ?? false || !new.entries.isEmpty
         batch = new

@@ -218,7 +218,11 @@ struct ValueTable: ~Copyable, Sendable {
             let name = names[number]
             if let index = index(of: name), entries[index].length != Entry.isSet {
                 let entry = entries[index]
-                try JSONLine.write(name: name, text: text[Int(entry.start)..<Int(entry.start + entry.length)], to: &bytes)
+                try JSONLine.write(
+                    name: name,
+                    text: text[Int(entry.start)..<Int(entry.start + entry.length)],
+                    to: &bytes
+                )
             } else {
                 try JSONLine.write(name: name, value: self[name], to: &bytes)
             }
@@ -421,7 +425,9 @@ extension UnsafeRawBufferPointer {
     /// Up to seven bytes as a number; of the same count, different bytes make different numbers.
     fileprivate var short: UInt64 {
         if count >= 4 {
-            let (first, last) = (loadUnaligned(as: UInt32.self), loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+            let (first, last) = (
+                loadUnaligned(as: UInt32.self), loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+            )
             return UInt64(first) << 32 | UInt64(last)
         }
         return count == 0 ? 0 : UInt64(self[0]) << 16 | UInt64(self[count / 2]) << 8 | UInt64(self[count &- 1])

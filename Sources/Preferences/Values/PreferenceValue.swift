@@ -113,16 +113,6 @@ extension PreferenceValue where Self: RawRepresentable, RawValue: PreferenceValu
     public func storedValue() throws -> PropertyListValue? { try rawValue.storedValue() }
 }
 
-extension PreferenceValue where Self: Codable {
-    /// Takes nested stored values.
-    public init(storedValue: PropertyListValue) throws {
-        self = try PropertyListCoder.decode(Self.self, from: storedValue)
-    }
-
-    /// Nested stored values.
-    public func storedValue() throws -> PropertyListValue? { try PropertyListCoder.encode(self) }
-}
-
 extension PreferenceValue where Self: RawRepresentable & Codable, RawValue: PreferenceValue {
     /// Takes the raw value; one that the type doesn't know throws.
     public init(storedValue: PropertyListValue) throws { self = try Self(storedRawValue: storedValue) }

@@ -109,3 +109,13 @@ struct SuperKey: CodingKey {
     init?(stringValue: String) { return nil }
     init?(intValue: Int) { return nil }
 }
+
+extension PreferenceValue where Self: Codable {
+    /// Takes nested stored values.
+    public init(storedValue: PropertyListValue) throws {
+        self = try PropertyListCoder.decode(Self.self, from: storedValue)
+    }
+
+    /// Nested stored values.
+    public func storedValue() throws -> PropertyListValue? { try PropertyListCoder.encode(self) }
+}

@@ -52,6 +52,25 @@ struct FileBackendTests {
     }
 
     @Test
+    func anOutsideChangeThatWasSetOverIsNotToldAgain() throws {
+        let backend = FileBackend(path: folder.path("preferences.jsonl"), watcher: nil)
+        let source = Source(backend)
+        let store = PreferenceStore(Layer(source: source))
+        try store.write(1, for: "a")
+        let seen = Recorder<PropertyListValue?>()
+        let observation = store.subscribe { batch in
+            for entry in batch.entries { seen.record(entry.new.first?.value) }
+        }
+        try folder.append("{\"a\":2}\n", to: "preferences.jsonl")
+        try store.write(3, for: "a")
+        source.takeExternalChanges()
+        try store.write(4, for: "b")
+        #expect(store["a"] == 3 && store["b"] == 4)
+        #expect(seen.elements == [2, 3, 4])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
     func outsideChangesComeWithTheNextCall() throws {
         let (first, second) = (try open(), try open())
         _ = try first.apply(["a": .integer(1), "b": .integer(1)], if: .none)

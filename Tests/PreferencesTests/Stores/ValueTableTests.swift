@@ -13,7 +13,8 @@ struct ValueTableTests {
             let table = Table()
             var values: [String: PropertyListValue] = [:]
             // Few names, so that most are set again and again; and some that no entry can have.
-            let names = (0..<Int.random(in: 1...40, using: &random)).map { "name \($0)" }
+            let names =
+                (0..<Int.random(in: 1...40, using: &random)).map { "name \($0)" }
                 + ["caf\u{E9}", "cafe\u{301}", "K", "\u{212A}", "`", "\u{1FEF}", ";", "\u{37E}", "$", "\"\n"]
             for _ in 0..<200 {
                 let name = names[Int.random(in: names.indices, using: &random)]
@@ -61,7 +62,11 @@ struct ValueTableTests {
                 }
                 if Int.random(in: 0..<8, using: &random) > 0 {
                     let new = isSame ? value : random.value(nesting: 1)
-                    if Bool.random(using: &random) { other.set(new, for: name) } else { try other.read(lineOf: [name: new]) }
+                    if Bool.random(using: &random) {
+                        other.set(new, for: name)
+                    } else {
+                        try other.read(lineOf: [name: new])
+                    }
                     others[name] = new
                 }
             }
