@@ -51,20 +51,26 @@ struct FileBackendTests {
         #expect(try folder.read("preferences.jsonl") == "{\"a\":{\"$real\":\"nan\"},\"b\":1}\n{\"b\":2}\n")
     }
 
+    /// Somebody without the lock adds a line of the same name just before ours.
     @Test
     func anOutsideChangeThatWasSetOverIsNotToldAgain() throws {
-        let backend = FileBackend(path: folder.path("preferences.jsonl"), watcher: nil)
-        let source = Source(backend)
+        let fileSystem = FaultyFileSystem()
+        let source = Source(FileBackend(path: folder.path("preferences.jsonl"), fileSystem: fileSystem, watcher: nil))
         let store = PreferenceStore(Layer(source: source))
         try store.write(1, for: "a")
         let seen = Recorder<PropertyListValue?>()
         let observation = store.subscribe { batch in
             for entry in batch.entries { seen.record(entry.new.first?.value) }
         }
-        try folder.append("{\"a\":2}\n", to: "preferences.jsonl")
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "write" else { return }
+            fileSystem.beforeEachCall(nil)
+            do { try folder.append("{\"a\":2}\n", to: "preferences.jsonl") } catch { Issue.record(error) }
+        }
         try store.write(3, for: "a")
         source.takeExternalChanges()
         try store.write(4, for: "b")
+        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"b\":4}\n")
         #expect(store["a"] == 3 && store["b"] == 4)
         #expect(seen.elements == [2, 3, 4])
         withExtendedLifetime(observation) {}
