@@ -96,7 +96,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         guard isLoaded else { return table.copy }
         var values = published.copy
         for (name, value) in pending { values.set(value, for: name) }
-        own?.forEach { values.set($0.new, for: $0.name) }
+        // What is published by now is there; to set it once more would copy all.
+        own?.forEach { if published[$0.name] != $0.new { values.set($0.new, for: $0.name) } }
         return values
     }
 
