@@ -92,11 +92,12 @@ package final class FileBackend: PreferenceBackend {
                 difference = .none
                 commit.isStored = condition.map(contents.holds) ?? true
                 guard commit.isStored else { return nil }
-                difference = contents.difference(of: changes)
+                let found = contents.difference(of: changes)
+                difference = found
                 do throws(PreferencesError) {
-                    switch difference {
+                    switch found {
                     case .none: return nil
-                    case .all: return try Self.line(changes)
+                    case .published, .all: return try Self.line(changes)
                     case .some(let written): return try Self.line(written)
                     }
                 } catch {
@@ -111,12 +112,15 @@ package final class FileBackend: PreferenceBackend {
         } catch { throw PreferencesError(error) }
         if let refusal { throw refusal }
         if !isWritten { commit.outside = log.withContents { $0.takeDifferences() } }
-        if commit.outside == nil, case .all(let changed) = difference { commit.changed = changed }
+        if commit.outside == nil, case .published(let changed) = difference { commit.changed = changed }
         if !isAdopted.load(ordering: .relaxed) {
             publish(commit.outside ?? [:])
             if commit.isStored { publish(changes.dictionary) }
         }
-        if case .all = difference {} else { log.announceNews() }
+        switch difference {
+        case .published, .all: break
+        case .none, .some: log.announceNews()
+        }
         return commit
     }
 

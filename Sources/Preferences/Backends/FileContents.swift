@@ -10,7 +10,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// What the file says of names of which it says something else than is published, or did when that was last looked at.
     @exclusivity(unchecked) private var pending: [String: PropertyListValue?] = [:]
     /// What was written last, until the next call with the turn: by then it is published.
-    @exclusivity(unchecked) private var own: ShortList<ValueChange>?
+    @exclusivity(unchecked) private var own = ShortList<ValueChange>()
     /// What the names of an unfinished last line held before it.
     private var unfinished: [String: PropertyListValue?] = [:]
     /// The comments of all lines, which a new file begins with.
@@ -59,7 +59,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func replace(with contents: FileContents) {
         if isLoaded {
-            own = nil
+            own = .empty
             pending = published.differences(to: contents.table)
             isNews = isNews || !pending.isEmpty
         } else {
@@ -97,14 +97,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         var values = published.copy
         for (name, value) in pending { values.set(value, for: name) }
         // What is published by now is there; to set it once more would copy all.
-        own?.forEach { if published[$0.name] != $0.new { values.set($0.new, for: $0.name) } }
+        own.forEach { if published[$0.name] != $0.new { values.set($0.new, for: $0.name) } }
         return values
     }
 
     /// What the file says of a name.
     private func value(of name: String) -> PropertyListValue? {
         guard isLoaded else { return table[name] }
-        if let change = own?.firstResult({ $0.name == name ? $0 : nil }) { return change.new }
+        if let change = own.firstResult({ $0.name == name ? $0 : nil }) { return change.new }
         if !pending.isEmpty, let value = pending[name] { return value }
         return published[name]
     }
@@ -134,7 +134,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// What the file says otherwise than is published, which stays pending until it is; call with the turn.
     func takeDifferences() -> [String: PropertyListValue?]? {
         isNews = false
-        own = nil
+        own = .empty
         guard !pending.isEmpty else { return nil }
         guard hasDifferences else {
             // Its place is for the next set, so it isn't given away.
@@ -154,22 +154,23 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// What of some changes the file doesn't have already.
     enum Difference {
         case none
-        /// All of them; with what they change of what is published, where the file says the same as that.
-        case all(ShortList<ValueChange>?)
+        /// All of them, where the file says what is published; with what they change of that.
+        case published(ShortList<ValueChange>)
+        case all
         case some(ValueChanges)
     }
 
     /// What of some changes the file doesn't have already; call with the turn.
     func difference(of changes: ValueChanges) -> Difference {
-        own = nil
+        own = .empty
         if pending.isEmpty {
             let changed = published.differences(of: changes)
             if changed.isEmpty { return .none }
-            if changed.count == changes.count { return .all(changed) }
+            if changed.count == changes.count { return .published(changed) }
         }
         let written = changes.filter { name, new in value(of: name) != new }
         if written.isEmpty { return .none }
-        return written.count == changes.count ? .all(nil) : .some(written)
+        return written.count == changes.count ? .all : .some(written)
     }
 
     /// Takes in what of some changes was written, which are all to be published.
@@ -178,11 +179,11 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     func store(_ written: Difference, of changes: ValueChanges) {
         switch written {
         case .none: break
-        case .all(let changed?):
+        case .published(let changed):
             own = changed
             // What is pending for a name is what the file says last.
             if !pending.isEmpty { takeInOwn() }
-        case .all(nil): changes.forEach { pending.updateValue($1, forKey: $0) }
+        case .all: changes.forEach { pending.updateValue($1, forKey: $0) }
         case .some(let written):
             written.forEach { pending.updateValue($1, forKey: $0) }
             isNews = !changes.filter { value(of: $0) != $1 }.isEmpty
@@ -190,8 +191,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     private func takeInOwn() {
-        own?.forEach { pending.updateValue($0.new, forKey: $0.name) }
-        own = nil
+        own.forEach { pending.updateValue($0.new, forKey: $0.name) }
+        own = .empty
     }
 
     private func set(_ value: PropertyListValue?, for name: String) {

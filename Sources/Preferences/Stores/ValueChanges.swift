@@ -85,36 +85,77 @@ final class ValueChange: Sendable {
 }
 
 /// A list that mostly has one element, which then needs no array.
-struct ShortList<Element> {
-    private(set) var first: Element?
-    private var rest: [Element] = []
+///
+/// Of at most one word for elements that are references: each copy counts one reference.
+enum ShortList<Element> {
+    case empty
+    case one(Element)
+    /// Two at least.
+    case several([Element])
 
-    init() {}
+    init() { self = .empty }
 
-    var isEmpty: Bool { first == nil }
-    var count: Int { first == nil ? 0 : rest.count + 1 }
+    private init(_ elements: [Element]) {
+        switch elements.count {
+        case 0: self = .empty
+        case 1: self = .one(elements[0])
+        default: self = .several(elements)
+        }
+    }
+
+    var first: Element? {
+        switch self {
+        case .empty: nil
+        case .one(let element): element
+        case .several(let elements): elements.first
+        }
+    }
+
+    var isEmpty: Bool {
+        if case .empty = self { true } else { false }
+    }
+
+    var count: Int {
+        switch self {
+        case .empty: 0
+        case .one: 1
+        case .several(let elements): elements.count
+        }
+    }
 
     mutating func append(_ element: Element) {
-        if first == nil { first = element } else { rest.append(element) }
+        switch self {
+        case .empty: self = .one(element)
+        case .one(let first): self = .several([first, element])
+        case .several(var elements):
+            // Else the array would be copied, as there would be two of it.
+            self = .empty
+            elements.append(element)
+            self = .several(elements)
+        }
     }
 
     func forEach(_ body: (Element) -> Void) {
-        guard let first else { return }
-        body(first)
-        for element in rest { body(element) }
+        switch self {
+        case .empty: break
+        case .one(let element): body(element)
+        case .several(let elements): for element in elements { body(element) }
+        }
     }
 
     /// The first result that `body` gives for one element after the other.
     func firstResult<Result>(_ body: (Element) -> Result?) -> Result? {
-        guard let first else { return nil }
-        return body(first) ?? rest.lazy.compactMap(body).first
+        switch self {
+        case .empty: break
+        case .one(let element): return body(element)
+        // Not lazily mapped, which would call `body` twice for one element.
+        case .several(let elements): for element in elements { if let result = body(element) { return result } }
+        }
+        return nil
     }
 
     func dropFirst() -> ShortList {
-        var list = ShortList()
-        list.first = rest.first
-        list.rest = Array(rest.dropFirst())
-        return list
+        if case .several(let elements) = self { ShortList(Array(elements.dropFirst())) } else { .empty }
     }
 }
 
