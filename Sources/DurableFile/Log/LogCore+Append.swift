@@ -161,7 +161,7 @@ extension LogCore {
         var isWhole = true
         do throws(FileSystemError) {
             while written < bytes.count {
-                let count = try write(bytes[written...], to: file)
+                let count = try write(bytes, from: written, to: file)
                 if count == 0 { throw FileSystemError("write", path, .noSpace) }
                 written += count
                 if written == bytes.count && end == nil { return true }
@@ -177,10 +177,10 @@ extension LogCore {
         }
     }
 
-    private func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileSystemError) -> Int {
-        try bytes.withUnsafeBytes { bytes in
-            Result { () throws(FileSystemError) in try fileSystem.write(file, bytes) }
-        }.get()
+    private func write(_ bytes: [UInt8], from start: Int, to file: OpenFile) throws(FileSystemError) -> Int {
+        try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
+            try fileSystem.write(file, UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[start...])))
+        }
     }
 
     /// Cuts off the beginning of a line that could not be written whole.

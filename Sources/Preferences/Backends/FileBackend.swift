@@ -97,8 +97,8 @@ package final class FileBackend: PreferenceBackend {
                 do throws(PreferencesError) {
                     switch found {
                     case .none: return nil
-                    case .published, .all: return try Self.line(changes)
-                    case .some(let written): return try Self.line(written)
+                    case .published, .all: return try contents.line(of: changes)
+                    case .some(let written): return try contents.line(of: .several(written))
                     }
                 } catch {
                     refusal = error
@@ -132,13 +132,6 @@ package final class FileBackend: PreferenceBackend {
 
     private func publish(_ changes: [String: PropertyListValue?]) {
         if !isAdopted.load(ordering: .relaxed) { log.withContents { $0.published.set(changes) } }
-    }
-
-    private static func line(_ changes: ValueChanges) throws(PreferencesError) -> [UInt8] {
-        var line: [UInt8] = []
-        line.reserveCapacity(128)
-        try JSONLine.write(changes, to: &line)
-        return line
     }
 
     package func didApply() throws(PreferencesError) {

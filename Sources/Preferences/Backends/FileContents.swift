@@ -11,6 +11,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     @exclusivity(unchecked) private var pending: [String: PropertyListValue?] = [:]
     /// What was written last, until the next call with the turn: by then it is published.
     @exclusivity(unchecked) private var own = ShortList<ValueChange>()
+    /// The last line that was made, whose memory is the next one's.
+    @exclusivity(unchecked) private var line: [UInt8] = []
     /// What the names of an unfinished last line held before it.
     private var unfinished: [String: PropertyListValue?] = [:]
     /// The comments of all lines, which a new file begins with.
@@ -157,7 +159,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         /// All of them, where the file says what is published; with what they change of that.
         case published(ShortList<ValueChange>)
         case all
-        case some(ValueChanges)
+        case some([String: PropertyListValue?])
     }
 
     /// What of some changes the file doesn't have already; call with the turn.
@@ -170,7 +172,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         }
         let written = changes.filter { name, new in value(of: name) != new }
         if written.isEmpty { return .none }
-        return written.count == changes.count ? .all : .some(written)
+        return written.count == changes.count ? .all : .some(written.dictionary)
     }
 
     /// Takes in what of some changes was written, which are all to be published.
@@ -185,9 +187,16 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
             if !pending.isEmpty { takeInOwn() }
         case .all: changes.forEach { pending.updateValue($1, forKey: $0) }
         case .some(let written):
-            written.forEach { pending.updateValue($1, forKey: $0) }
+            for (name, value) in written { pending.updateValue(value, forKey: name) }
             isNews = !changes.filter { value(of: $0) != $1 }.isEmpty
         }
+    }
+
+    /// The line of some changes.
+    func line(of changes: ValueChanges) throws(PreferencesError) -> [UInt8] {
+        line.removeAll(keepingCapacity: line.count <= 1000)
+        try JSONLine.write(changes, to: &line)
+        return line
     }
 
     private func takeInOwn() {
