@@ -11,7 +11,11 @@ public func fuzzJSONLine(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         checkBeginning(of: bytes, isFirst: isFirst, entries: entries)
     }
     checkValue(bytes)
-    checkTable(bytes)
+    checkTable(
+        bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(UnsafeRawBufferPointer.init)
+    )
+    // As an object over several lines.
+    checkTable([bytes])
     return 0
 }
 
@@ -75,11 +79,10 @@ private func checkBeginning(of bytes: UnsafeRawBufferPointer, isFirst: Bool, ent
 
 /// Reads a file's lines into a table, as the store does, and into a dictionary: the same lines are damaged, for the same reasons,
 /// and the same values come out, also of names that were set or removed in between.
-private func checkTable(_ bytes: UnsafeRawBufferPointer) {
+private func checkTable(_ fileLines: [UnsafeRawBufferPointer]) {
     var table = ValueTable()
     var values: [String: PropertyListValue] = [:]
-    for (number, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-        let line = UnsafeRawBufferPointer(rebasing: line)
+    for (number, line) in fileLines.enumerated() {
         var error: JSONLineError?
         do { try table.read(line, isFirst: number == 0) } catch let failure { error = failure }
         switch read(line, isFirst: number == 0) {

@@ -25,7 +25,8 @@ struct LogReader {
     ) throws(LogError) -> Bool {
         var known = checksRecent ? position.recentCount : 0
         // One byte more than expected, so that the end shows without a larger buffer.
-        let expected = Int(clamping: max(0, min(limit, size) - position.offset)) + 1 + known
+        let rest = Int(clamping: max(0, min(limit, size) - position.offset))
+        let expected = min(rest, Self.pieceSize) + 1 + known
         // Small pieces stay in the processor's cache, and have fewer pages to be given by the system.
         var buffer = ReadBuffer(count: min(max(expected, 512), joinsLines ? Self.pieceSize : Self.pieceSize / 4))
         var held = 0

@@ -22,7 +22,8 @@ package final class WorkerThread: Sendable {
         isManual: Bool = false,
         isBlocking: Bool = false
     ) {
-        let isShared = !isManual && fileSystem is SystemFileSystem
+        // What the parent's threads were at when a child was forked off is half done.
+        let isShared = !isManual && fileSystem is SystemFileSystem && Self.isAvailable
         self.init(isShared ? .shared : WorkerPool(fileSystem: fileSystem), isManual: isManual, isBlocking: isBlocking)
     }
 
@@ -34,6 +35,7 @@ package final class WorkerThread: Sendable {
     }
 
     deinit {
+        guard Self.isAvailable else { return }
         let now = pool.fileSystem.now()
         // Released without the lock: what ends with a job may use a queue.
         let jobs = pool.schedule.signal { $0.removeQueue(number, at: now) }

@@ -86,32 +86,25 @@ package final class FileBackend: PreferenceBackend {
         var commit = Commit()
         var refusal: PreferencesError?
         var difference = FileContents.Difference.none
-        var isWritten = false
         do {
             try log.append { contents in
                 difference = .none
                 commit.isStored = condition.map(contents.holds) ?? true
-                guard commit.isStored else { return nil }
-                let found = contents.difference(of: changes)
-                difference = found
+                if commit.isStored { difference = contents.difference(of: changes) }
                 do throws(PreferencesError) {
-                    switch found {
-                    case .none: return nil
-                    case .published, .all: return try contents.line(of: changes)
-                    case .some(let written): return try contents.line(of: .several(written))
-                    }
+                    if let line = try contents.line(of: difference, changes) { return line }
                 } catch {
                     refusal = error
-                    return nil
                 }
+                // Before the lock is released: what comes then is news.
+                commit.outside = contents.takeDifferences()
+                return nil
             } commit: { contents in
-                isWritten = true
                 commit.outside = contents.takeDifferences()
                 contents.store(difference, of: changes)
             }
         } catch { throw PreferencesError(error) }
         if let refusal { throw refusal }
-        if !isWritten { commit.outside = log.withContents { $0.takeDifferences() } }
         if commit.outside == nil, case .published(let changed) = difference { commit.changed = changed }
         if !isAdopted.load(ordering: .relaxed) {
             publish(commit.outside ?? [:])
@@ -122,6 +115,16 @@ package final class FileBackend: PreferenceBackend {
         case .none, .some: log.announceNews()
         }
         return commit
+    }
+
+    /// Moves the values that `open` returned to a source's own, which publishes them from now on; call with the turn.
+    func adopt(_ values: StoredValues, taking contents: StoredValues) {
+        // In one step, as the watcher compares with them.
+        log.withContents {
+            values.take(contents)
+            $0.adopt(values)
+        }
+        isAdopted.store(true, ordering: .relaxed)
     }
 
     /// Lets a source publish what this backend tells, in values that are what was published until now; call with the turn.

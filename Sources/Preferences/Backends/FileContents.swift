@@ -7,7 +7,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     @exclusivity(unchecked) private var table = ValueTable()
     /// What is published: the source's own values once it has adopted the backend.
     @exclusivity(unchecked) private(set) var published = StoredValues()
-    /// What the file says of names of which it says something else than is published, or did when that was last looked at.
+    /// What the file says of names of which it says something else than is published, or did when that was last looked at; also
+    /// where that was given out, until the next call with the turn.
     @exclusivity(unchecked) private var pending: [String: PropertyListValue?] = [:]
     /// What was written last, until the next call with the turn: by then it is published.
     @exclusivity(unchecked) private var own = ShortList<ValueChange>()
@@ -19,6 +20,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     private var comments: [String] = []
     /// Whether lines were read since the differences were given out last.
     @exclusivity(unchecked) private var isNews = false
+    /// Whether one of them is about a name of which a value was given out or written, which may not be published yet.
+    @exclusivity(unchecked) private var isInFlight = false
     /// Whether the values were given out, so that they change by being published only.
     @exclusivity(unchecked) private var isLoaded = false
     /// Whether they would have been, had the file been readable.
@@ -61,8 +64,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func replace(with contents: FileContents) {
         if isLoaded {
-            own = .empty
+            // A value in flight differs from what is published now, so its name stays pending.
+            takeInOwn()
+            let inFlight = pending.keys
             pending = published.differences(to: contents.table)
+            for name in inFlight where pending[name] == nil {
+                pending.updateValue(contents.table[name], forKey: name)
+                isInFlight = true
+            }
             isNews = isNews || !pending.isEmpty
         } else {
             table = exchange(&contents.table, with: ValueTable())
@@ -129,13 +138,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// Notes that the file could not be read; once it can, that is news.
     func awaitReading() { isAwaited = true }
 
-    var hasNews: Bool { isAwaited || isNews && hasDifferences }
+    var hasNews: Bool { isAwaited || isNews && (isInFlight || hasDifferences) }
 
     private var hasDifferences: Bool { pending.contains { name, value in published[name] != value } }
 
     /// What the file says otherwise than is published, which stays pending until it is; call with the turn.
     func takeDifferences() -> [String: PropertyListValue?]? {
         isNews = false
+        isInFlight = false
         own = .empty
         guard !pending.isEmpty else { return nil }
         guard hasDifferences else {
@@ -147,7 +157,9 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return pending
     }
 
+    /// Whether a condition is true of what the file says; call with the turn.
     func holds(_ condition: PreferenceCondition) -> Bool {
+        own = .empty
         if condition.isNone { return true }
         if condition.isComplete { return condition.holds(for: values) }
         return condition.values.allSatisfy { name, expected in value(of: name) == expected }
@@ -192,8 +204,16 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         }
     }
 
-    /// The line of some changes.
-    func line(of changes: ValueChanges) throws(PreferencesError) -> [UInt8] {
+    /// The line of those of some changes that the file doesn't have; nil for none.
+    func line(of difference: Difference, _ changes: ValueChanges) throws(PreferencesError) -> [UInt8]? {
+        switch difference {
+        case .none: nil
+        case .published, .all: try line(of: changes)
+        case .some(let written): try line(of: .several(written))
+        }
+    }
+
+    private func line(of changes: ValueChanges) throws(PreferencesError) -> [UInt8] {
         line.removeAll(keepingCapacity: line.count <= 1000)
         try JSONLine.write(changes, to: &line)
         return line
@@ -207,7 +227,11 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     private func set(_ value: PropertyListValue?, for name: String) {
         guard isLoaded else { return table.set(value, for: name) }
         takeInOwn()
-        if pending[name] == nil, published[name] == value { return }
+        if pending[name] != nil {
+            isInFlight = true
+        } else if published[name] == value {
+            return
+        }
         pending.updateValue(value, forKey: name)
         isNews = true
     }

@@ -170,7 +170,7 @@ extension Source {
             if backend.values(for: []) == type(of: backend).nothingMore { isAsked.store(false, ordering: .releasing) }
             let (isFirst, kept) = state.withLock { ($0.failure == nil, $0.kept) }
             guard !isFirst else {
-                values.take(contents)
+                if let file { file.adopt(values, taking: contents) } else { values.take(contents) }
                 return finishOpening()
             }
             // Reads gave defaults after an earlier try had failed: what is there now is a change, but for what was set since.

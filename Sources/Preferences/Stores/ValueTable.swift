@@ -95,7 +95,7 @@ struct ValueTable: ~Copyable, Sendable {
     func index(of name: String) -> Int? {
         let known: Int?? = name.utf8.withContiguousStorageIfAvailable { index(of: UnsafeRawBufferPointer($0)) }
         if let index = known.flatMap(\.self) { return index }
-        guard !entries.isEmpty, var name = known == nil ? name : name.inASCII else { return nil }
+        guard !entries.isEmpty, var name = name.inASCII ?? (known == nil ? name : nil) else { return nil }
         return name.withUTF8 { index(of: UnsafeRawBufferPointer($0)) }
     }
 
@@ -147,6 +147,11 @@ struct ValueTable: ~Copyable, Sendable {
         return product.high ^ product.low
     }
 
+    private func has(_ name: String) -> Bool {
+        if let index = index(of: name) { return has(entries[index]) }
+        return others[name] != nil
+    }
+
     /// What setting a name would change; nil where that is its value.
     func change(of name: String, to new: PropertyListValue?) -> ValueChange? {
         let index = index(of: name)
@@ -196,7 +201,7 @@ struct ValueTable: ~Copyable, Sendable {
         }
         for (name, value) in other.others where self[name] != value { differences.updateValue(value, forKey: name) }
         if count == other.count, differences.isEmpty { return [:] }
-        for name in names where other[name] == nil { differences.updateValue(nil, forKey: name) }
+        for name in names where !other.has(name) { differences.updateValue(nil, forKey: name) }
         return differences
     }
 

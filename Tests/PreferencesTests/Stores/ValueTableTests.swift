@@ -45,6 +45,17 @@ struct ValueTableTests {
         #expect(table["a"] == nil && table["b"] == nil && table["f"] == 7 && table.count == 4)
     }
 
+    @Test(arguments: ["{\"a\":[1,\n2],\"b\":\"x\"}", "{\"a\":{\"k\":\n2}\n}", "{\"a\":\n1}"])
+    func anObjectOverSeveralLinesIsWrittenOnOneLineForEachName(text: String) throws {
+        let table = Table()
+        try table.read(text: text)
+        let lines = try table.lines()
+        #expect(lines.count { $0 == "\n" } == table.count)
+        let again = Table()
+        for line in lines.split(separator: "\n") { try again.read(text: String(line)) }
+        #expect(again.dictionary == table.dictionary && table.count > 0)
+    }
+
     @Test
     func differencesAreThoseOfTheValues() throws {
         var random = RandomStoredValues(seed: 7)

@@ -82,7 +82,8 @@ struct JSONScanner {
         reader.offset = start
         do throws(JSONLineError) { _ = try reader.value(nesting: 0) } catch { return false }
         index = reader.offset
-        return true
+        // The text of a value over several lines would not be one line.
+        return !bytes[start..<index].contains(UInt8(ascii: "\n"))
     }
 
     /// A whole number of up to 18 digits, perhaps with a fraction of as many, so that 64 bits or a double hold it.

@@ -1,0 +1,81 @@
+import DurableFile
+import Testing
+
+@testable import Preferences
+
+/// What a file says while a value of it is on its way to be published.
+struct FileContentsTests {
+    private let contents = FileContents()
+    private let values = StoredValues()
+
+    init() {
+        read(#"{"x":1,"y":1}"#, into: contents)
+        values.take(contents.load())
+        contents.adopt(values)
+    }
+
+    private func read(_ line: String, into contents: FileContents) {
+        let reading = Array(line.utf8).withUnsafeBytes { contents.read($0, isFirst: false) }
+        #expect(reading == .complete)
+    }
+
+    /// Another process has compacted the file, which says this.
+    private func replace(with line: String) {
+        let fresh = FileContents()
+        read(line, into: fresh)
+        contents.replace(with: fresh)
+    }
+
+    /// What the source does with the turn.
+    private func publish() {
+        values.set(contents.takeDifferences() ?? [:])
+    }
+
+    @Test
+    func aChangeThatIsTakenBackBeforeItIsPublishedIsNews() throws {
+        read(#"{"x":2}"#, into: contents)
+        let told = try #require(contents.takeDifferences())
+        #expect(told == ["x": 2] && !contents.hasNews)
+        read(#"{"x":1}"#, into: contents)
+        #expect(contents.hasNews)
+        values.set(told)
+        publish()
+        #expect(values["x"] == 1 && !contents.hasNews)
+    }
+
+    @Test
+    func aFileThatIsReplacedBeforeAChangeIsPublishedIsNews() throws {
+        read(#"{"x":2}"#, into: contents)
+        let told = try #require(contents.takeDifferences())
+        replace(with: #"{"x":1,"y":1}"#)
+        #expect(contents.hasNews)
+        values.set(told)
+        publish()
+        #expect(values["x"] == 1)
+    }
+
+    @Test(arguments: [#"{"x":1,"y":1}"#, #"{"y":1}"#])
+    func aFileThatIsReplacedBeforeASetIsPublishedIsNews(line: String) throws {
+        let set = ValueChanges.one("x", 2)
+        let difference = contents.difference(of: set)
+        guard case .published(let changed) = difference else { throw CancellationError() }
+        contents.store(difference, of: set)
+        replace(with: line)
+        #expect(contents.hasNews)
+        values.make(changed)
+        publish()
+        #expect(values["x"] == (line.contains("x") ? 1 : nil) && values["y"] == 1)
+    }
+
+    @Test
+    func aSetThatIsPublishedIsNoNews() {
+        let set = ValueChanges.one("x", 2)
+        let difference = contents.difference(of: set)
+        contents.store(difference, of: set)
+        values.set(2, for: "x")
+        read(#"{"y":1}"#, into: contents)
+        #expect(!contents.hasNews)
+        publish()
+        #expect(values["x"] == 2)
+    }
+}
