@@ -190,6 +190,8 @@ extension PreferenceDeclaration {
     }
 
     /// Returns the value of a stored form; `nil` if it counts as absent.
+    // Inlined, as what it calls: each generic function looks up the type of the optional value, which takes 330 instructions.
+    @inline(__always)
     func decode(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
         let value = try decodeUnchecked(stored)
         if let value, let reason = condition?.reasonToReject(value) {
@@ -199,6 +201,7 @@ extension PreferenceDeclaration {
     }
 
     /// As `decode`, without the rule.
+    @inline(__always)
     func decodeUnchecked(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
         do {
             return try coding.decode(stored)
@@ -235,8 +238,14 @@ extension PreferenceDeclaration {
         do throws(PreferencesError) { return try decode(candidate) != nil } catch { return false }
     }
 
+    @inline(__always)
     private func decode(_ candidate: StoredCandidate) throws(PreferencesError) -> Value? {
         guard candidate.isText, case .string(let text) = candidate.value else { return try decode(candidate.value) }
+        return try decode(text: text, of: candidate)
+    }
+
+    @inline(never)
+    private func decode(text: String, of candidate: StoredCandidate) throws(PreferencesError) -> Value? {
         let error: PreferencesError
         do throws(PreferencesError) {
             return try decode(candidate.value)

@@ -169,16 +169,30 @@ protocol ValueSource: AnyObject, Sendable {
 }
 
 /// A stored value that may answer for a name.
-struct StoredCandidate: Equatable, Sendable {
+///
+/// A class, as a change's candidates are copied a dozen times on their way to an observer.
+final class StoredCandidate: Equatable, Sendable {
     let value: PropertyListValue
     /// Whether the value is text that a person wrote for a declared type.
-    var isText = false
+    let isText: Bool
     /// The layer it stands in; nil for the one that takes the writes.
-    var layer: String?
+    let layer: String?
     /// The source of that layer; nil for a value that isn't stored yet.
-    var source: (any ValueSource)?
+    let source: (any ValueSource)?
 
-    static func == (left: Self, right: Self) -> Bool {
+    init(
+        value: PropertyListValue,
+        isText: Bool = false,
+        layer: String? = nil,
+        source: (any ValueSource)? = nil
+    ) {
+        self.value = value
+        self.isText = isText
+        self.layer = layer
+        self.source = source
+    }
+
+    static func == (left: StoredCandidate, right: StoredCandidate) -> Bool {
         left.value == right.value && left.isText == right.isText && left.layer == right.layer
     }
 
