@@ -84,7 +84,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
         var damage: [LogDamage] = []
         defer { notify(of: damage) }
         try core.withLock { core throws(LogError) in
-            defer { damage = core.damage.takeUnreported() }
+            defer { if core.damage.isUnreported { damage = core.damage.takeUnreported() } }
             try core.reopeningIfStale(body)
         }
     }

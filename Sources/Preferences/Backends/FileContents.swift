@@ -140,7 +140,11 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     var hasNews: Bool { isAwaited || isNews && (isInFlight || hasDifferences) }
 
-    private var hasDifferences: Bool { pending.contains { name, value in published[name] != value } }
+    private var hasDifferences: Bool { pending.contains(where: isDifferent) }
+
+    private func isDifferent(_ entry: (key: String, value: PropertyListValue?)) -> Bool {
+        published[entry.key] != entry.value
+    }
 
     /// What the file says otherwise than is published, which stays pending until it is; call with the turn.
     func takeDifferences() -> [String: PropertyListValue?]? {
@@ -148,12 +152,15 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         isInFlight = false
         own = .empty
         guard !pending.isEmpty else { return nil }
-        guard hasDifferences else {
+        let count = pending.count(where: isDifferent)
+        if count == 0 {
             // Its place is for the next set, so it isn't given away.
             pending.removeAll(keepingCapacity: pending.count < 64)
             return nil
         }
-        pending = pending.filter { name, value in published[name] != value }
+        if count < pending.count {
+            for name in pending.compactMap({ isDifferent($0) ? nil : $0.key }) { pending.removeValue(forKey: name) }
+        }
         return pending
     }
 
