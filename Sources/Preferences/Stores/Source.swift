@@ -427,7 +427,7 @@ extension Source {
                 }
             case .free(let waiter, let reports):
                 waiter?.signal { $0 = true }
-                problems += reports
+                if !reports.isEmpty { problems += reports }
                 break release
             }
         }
