@@ -77,6 +77,8 @@ final class LayerList: Sendable {
     let writableIndex: Int?
     /// What takes the writes.
     let writable: Source?
+    /// As above, not counted: the layers keep it, and of what a weak reference points to, each count takes 75 instructions.
+    let uncountedWritable: Unmanaged<Source>?
     /// Begins the names of what takes the writes, if it shows a part of its source.
     let writablePrefix: String?
     /// Whether there is one layer, and what it holds is what the store reads.
@@ -93,6 +95,7 @@ final class LayerList: Sendable {
         self.layers = layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
         writableIndex = self.layers.firstIndex { !$0.isReadOnly }
         writable = writableIndex.map { [layers = self.layers] in layers[$0].source }
+        uncountedWritable = writable.map { Unmanaged.passUnretained($0) }
         writablePrefix = writableIndex.flatMap { [layers = self.layers] in
             layers[$0].prefix.isEmpty ? nil : layers[$0].prefix
         }

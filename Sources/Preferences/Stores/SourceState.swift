@@ -52,6 +52,7 @@ struct SourceState {
     /// The stores that show one of the names that change.
     ///
     /// Each is locked one call deeper on the stack, so of many scopes only those are that have to be.
+    @inline(__always)
     func cores(showing changes: ShortList<ValueChange>, of source: Source) -> [any SourceUser] {
         hasScopes ? cores.filter { $0.shows(anyOf: changes, of: source) } : cores
     }

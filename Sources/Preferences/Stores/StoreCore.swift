@@ -198,7 +198,7 @@ extension StoreCore {
         node: PreferenceNode? = nil
     ) throws(PreferencesError) -> Bool {
         let list = settledLayers ?? preparedLayers(for: changes)
-        guard let writable = list.writable else { throw PreferencesError(readOnly: list) }
+        guard let writable = list.uncountedWritable else { throw PreferencesError(readOnly: list) }
         guard AnswerDepth.current <= AnswerDepth.limit else {
             throw PreferencesError(loopOver: changes, limit: AnswerDepth.limit)
         }
@@ -219,20 +219,24 @@ extension StoreCore {
     private func commit(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
-        to writable: Source,
+        to writable: Unmanaged<Source>,
         _ node: PreferenceNode?
     ) throws(PreferencesError) -> Bool {
-        let newest = ChangeSubscription.newest
-        if writable.hasEarlySubscriptions {
-            for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
-        }
-        let publication = Publication(
-            origin: .local,
-            announcedUpTo: newest,
-            initiator: ObjectIdentifier(self),
-            node: node
-        )
-        return try writable.commit(changes, if: condition, publication)
+        try writable._withUnsafeGuaranteedRef { writable in
+            Result { () throws(PreferencesError) in
+                let newest = ChangeSubscription.newest
+                if writable.hasEarlySubscriptions {
+                    for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
+                }
+                let publication = Publication(
+                    origin: .local,
+                    announcedUpTo: newest,
+                    initiator: ObjectIdentifier(self),
+                    node: node
+                )
+                return try writable.commit(changes, if: condition, publication)
+            }
+        }.get()
     }
 }
 
@@ -290,6 +294,8 @@ extension PreferencesError {
 // MARK: Publishing
 
 extension StoreCore {
+    // Inlined, as `prepare`: so fewer references are counted.
+    @inline(__always)
     func lock(
         preparing changes: ShortList<ValueChange>,
         of source: Source,
@@ -323,6 +329,7 @@ extension StoreCore {
     /// Makes this store's readers look again for what changes in one of its sources, and its observers be notified.
     ///
     /// Call with the store's lock, which is held until the source has changed.
+    @inline(__always)
     private func prepare(
         _ changes: ShortList<ValueChange>,
         of source: Source,

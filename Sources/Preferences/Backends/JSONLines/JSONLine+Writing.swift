@@ -116,8 +116,14 @@ extension JSONLine {
     }
 
     /// Throws if a line of the changes could not be written, at little cost for small ones.
+    @inline(__always)
     static func check(_ changes: ValueChanges) throws(PreferencesError) {
         if case .one(let name, let value) = changes, 1...1000 ~= name.utf8.count, value?.isShort ?? true { return }
+        try checkEach(changes)
+    }
+
+    @inline(never)
+    private static func checkEach(_ changes: ValueChanges) throws(PreferencesError) {
         var size = 0
         changes.forEach { name, value in
             guard let value else { return }
