@@ -123,8 +123,8 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
-    /// So that nobody can choose names that all have one place.
-    private static let seed = UInt64.random(in: 0 ... .max)
+    /// The seed of the standard library, so that nobody can choose names that all have one place.
+    private static let seed = UInt64(bitPattern: Int64("".hashValue))
 
     @inline(__always)
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
