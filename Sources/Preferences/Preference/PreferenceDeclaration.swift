@@ -299,9 +299,21 @@ extension PreferenceDeclaration {
 }
 
 /// Counts the runs of an update or transaction, with a pause between them that grows and differs from thread to thread.
-struct Retry {
+struct Retry: ~Copyable {
     private static let limit = 64
+    /// How many updates of this process have run so often that others let them go first.
+    private static let starving = Atomic<Int>(0)
+    private static let patience = 16
     private var count = 1
+
+    init() {
+        // Who updates again and again, and slowly, would change what the others read each of their times.
+        if Self.starving.load(ordering: .relaxed) > 0 { Pause.sleep(microseconds: .random(in: 0...1000)) }
+    }
+
+    deinit {
+        if count > Self.patience { Self.starving.wrappingSubtract(1, ordering: .relaxed) }
+    }
 
     mutating func next(name: String?) throws(PreferencesError) {
         guard count < Self.limit else {
@@ -313,6 +325,7 @@ struct Retry {
             )
         }
         count += 1
+        if count == Self.patience + 1 { Self.starving.wrappingAdd(1, ordering: .relaxed) }
         // Every other time at once: the set that was refused has just caught up with the others, and after a pause
         // what is known is old again. The pauses let those through who are faster each time.
         if !count.isMultiple(of: 2) { Pause.sleep(microseconds: .random(in: 0...UInt32(count * count))) }
