@@ -1,8 +1,21 @@
 #if canImport(Darwin) || STANDINS
 public import Foundation
 
+extension PreferenceDeclaration {
+    /// What `UserDefaults.set(_:forKey:)` and `AppStorage` store for the value, if it is a URL of a store over user defaults; `nil`
+    /// for others.
+    func userDefaultsForm(of value: Value) throws -> PropertyListValue? {
+        guard Value.self == URL.self || Value.self == URL?.self, coding.identifier == "native",
+            let url = value as? URL, store.userDefaults != nil
+        else { return nil }
+        return try url.userDefaultsForm()
+    }
+}
+
 extension PreferenceCoding where Value == URL {
-    /// As `UserDefaults.set(_:forKey:)` and `AppStorage` keep a URL: a keyed archive in data.
+    /// A keyed archive in data, as `UserDefaults.set(_:forKey:)` and `AppStorage` store a URL that is no file's.
+    ///
+    /// For stores that aren't user defaults: there URLs are stored as these do, unless a coding is given.
     public static var archivedURL: PreferenceCoding {
         PreferenceCoding(adopting: "archivedURL") { url in
             .data(try url.archived())
@@ -13,7 +26,7 @@ extension PreferenceCoding where Value == URL {
 }
 
 extension PreferenceCoding where Value == URL? {
-    /// As `UserDefaults.set(_:forKey:)` and `AppStorage` keep a URL: a keyed archive in data, nil as not set.
+    /// As above, nil as not set.
     public static var archivedURL: PreferenceCoding {
         PreferenceCoding(adopting: "archivedURL") { url in
             try url.map { .data(try $0.archived()) }
@@ -24,6 +37,14 @@ extension PreferenceCoding where Value == URL? {
 }
 
 extension URL {
+    /// The path of a file, with `~` for the home folder, which may be another at the next start; an archive of what isn't one.
+    fileprivate func userDefaultsForm() throws -> PropertyListValue {
+        let path = path(percentEncoded: false)
+        guard isFileURL, URL(fileURLWithPath: path) == self else { return .data(try archived()) }
+        let home = NSHomeDirectory()
+        return .string(path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path)
+    }
+
     fileprivate func archived() throws -> Data {
         guard let object = NSURL(string: absoluteString) else {
             throw PreferencesError(.unencodable, "the URL can't be archived")

@@ -35,9 +35,12 @@ extension PreferenceStore {
     /// Makes a store over user defaults: those of a suite, or the standard ones.
     ///
     /// Each call makes a store with a cache of its own. Only names that were declared, or set by this store, are listed
-    /// and observed, not what the system or others keep there. Changes by other processes are seen, except for names
-    /// with a dot or a leading `@`, whose changes are seen when this process makes them. Values that `register(defaults:)`
-    /// gave count as stored. A set is in the defaults when it returns, unless another thread is setting just then.
+    /// and observed, not what the system or others keep there. Observers hear of changes by other code on the thread on which
+    /// user defaults tell of them, and of those that key-value observing doesn't tell of (names with a dot or a leading `@`,
+    /// removed domains) soon, on a thread of the library. In a program without a main run loop, what another process changes
+    /// is seen by `update`, by transactions, and after the next change of any user defaults in this one. Values that
+    /// `register(defaults:)` gave count as stored. A set is in the defaults when it returns, unless another thread is setting
+    /// just then.
     public static func userDefaults(_ defaults: UserDefaults) -> PreferenceStore {
         PreferenceStore(SharedUserDefaults(object: defaults), observer: KeyValueObserver.make)
     }

@@ -146,14 +146,25 @@ public struct PreferenceBackendHost: Sendable {
     public let changed: @Sendable () -> Void
     /// Reports what can't be thrown, such as a damaged line; it reaches the store's issue handler.
     public let report: @Sendable (PreferencesError) -> Void
+    /// Says that any value may be outdated, so that a `ReentrantBackend` is asked for each before it is read.
+    let outdated: @Sendable () -> Void
 
     /// Makes a host, as tests of a backend need.
     public init(
         changed: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (PreferencesError) -> Void
     ) {
+        self.init(changed: changed, report: report) {}
+    }
+
+    init(
+        changed: @escaping @Sendable () -> Void,
+        report: @escaping @Sendable (PreferencesError) -> Void,
+        outdated: @escaping @Sendable () -> Void
+    ) {
         self.changed = changed
         self.report = report
+        self.outdated = outdated
     }
 }
 

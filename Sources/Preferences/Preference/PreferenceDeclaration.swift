@@ -98,9 +98,9 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             return declaration.load()
         }
         while true {
-            let (candidates, ticket) = register()
+            let (candidates, ticket, isKept) = register()
             let (value, problems) = read(candidates)
-            let replaced = keep(value, ticket: ticket)
+            let replaced = isKept ? keep(value, ticket: ticket) : nil
             // The value that was replaced ends here, outside of the lock: its deinit may be anybody's code.
             withExtendedLifetime(replaced) {}
             guard !problems.isEmpty else { return value }
@@ -110,14 +110,15 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         }
     }
 
-    /// Registers with Observation, then looks at what is stored; with the ticket to keep what is decoded of it.
-    func register() -> (candidates: StoredCandidates, ticket: UInt64) {
+    /// Registers with Observation, then looks at what is stored; with the ticket to keep what is decoded of it, and whether that
+    /// is allowed.
+    func register() -> (candidates: StoredCandidates, ticket: UInt64, isKept: Bool) {
         while true {
             let registered = signal.currentEpoch
             signal.access()
-            let (candidates, ticket, epoch) = store.core.candidates(for: name, cell: slot, signal: signal)
+            let (candidates, ticket, isKept, epoch) = store.core.candidates(for: name, cell: slot, signal: signal)
             // A change in between ended the epoch that was registered; the next one's end would not be told.
-            if epoch == registered { return (candidates, ticket) }
+            if epoch == registered { return (candidates, ticket, isKept) }
         }
     }
 
@@ -169,12 +170,17 @@ extension PreferenceDeclaration {
         if let reason = condition?.reasonToReject(value) {
             throw PreferencesError(.invalid, name: name, "\(reason); nothing was changed")
         }
-        return try encodeUnchecked(value)
+        return try encodeUnchecked(value, isStored: true)
     }
 
     /// Returns the stored form of a value that need not meet the rule, as a default.
-    func encodeUnchecked(_ value: Value) throws(PreferencesError) -> PropertyListValue? {
+    ///
+    /// - Parameter isStored: Whether it is for the store, which may have a form of its own.
+    func encodeUnchecked(_ value: Value, isStored: Bool = false) throws(PreferencesError) -> PropertyListValue? {
         do {
+            #if canImport(Darwin) || STANDINS
+            if isStored, let stored = try userDefaultsForm(of: value) { return stored }
+            #endif
             return try coding.encode(value)
         } catch var error as PreferencesError {
             error.name = name

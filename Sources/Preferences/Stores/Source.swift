@@ -13,11 +13,13 @@ final class Source: ValueSource {
     /// The backend, if it is a file's, which shares its values.
     private let file: FileBackend?
     private let isInMemory: Bool
+    /// The backend, if its reads may call anybody's code.
+    let reentrant: (any ReentrantBackend)?
     /// Whether the backend is asked for names; not known until it is loaded.
-    private let isAsked: Atomic<Bool>
+    let isAsked: Atomic<Bool>
     /// The handler of the store that was made over this source.
     let issues = IssueReporter()
-    private let state = Lock(SourceState())
+    let state = Lock(SourceState())
     /// What is stored, as stores show it.
     private let values: StoredValues
     /// Whether what is stored was read; it stays so.
@@ -34,6 +36,7 @@ final class Source: ValueSource {
         backend = nil
         isInMemory = true
         file = nil
+        reentrant = nil
         isAsked = Atomic(false)
         values = StoredValues(contents)
         isOpened = Atomic(true)
@@ -45,6 +48,7 @@ final class Source: ValueSource {
         self.backend = backend
         isInMemory = false
         file = backend as? FileBackend
+        reentrant = backend as? any ReentrantBackend
         isAsked = Atomic(true)
         values = StoredValues()
         isOpened = Atomic(false)
@@ -148,10 +152,12 @@ extension Source {
         if !isSettled.load(ordering: .acquiring) {
             do throws(PreferencesError) {
                 try open()
+                askForDoubted(isReading: true)
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
             }
-            isSettled.store(true, ordering: .releasing)
+            // What can't be read yet, and says nothing once it can, is tried at each read.
+            if isOpen || reentrant == nil { isSettled.store(true, ordering: .releasing) }
         }
         askFor(names)
     }
@@ -171,6 +177,10 @@ extension Source {
             let (isFirst, kept) = state.withLock { ($0.failure == nil, $0.kept) }
             guard !isFirst else {
                 if let file { file.adopt(values, taking: contents) } else { values.take(contents) }
+                return finishOpening()
+            }
+            if reentrant != nil {
+                doubtDeclared()
                 return finishOpening()
             }
             // Reads gave defaults after an earlier try had failed: what is there now is a change, but for what was set since.
@@ -200,69 +210,9 @@ extension Source {
     private var host: PreferenceBackendHost {
         PreferenceBackendHost(
             changed: { [weak self] in self?.takeExternalChanges() },
-            report: { [weak self] error in self?.reportOfBackend(error) }
+            report: { [weak self] error in self?.reportOfBackend(error) },
+            outdated: { [weak self] in self?.doubt() }
         )
-    }
-}
-
-// MARK: Names that are asked for
-
-extension Source {
-    /// Asks the backend for names that it was not asked for yet.
-    private func askFor(_ names: some Collection<String> & Sendable) {
-        guard isOpen, isUnknown(names) else { return }
-        do throws(PreferencesError) {
-            try withTurn { (_) throws(PreferencesError) in askWithTurn(for: names) }
-        } catch {
-            // The thread is at the backend already, further up its stack: the name reads as absent.
-        }
-    }
-
-    /// As above, with the turn; nobody has read these names, so nobody is notified.
-    private func askWithTurn(for names: some Collection<String> & Sendable) {
-        let names = state.withLock { $0.unknown(among: names) }
-        guard !names.isEmpty, let backend else { return }
-        var new = ShortList<ValueChange>()
-        for (name, value) in backend.values(for: names) where names.contains(name) {
-            new.append(ValueChange(name: name, to: value))
-        }
-        state.withLock { state in
-            // Nobody has to look again; but no snapshot may see a part of them.
-            var nobody = Publications()
-            change(
-                new,
-                for: state.cores(showing: new, of: self),
-                preparing: ShortList(),
-                Publication(origin: .external),
-                &nobody
-            )
-            state.known.formUnion(names)
-        }
-    }
-
-    /// What the backend has under the names that stores declared; with the turn.
-    private func askForAll() -> [String: PropertyListValue] {
-        guard let backend, isAsked.load(ordering: .acquiring) else { return [:] }
-        let names = state.withLock { $0.unknown(among: self.names(of: $0.cores)) }
-        state.withLock { $0.known.formUnion(names) }
-        return names.isEmpty ? [:] : backend.values(for: names).filter { names.contains($0.key) }
-    }
-
-    /// Whether the backend was not asked for a name that it would tell of only then.
-    func isUnknown(_ name: String) -> Bool { isUnknown(CollectionOfOne(name)) }
-
-    private func isUnknown(_ names: some Collection<String> & Sendable) -> Bool {
-        isAsked.load(ordering: .acquiring) && state.withLock { !$0.unknown(among: names).isEmpty }
-    }
-
-    /// Asks for the names that any store over this source declared or observes.
-    func prepareDeclared() {
-        prepare(EmptyCollection())
-        if isAsked.load(ordering: .acquiring) { askFor(names(of: cores)) }
-    }
-
-    private func names(of cores: [any SourceUser]) -> Set<String> {
-        cores.reduce(into: []) { $0.formUnion($1.names(in: self)) }
     }
 }
 
@@ -276,13 +226,16 @@ extension Source {
         _ own: Publication
     ) throws(PreferencesError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
+        if isAsked.load(ordering: .acquiring) { try revalidate(changes, condition) }
         let isStored = try withTurn { (publications) throws(PreferencesError) -> Bool? in
             do throws(PreferencesError) { try load(&publications) } catch {
                 try keep(changes, if: condition, because: error, own, &publications)
                 return nil
             }
             // If the backend could not be loaded before, it was not asked for these.
-            if isAsked.load(ordering: .acquiring) { askWithTurn(for: changes.dictionary.keys) }
+            if isAsked.load(ordering: .acquiring), reentrant == nil {
+                askWithTurn(for: changes.dictionary.keys, &publications)
+            }
             let commit: FileBackend.Commit
             do throws(PreferencesError) {
                 commit =
@@ -335,6 +288,7 @@ extension Source {
 
     /// Takes in what others changed, now or, where another thread is at the backend, when that one leaves it.
     func takeExternalChanges() {
+        if reentrant != nil, !isOpen { return reopen() }
         guard state.withLock({ $0.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }) else { return }
         var publications = Publications()
         leave(&publications)
@@ -384,7 +338,7 @@ extension Source {
 
 extension Source {
     /// Runs `body` while no other thread is at the backend; then does what the backend asked for, and notifies.
-    private func withTurn<Result>(
+    func withTurn<Result>(
         _ body: (inout Publications) throws(PreferencesError) -> Result
     ) throws(PreferencesError) -> Result {
         try claim()
@@ -454,7 +408,7 @@ extension Source {
 // MARK: Publishing
 
 extension Source {
-    private func publishExternal(_ changes: [String: PropertyListValue?], into publications: inout Publications) {
+    func publishExternal(_ changes: [String: PropertyListValue?], into publications: inout Publications) {
         if !changes.isEmpty { publish(.several(changes), nil, Publication(origin: .external), into: &publications) }
     }
 
@@ -483,7 +437,7 @@ extension Source {
     }
 
     /// Changes the values while all stores are locked, one after the other in the order of their age.
-    private func change(
+    func change(
         _ changes: ShortList<ValueChange>,
         for cores: [any SourceUser],
         from index: Int = 0,

@@ -11,8 +11,7 @@ struct SourceState {
     private(set) var cores: [any SourceUser] = []
     /// What was set while the backend could not be opened.
     var kept: [String: PropertyListValue?] = [:]
-    /// The names that the backend was asked for, if it is asked for names.
-    var known: Set<String> = []
+    var asked = AskedNames()
     /// Where `flush` syncs, so that it blocks no thread of the caller's.
     private(set) lazy var syncWorker = WorkerThread(isBlocking: true)
     private var isReported = false
@@ -35,11 +34,6 @@ struct SourceState {
     mutating func isFirstReport() -> Bool {
         defer { isReported = true }
         return !isReported
-    }
-
-    /// Which of the names the backend must be asked for before they are read.
-    func unknown(among names: some Collection<String>) -> Set<String> {
-        names.isEmpty ? [] : Set(names).subtracting(known)
     }
 
     mutating func attach(_ core: any SourceUser) {

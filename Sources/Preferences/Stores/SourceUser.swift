@@ -1,3 +1,5 @@
+internal import DurableFile
+
 /// A store, as the sources know it that it shows.
 protocol SourceUser: AnyObject, Sendable {
     /// Counts up over the process: the locks of several stores are taken in this order.
@@ -20,7 +22,9 @@ protocol SourceUser: AnyObject, Sendable {
         _ body: (inout Publications) -> Void
     )
 
-    /// Delivers what waits; call without a lock, as what follows.
+    /// Makes every later read look at the sources; call without a lock, as what follows.
+    func forgetValues()
+    /// Delivers what waits.
     func deliver()
     func report(_ error: PreferencesError)
     /// Notifies who wants to know before a set of a source, up to a subscription's number.
@@ -43,10 +47,16 @@ struct Publications {
     // Made when there is something, as for most sets there is nothing.
     private var work: Work?
 
-    private final class Work {
+    private final class Work: @unchecked Sendable {  // not changed any more once it is sent
         var signals = PreferenceSignals()
         var deliverers: [any SourceUser] = []
         var hidden: [(core: any SourceUser, error: PreferencesError)] = []
+
+        func send() {
+            signals.send()
+            for core in deliverers { core.deliver() }
+            for (core, error) in hidden { core.report(error) }
+        }
     }
 
     private mutating func add(_ body: (Work) -> Void) {
@@ -68,10 +78,10 @@ struct Publications {
     }
 
     /// Tells Observation and the observers; call without any lock.
-    func send() {
-        guard let work else { return }
-        work.signals.send()
-        for core in work.deliverers { core.deliver() }
-        for (core, error) in work.hidden { core.report(error) }
+    func send() { work?.send() }
+
+    /// Does so on a thread of the library.
+    func sendElsewhere() {
+        if let work { WorkerThread().run { work.send() } }
     }
 }

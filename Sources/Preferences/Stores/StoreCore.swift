@@ -131,20 +131,25 @@ extension StoreCore {
         return state.withLock { _ in body(list) }
     }
 
-    /// What may answer for a name, for a read whose slot is stale: with the ticket to fill it, and the epoch of the name.
+    /// What may answer for a name, for a read whose slot is stale: with the ticket to fill it, whether that is
+    /// allowed, and the epoch of the name.
     func candidates(for name: String, cell: PreferenceCell, signal: PreferenceSignal)
-        -> (StoredCandidates, ticket: UInt64, epoch: Int)
+        -> (StoredCandidates, ticket: UInt64, isKept: Bool, epoch: Int)
     {
         let list = preparedLayers(CollectionOfOne(name))
-        return state.withLock { _ in
+        let (candidates, ticket, epoch) = state.withLock { _ in
             let ticket = cell.ticket
             return (list.candidates(for: name), ticket, signal.noteRead())
         }
+        // After the ticket: what becomes doubtful later makes the slot stale again.
+        let isKept = list.isSettled.load(ordering: .acquiring) || !list.isDoubted(name)
+        return (candidates, ticket, isKept, epoch)
     }
 
     /// What an update may read under a name; throws where that can't be read.
     func base(for name: String) throws(PreferencesError) -> StoredCandidates {
         try checkRead()
+        for layer in layers.layers { layer.source.revalidate(CollectionOfOne(layer.spelled(name))) }
         return read(CollectionOfOne(name)) { list in
             list.candidates(from: list.base) { list.layers[$0].value(of: name) }
         }
@@ -153,6 +158,7 @@ extension StoreCore {
     /// What a transaction may read.
     func snapshot() -> StoreSnapshot {
         prepareDeclared()
+        for layer in layers.layers { layer.source.revalidateDeclared() }
         return read(EmptyCollection()) { StoreSnapshot(of: $0) }
     }
 
@@ -241,6 +247,10 @@ extension StoreCore {
 }
 
 extension LayerList {
+    fileprivate func isDoubted(_ name: String) -> Bool {
+        layers.contains { $0.source.isDoubted($0.spelled(name)) }
+    }
+
     /// Whether the backend that takes the writes says that an administrator decides about a name.
     func isManagedByBackend(_ name: String) -> Bool {
         writableLayer.map { $0.source.isManaged($0.spelled(name)) } ?? false
@@ -317,6 +327,8 @@ extension StoreCore {
             layer.source === source && changes.firstResult { layer.preferenceName(of: $0.name) } != nil
         }
     }
+
+    func forgetValues() { state.withLock { $0.forgetValues() } }
 
     func names(in source: Source) -> Set<String> {
         let names = state.withLock { Set($0.names) }

@@ -25,7 +25,7 @@ struct ContractTests {
     func userDefaultsBackendsOverOneDomainKeepTheContractButForKnownLosses() async throws {
         do {
             try await PreferenceBackendContract.verify {
-                let domain = SharedDomain(defaults: ObservableDefaults())
+                let domain = SharedDomain(ObservableDefaults())
                 return PreferenceBackendPlace { WholeDomain(domain.defaults) }
             }
             Issue.record("user defaults keep more than was known")
@@ -51,17 +51,13 @@ struct ContractTests {
     ]
 }
 
-private struct SharedDomain: @unchecked Sendable {  // the defaults are thread-safe
-    let defaults: ObservableDefaults
-}
-
 extension CloudLimits {
     /// For the contract's own names and values, some of which are longer than the cloud takes.
     fileprivate static let none = CloudLimits(nameSize: .max, nameCount: .max, size: .max)
 }
 
-/// A backend over user defaults used as a store does that uses every name of the domain: it asks for each before it
-/// compares, and writes once the lock is released.
+/// A backend over user defaults used as a store does that uses every name of the domain: it reads before it compares, and
+/// writes once the lock is released.
 private final class WholeDomain: PreferenceBackend {
     private let backend: UserDefaultsBackend
     private let watch: DefaultsWatch
@@ -75,13 +71,14 @@ private final class WholeDomain: PreferenceBackend {
         ) { [watch] _, deliver in watch.observer(deliver) }
     }
 
-    /// Asks for the names that somebody wrote since, and tells what they hold.
+    /// Reads the names that somebody wrote, and tells what new ones hold.
     private func discover(_ others: some Sequence<String>) -> [String: PropertyListValue?] {
-        let new = names.withLock { names in
+        let (all, new) = names.withLock { names in
             let new = Set(watch.writes).union(others).subtracting(names)
             names.formUnion(new)
-            return new
+            return (names, new)
         }
+        _ = backend.revalidate(all)
         return backend.values(for: new).mapValues { $0 }
     }
 

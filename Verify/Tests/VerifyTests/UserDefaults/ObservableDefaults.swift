@@ -3,16 +3,30 @@ import Foundation
 
 @testable import Preferences
 
-/// Foundation's user defaults that tell of each change as Apple's do: inside `set`, on the setting thread.
+/// Foundation's user defaults that tell of changes as Apple's do.
 ///
-/// Each has a domain of its own, which nothing writes to a disk unless it is synchronized.
+/// A set here calls who observes the name inside `set`, on the setting thread, and then posts `didChangeNotification`. What another
+/// process sets is delivered from within the next read, whoever reads what, or by the main run loop, and posts no notification.
+/// The removal of a domain is only posted. Each has a domain of its own, which nothing writes to a disk unless it is
+/// synchronized.
 final class ObservableDefaults: UserDefaults {
     let watch = DefaultsWatch()
+    let domain = "verify." + UUID().uuidString
 
     init() {
         // Nil for names that stand for other domains only.
         // swift-format-ignore: NeverForceUnwrap
-        super.init(suiteName: "verify." + UUID().uuidString)!
+        super.init(suiteName: domain)!
+    }
+
+    override func object(forKey name: String) -> Any? {
+        watch.willRead()
+        return super.object(forKey: name)
+    }
+
+    override func objectIsForced(forKey name: String) -> Bool {
+        watch.deliverWaiting()
+        return watch.isForced(name)
     }
 
     override func set(_ value: Any?, forKey name: String) {
@@ -26,40 +40,78 @@ final class ObservableDefaults: UserDefaults {
         watch.did(name)
     }
 
-    override func objectIsForced(forKey name: String) -> Bool { watch.isForced(name) }
+    override func synchronize() -> Bool { watch.isSynchronizable }
+
+    /// Sets a value as another process does.
+    func setElsewhere(_ value: Any?, forKey name: String) {
+        super.set(value, forKey: name)
+        watch.wait(name)
+    }
+
+    /// Removes all values, as `removePersistentDomain(forName:)` and `defaults delete` do.
+    func removeDomain(of names: String...) {
+        for name in names { super.removeObject(forKey: name) }
+        DefaultsWatch.post()
+    }
 
     /// A store over these, which hears of changes of the names that key-value observing takes.
-    func store(protection: DataProtection = .none, sizeLimit: UserDefaultsSizeLimit = .platform) -> PreferenceStore {
+    ///
+    /// - Parameter runLater: How names are read again after a notification; at once, so that nothing depends on other threads.
+    func store(
+        protection: DataProtection = .none,
+        sizeLimit: UserDefaultsSizeLimit = .platform,
+        patience: Duration = .seconds(3600),
+        runLater: @escaping UserDefaultsBackend.RunLater = { $0() }
+    ) -> PreferenceStore {
         PreferenceStore(
-            SharedUserDefaults(object: self),
-            protection: protection,
-            sizeLimit: sizeLimit
-        ) { [watch] _, deliver in watch.observer(deliver) }
+            backend: UserDefaultsBackend(
+                SharedUserDefaults(object: self),
+                protection: protection,
+                sizeLimit: sizeLimit,
+                patience: patience,
+                runLater: runLater
+            ) { [watch] _, deliver in watch.observer(deliver) }
+        )
     }
+}
+
+/// Such defaults, to be taken to other threads.
+struct SharedDomain: @unchecked Sendable {  // "The UserDefaults class is thread-safe", says its documentation
+    let defaults: ObservableDefaults
+    init(_ defaults: ObservableDefaults) { self.defaults = defaults }
 }
 
 /// Who observes some defaults, and what became of them.
 final class DefaultsWatch: Sendable {
     private struct State {
-        var observers: [Weak] = []
+        var observers: [FakeObserver] = []
         var writes: [String] = []
+        var reads = 0
         var forced: Set<String> = []
+        /// The names that another process has set, and nobody was told of.
+        var waiting: [String] = []
+        var onRead: (@Sendable (Int) -> Void)?
         var onWrite: (@Sendable (String) -> Void)?
         var onChange: [@Sendable () -> Void] = []
-    }
-
-    private struct Weak {
-        weak var observer: FakeObserver?
+        var onDelivery: (@Sendable (String) -> Void)?
+        var isSynchronizable = true
     }
 
     private let state = Lock(State())
 
-    /// The names that were written, in order, by whomever.
+    /// The names that were written here, in order, by whomever.
     var writes: [String] { state.withLock { $0.writes } }
-    var observerCount: Int { state.withLock { $0.observers.count { $0.observer != nil } } }
+    /// How often a value was read.
+    var reads: Int { state.withLock { $0.reads } }
+    var observerCount: Int { state.withLock { $0.observers.count } }
+    var isSynchronizable: Bool { state.withLock { $0.isSynchronizable } }
 
     func force(_ name: String) { state.withLock { _ = $0.forced.insert(name) } }
     func isForced(_ name: String) -> Bool { state.withLock { $0.forced.contains(name) } }
+    func failToSynchronize() { state.withLock { $0.isSynchronizable = false } }
+
+    /// Calls `body` in each read, before it, with the number of reads.
+    func onRead(_ body: (@Sendable (Int) -> Void)?) { state.withLock { $0.onRead = body } }
 
     /// Calls `body` in each write before it happens.
     func onWrite(_ body: (@Sendable (String) -> Void)?) { state.withLock { $0.onWrite = body } }
@@ -67,38 +119,75 @@ final class DefaultsWatch: Sendable {
     /// Calls `body` after each write.
     func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onChange.append(body) } }
 
+    /// Calls `body` as somebody's own key-value observer of all names, when what another process set is delivered.
+    func onDelivery(_ body: (@Sendable (String) -> Void)?) { state.withLock { $0.onDelivery = body } }
+
     func observer(_ deliver: @escaping @Sendable (String) -> Void) -> FakeObserver {
-        let observer = FakeObserver(deliver)
-        state.withLock { $0.observers.append(Weak(observer: observer)) }
+        let observer = FakeObserver(of: self, deliver)
+        state.withLock { $0.observers.append(observer) }
         return observer
     }
 
+    /// Delivers what waits, as a read does, and the main run loop.
+    func deliverWaiting() {
+        let (names, observers, body) = state.withLock { state in
+            (exchange(&state.waiting, with: []), state.observers, state.onDelivery)
+        }
+        for name in names {
+            for observer in observers { observer.deliver(name) }
+            body?(name)
+        }
+    }
+
+    fileprivate func remove(_ observer: FakeObserver) {
+        state.withLock { $0.observers.removeAll { $0 === observer } }
+    }
+
+    fileprivate func willRead() {
+        let (reads, body) = state.withLock { state in
+            state.reads += 1
+            return (state.reads, state.onRead)
+        }
+        body?(reads)
+        deliverWaiting()
+    }
+
+    fileprivate func wait(_ name: String) { state.withLock { $0.waiting.append(name) } }
     fileprivate func will(_ name: String) { state.withLock { $0.onWrite }?(name) }
 
     fileprivate func did(_ name: String) {
         let observers = state.withLock { state in
             state.writes.append(name)
-            return state.observers.compactMap(\.observer)
+            return state.observers
         }
         for observer in observers { observer.deliver(name) }
         for body in state.withLock({ $0.onChange }) { body() }
+        Self.post()
+    }
+
+    fileprivate static func post() {
         NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
     }
 }
 
-/// Delivers changes of the names that it was told to observe, and no others.
+/// Delivers changes of the names that it was told to observe, and no others, until it is stopped.
 final class FakeObserver: UserDefaultsObserving {
     private let names = Lock<Set<String>>([])
+    private let watch: DefaultsWatch
     private let body: @Sendable (String) -> Void
 
-    init(_ body: @escaping @Sendable (String) -> Void) {
+    init(of watch: DefaultsWatch, _ body: @escaping @Sendable (String) -> Void) {
+        self.watch = watch
         self.body = body
     }
 
     func observe(_ name: String) {
         precondition(SharedUserDefaults.canObserve(name))
-        names.withLock { _ = $0.insert(name) }
+        guard names.withLock({ $0.insert(name).inserted }) else { return }
+        watch.deliverWaiting()
     }
+
+    func stop() { watch.remove(self) }
 
     func deliver(_ name: String) {
         if names.withLock({ $0.contains(name) }) { body(name) }

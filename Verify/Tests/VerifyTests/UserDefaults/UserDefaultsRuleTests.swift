@@ -137,6 +137,206 @@ struct UserDefaultsRuleTests {
         observation.cancel()
     }
 
+    /// A widget or an extension has no application, and is not told when the device is unlocked.
+    @Test
+    func readsFindTheValuesOnceTheDeviceIsUnlockedThoughNobodySaysSo() throws {
+        defaults.set(7, forKey: "n")
+        defaults.set(8, forKey: "other")
+        let isLocked = Lock(true)
+        let store = defaults.store(protection: DataProtection { isLocked.withLock { $0 } })
+        let issues = Log<PreferencesError>()
+        store.issueHandler = { issues.append($0) }
+        let preference = Preference("n", default: 0, in: store)
+        let other = Preference("other", default: 0, in: store)
+        let changes = Log<Int>()
+        let observation = other.observe { changes.append($0.new) }
+        #expect(preference.value + preference.value + other.value == 0)
+        #expect(issues.all.map(\.code) == [.unavailable])
+        isLocked.withLock { $0 = false }
+        #expect(preference.value == 7)
+        while changes.all.isEmpty { usleep(100) }
+        #expect(changes.all == [8])
+        #expect(other.value == 8)
+        try preference.update { $0 += 1 }
+        #expect(defaults.integer(forKey: "n") == 8)
+        observation.cancel()
+    }
+
+    @Test
+    func firstWriteAfterTheUnlockingTakesInWhatIsThere() throws {
+        defaults.set(7, forKey: "n")
+        let isLocked = Lock(true)
+        let store = defaults.store(protection: DataProtection { isLocked.withLock { $0 } })
+        store.issueHandler = { _ in }
+        let preference = Preference("n", default: 0, in: store)
+        #expect(preference.value == 0)
+        isLocked.withLock { $0 = false }
+        try preference.update { $0 += 1 }
+        #expect(preference.value == 8)
+    }
+
+    @Test
+    func containerIsAskedForWhenItIsNeededAndForAppGroupsAlone() {
+        let asked = Log<String>()
+        let protections = ["com.example.suite", "group.example"].map { name in
+            DataProtection.suite(name) { group in
+                asked.append(group)
+                return nil
+            }
+        }
+        #expect(asked.all == [])
+        #expect(protections.allSatisfy { !$0.isLocked() })
+        #expect(asked.all == ["group.example"])
+    }
+
+    @Test
+    func setOfARegisteredValueIsStoredOnce() {
+        defaults.register(defaults: ["n": 5])
+        let preference = Preference("n", default: 0, in: defaults.store())
+        #expect(preference.value == 5)
+        let changes = Log<Int>()
+        let observation = preference.observe { changes.append($0.new) }
+        preference.value = 5
+        preference.value = 5
+        #expect(defaults.watch.writes == ["n"])
+        #expect(changes.all == [])
+        // What the next version registers.
+        defaults.register(defaults: ["n": 7])
+        #expect(preference.value == 5)
+        #expect(defaults.integer(forKey: "n") == 5)
+        preference.reset()
+        #expect(preference.value == 7)
+        #expect(defaults.watch.writes == ["n", "n"])
+        observation.cancel()
+    }
+
+    /// The value in the domain may be another's, whom nobody has heard of.
+    @Test
+    func setAfterAForeignOneIsWritten() {
+        let preference = Preference("n", default: 0, in: defaults.store())
+        preference.value = 5
+        defaults.set(6, forKey: "n")
+        defaults.set(5, forKey: "n")
+        preference.value = 5
+        preference.value = 5
+        #expect(defaults.watch.writes == ["n", "n", "n", "n"])
+    }
+
+    @Test
+    func flushThrowsWhileAnotherThreadsWriteIsStuck() async throws {
+        let store = defaults.store(patience: .zero)
+        let preference = Preference("n", default: 0, in: store)
+        try await store.flush()
+        let writer = try await stuckWriter(of: preference)
+        preference.value = 2
+        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        #expect(error?.code == .notDurable)
+        writer.release()
+        await writer.end()
+        try await store.flush()
+        #expect(defaults.integer(forKey: "n") == 2)
+    }
+
+    @Test
+    func flushWaitsForAnotherThreadsWrite() async throws {
+        let store = defaults.store()
+        let preference = Preference("n", default: 0, in: store)
+        let writer = try await stuckWriter(of: preference)
+        preference.value = 2
+        let log = Log<String>()
+        let flush = Task {
+            try await store.flush()
+            log.append("flushed")
+        }
+        log.append("released")
+        writer.release()
+        try await flush.value
+        #expect(log.all == ["released", "flushed"])
+        #expect(defaults.integer(forKey: "n") == 2)
+        await writer.end()
+    }
+
+    @Test
+    func flushThrowsWhereSynchronizingFails() async throws {
+        let store = defaults.store()
+        store["n"] = 1
+        defaults.watch.failToSynchronize()
+        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        #expect(error?.code == .notDurable)
+    }
+
+    /// A thread that sets a preference to 1 and is stuck in an observer of user defaults.
+    private func stuckWriter(of preference: Preference<Int>) async throws -> StuckWriter {
+        let writer = StuckWriter()
+        defaults.watch.onWrite { [watch = defaults.watch] _ in
+            watch.onWrite(nil)
+            writer.arrive()
+        }
+        Thread.detachNewThread {
+            preference.value = 1
+            writer.finish()
+        }
+        await writer.start()
+        return writer
+    }
+
+    /// As `defaults write` stores what is given without a type.
+    @Test(arguments: [("YES", true), ("no", false), ("true", true), ("FALSE", false), ("1", true), ("0", false)])
+    func textOfABooleanIsRead(text: String, value: Bool) {
+        defaults.set(text, forKey: "flag")
+        #expect(Preference("flag", default: !value, in: defaults.store()).value == value)
+    }
+
+    @Test
+    func textOfANumberIsRead() {
+        defaults.set("5", forKey: "integer")
+        defaults.set("2.5", forKey: "real")
+        let store = defaults.store()
+        #expect(Preference("integer", default: 0, in: store).value == 5)
+        #expect(Preference("real", default: 0.0, in: store).value == 2.5)
+    }
+
+    @Test(arguments: [
+        "https://example.com/a?b=c#d", "mailto:me@example.com", "file:///etc/hosts", "file:///no/such/folder/",
+        "file:///with%20space/%C3%A9", "file://server/share", "relative/path", "file:///a?query",
+    ])
+    func urlIsStoredAsUserDefaultsDoAndBothAreRead(text: String) throws {
+        let url = try #require(URL(string: text))
+        let store = defaults.store()
+        let preference = Preference("url", default: URL(fileURLWithPath: "/"), in: store)
+        let optional = Preference<URL?>("url", in: store)
+        preference.value = url
+        #expect(preference.value == url)
+        #expect(optional.value == url)
+        let stored = try #require(defaults.url(forKey: "url"))
+        #expect(stored == url)
+        defaults.removeObject(forKey: "url")
+        defaults.set(text, forKey: "url")  // as the first edition stored it
+        #expect(preference.value == url)
+        try optional.update { $0 = $0?.appending(path: "more") }
+        #expect(defaults.url(forKey: "url") == url.appending(path: "more"))
+        optional.value = nil
+        #expect(defaults.object(forKey: "url") == nil)
+    }
+
+    @Test
+    func fileAtHomeIsStoredWithATilde() {
+        let preference = Preference("url", default: URL(fileURLWithPath: "/"), in: defaults.store())
+        let file = URL(fileURLWithPath: NSHomeDirectory()).appending(path: "Documents/a.txt")
+        preference.value = file
+        #expect(defaults.string(forKey: "url") == "~/Documents/a.txt")
+        #expect(preference.value == file)
+        #expect(Preference("other", default: file, in: .inMemory()).value == file)
+    }
+
+    @Test
+    func otherStoresKeepUrlsAsText() throws {
+        let store = PreferenceStore.inMemory()
+        let url = try #require(URL(string: "https://example.com"))
+        Preference("url", default: URL(fileURLWithPath: "/"), in: store).value = url
+        #expect(store["url"] == "https://example.com")
+    }
+
     @Test
     func fileThatIsThereAndCanNotBeOpenedIsLocked() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -190,5 +390,25 @@ struct UserDefaultsRuleTests {
         #expect(volume.value == 7)
         #expect(volume.source == .layer("arguments"))
         #expect(store.names.isEmpty)
+    }
+}
+
+/// A thread that waits within a set until it is released.
+private final class StuckWriter: Sendable {
+    private enum Phase { case starting, stuck, released, ended }
+    private let phase = Condition(Phase.starting)
+
+    func arrive() {
+        phase.signal { $0 = .stuck }
+        phase.wait { $0 == .released ? .done(()) : .until(nil) }
+    }
+
+    func release() { phase.signal { $0 = .released } }
+    func finish() { phase.signal { $0 = .ended } }
+    func start() async { await reach(.stuck) }
+    func end() async { await reach(.ended) }
+
+    private func reach(_ goal: Phase) async {
+        while phase.withLock({ $0 != goal }) { await Task.yield() }
     }
 }

@@ -1,0 +1,211 @@
+internal import DurableFile
+internal import Synchronization
+
+// Backends that are asked name by name, as user defaults are, and those whose reads may call anybody's code.
+
+/// A backend over a framework that may call anybody's code from inside a read.
+///
+/// So `values(for:)`, `refresh` and `apply`, which are called with the source's turn, know only what `revalidate` read before
+/// without it.
+protocol ReentrantBackend: PreferenceBackend {
+    /// Reads what is stored under some names, which are in use from then on; true if `refresh` has something to tell.
+    ///
+    /// Called without a lock or a turn, after `load`, on any thread and several at once.
+    func revalidate(_ names: Set<String>) -> Bool
+
+    /// Whether nothing has happened since these names were read that may have changed their values.
+    func isCurrent(_ names: Set<String>) -> Bool
+}
+
+extension Source {
+    /// Asks the backend for names that it was not asked for yet, and for those whose values may be outdated.
+    ///
+    /// - Parameter isReading: Whether the caller reads, and may hold a lock, so that observers of what was outdated are not
+    ///   called here.
+    func askFor(_ names: some Collection<String> & Sendable, isReading: Bool = true) {
+        for attempt in 1...Self.attempts {
+            guard isOpen, isUnknown(names) else { return }
+            if let reentrant, reentrant.revalidate(state.withLock({ $0.asked.unknown(among: names) })), isReading {
+                WorkerThread().run { [weak self] in self?.takeExternalChanges() }
+            }
+            do throws(PreferencesError) {
+                var changes = Publications()
+                let isDone = try withTurn { (_) throws(PreferencesError) in
+                    askWithTurn(for: names, isLast: attempt == Self.attempts, &changes)
+                }
+                if isReading { changes.sendElsewhere() } else { changes.send() }
+                if isDone { return }
+            } catch {
+                // The thread is at the backend already, further up its stack: the name reads as absent.
+                return
+            }
+        }
+    }
+
+    /// After so many times outdated values have to do, and aren't kept.
+    private static var attempts: Int { 8 }
+
+    /// Asks with the turn; false where something happened since the backend read the names.
+    ///
+    /// Nobody has read new names, so nobody is notified of these.
+    @discardableResult
+    func askWithTurn(
+        for names: some Collection<String> & Sendable,
+        isLast: Bool = false,
+        _ publications: inout Publications
+    ) -> Bool {
+        guard let backend else { return true }
+        let before = state.withLock { $0.asked }
+        let unknown = before.unknown(among: names)
+        guard !unknown.isEmpty else { return true }
+        let isCurrent = reentrant?.isCurrent(unknown) ?? true
+        guard isCurrent || isLast else { return false }
+        let values = backend.values(for: unknown)
+        var new = ShortList<ValueChange>()
+        var shown: [String: PropertyListValue?] = [:]
+        for name in unknown {
+            if before.doubted.contains(name) {
+                shown.updateValue(values[name], forKey: name)
+            } else if let value = values[name] {
+                new.append(ValueChange(name: name, to: value))
+            }
+        }
+        publishExternal(shown, into: &publications)
+        return state.withLock { state in
+            // Nobody has to look again; but no snapshot may see a part of them.
+            var nobody = Publications()
+            let cores = state.cores(showing: new, of: self)
+            change(new, for: cores, preparing: ShortList(), Publication(origin: .external), &nobody)
+            guard isCurrent, state.asked.doubts == before.doubts else { return false }
+            state.asked.know(unknown)
+            return true
+        }
+    }
+
+    /// What the backend has under the names that stores declared; with the turn.
+    func askForAll() -> [String: PropertyListValue] {
+        guard let backend, isAsked.load(ordering: .acquiring) else { return [:] }
+        let names = state.withLock { state in
+            let names = state.asked.unknown(among: self.names(of: state.cores))
+            state.asked.know(names)
+            return names
+        }
+        return names.isEmpty ? [:] : backend.values(for: names).filter { names.contains($0.key) }
+    }
+
+    /// Whether the backend was not asked for a name that it would tell of only then.
+    func isUnknown(_ name: String) -> Bool { isUnknown(CollectionOfOne(name)) }
+
+    private func isUnknown(_ names: some Collection<String> & Sendable) -> Bool {
+        isAsked.load(ordering: .acquiring) && state.withLock { !$0.asked.unknown(among: names).isEmpty }
+    }
+
+    /// Asks for the names that any store over this source declared or observes.
+    func prepareDeclared() {
+        prepare(EmptyCollection())
+        if isAsked.load(ordering: .acquiring) { askFor(names(of: cores)) }
+    }
+
+    private func names(of cores: [any SourceUser]) -> Set<String> {
+        cores.reduce(into: []) { $0.formUnion($1.names(in: self)) }
+    }
+}
+
+// MARK: Values that may be outdated
+
+extension Source {
+    /// Whether what is read of a name just now must not be kept: it may be outdated, and the backend won't say so.
+    func isDoubted(_ name: String) -> Bool { reentrant != nil && (!isOpen || isUnknown(name)) }
+
+    /// Notes that any value that was read may be outdated: each name is asked for again before it is read.
+    func doubt() {
+        // In this order: who keeps a value between the two is made to look again, and who does so later asks first.
+        let cores = state.withLock { state in state.asked.doubtAll() ? state.cores : [] }
+        for core in cores { core.forgetValues() }
+    }
+
+    /// As above, of all names that stores have, which were read before the backend could be opened; with the turn.
+    func doubtDeclared() {
+        let cores = cores
+        let names = names(of: cores)
+        state.withLock { $0.asked.doubt(names) }
+        for core in cores { core.forgetValues() }
+    }
+
+    /// Takes in what others changed under some names, though nobody may have told of it.
+    func revalidate(_ names: some Collection<String>) {
+        guard let reentrant, isOpen, reentrant.revalidate(Set(names)) else { return }
+        takeExternalChanges()
+    }
+
+    /// As above, of all that was declared.
+    func revalidateDeclared() {
+        if reentrant != nil { revalidate(names(of: cores)) }
+    }
+
+    /// Has the backend, if its reads may call anybody's code, read what a commit depends on, which it then returns.
+    @inline(never)
+    func revalidate(_ changes: ValueChanges, _ condition: PreferenceCondition?) throws(PreferencesError) {
+        guard let reentrant else { return }
+        try open()
+        var names = Set(changes.dictionary.keys)
+        if let condition {
+            names.formUnion(condition.values.keys)
+            if condition.isComplete { names.formUnion(state.withLock { $0.asked.all }) }
+        }
+        askFor(names, isReading: false)
+        _ = reentrant.revalidate(names)  // which `apply` tells of
+    }
+
+    /// Tries to open the backend, which says that this may be possible now.
+    func reopen() {
+        do throws(PreferencesError) {
+            try open()
+        } catch {
+            // It was reported when it failed first.
+            return
+        }
+        askForDoubted(isReading: false)
+    }
+
+    /// Asks for all names whose values may be outdated, as somebody may observe them.
+    func askForDoubted(isReading: Bool) {
+        if reentrant != nil { askFor(state.withLock { $0.asked.doubted }, isReading: isReading) }
+    }
+}
+
+/// The names that a backend was asked for, where it is asked for names.
+struct AskedNames {
+    private var known: Set<String> = []
+    /// Names that are shown, and to be asked for again, as their values may be outdated.
+    private(set) var doubted: Set<String> = []
+    /// Counts the doubts.
+    private(set) var doubts = 0
+
+    /// Which of the names the backend must be asked for before they are read.
+    func unknown(among names: some Collection<String>) -> Set<String> {
+        names.isEmpty ? [] : Set(names).subtracting(known)
+    }
+
+    var all: Set<String> { known.union(doubted) }
+
+    mutating func know(_ names: Set<String>) {
+        known.formUnion(names)
+        doubted.subtract(names)
+    }
+
+    mutating func doubt(_ names: Set<String>) {
+        doubts += 1
+        known.subtract(names)
+        doubted.formUnion(names)
+    }
+
+    /// False where all are doubted already.
+    mutating func doubtAll() -> Bool {
+        doubts += 1
+        guard !known.isEmpty else { return false }
+        doubted.formUnion(known)
+        known = []
+        return true
+    }
+}

@@ -1,0 +1,172 @@
+import DurableFile
+import Foundation
+import Testing
+
+@testable import Preferences
+
+/// Changes of user defaults of which nobody says which name they are of, or that nobody tells of at all.
+struct UserDefaultsDoubtTests {
+    private let defaults = ObservableDefaults()
+    private let jobs = Log<@Sendable () -> Void>()
+
+    private var store: PreferenceStore {
+        defaults.store { [jobs] in jobs.append($0) }
+    }
+
+    @Test(arguments: ["name", "a.dotted.name"])
+    func removalOfADomainIsSeenByTheNextReadAndToldOnce(name: String) throws {
+        let store = store
+        let preference = Preference(name, default: 0, in: store)
+        preference.value = 5
+        #expect(preference.value == 5)
+        let changes = Log<[Int]>()
+        let observation = preference.observe { changes.append([$0.old, $0.new]) }
+        defaults.removeDomain(of: name)
+        #expect(preference.value == 0)
+        let job = try #require(jobs.all.last)
+        job()
+        while changes.all.isEmpty { usleep(100) }
+        #expect(changes.all == [[5, 0]])
+        observation.cancel()
+    }
+
+    @Test
+    func observerIsToldThoughNobodyReads() throws {
+        let preference = Preference("a.b", default: 0, in: store)
+        let changes = Log<Int>()
+        let observation = preference.observe { changes.append($0.new) }
+        defaults.set(1, forKey: "a.b")
+        #expect(changes.all == [])
+        for job in jobs.all { job() }
+        #expect(changes.all == [1])
+        observation.cancel()
+    }
+
+    /// A program without a main run loop is never told of them.
+    @Test(arguments: [
+        "UIApplicationDidBecomeActiveNotification", "NSApplicationDidBecomeActiveNotification",
+        "WKApplicationDidBecomeActiveNotification", "NSExtensionHostDidBecomeActiveNotification",
+        "NSUserDefaultsDidChangeNotification",
+    ])
+    func programThatComesToTheFrontSeesWhatOthersChanged(notification: String) {
+        let preference = Preference("a.b", default: 0, in: store)
+        #expect(preference.value == 0)
+        defaults.setElsewhere(1, forKey: "a.b")
+        defaults.watch.deliverWaiting()
+        #expect(preference.value == 0)
+        NotificationCenter.default.post(name: Notification.Name(notification), object: nil)
+        #expect(preference.value == 1)
+    }
+
+    @Test
+    func updateBeginsWithWhatOthersChanged() throws {
+        let store = store
+        let preference = Preference("a.b", default: 0, in: store)
+        #expect(preference.value == 0)
+        defaults.setElsewhere(10, forKey: "a.b")
+        defaults.watch.deliverWaiting()
+        var runs = 0
+        try preference.update {
+            runs += 1
+            $0 += 1
+        }
+        #expect(runs == 1)
+        #expect(preference.value == 11)
+        defaults.setElsewhere(20, forKey: "a.b")
+        try store.transaction {
+            runs += 1
+            $0[preference] += 1
+        }
+        #expect(runs == 2)
+        #expect(defaults.integer(forKey: "a.b") == 21)
+    }
+
+    @Test
+    func manyChangesOfOtherNamesAreOneJobThatReadsEachNameOnce() throws {
+        let store = store
+        let preferences = (0..<200).map { Preference("dotted.name.\($0)", default: 0, in: store) }
+        #expect(preferences.allSatisfy { $0.value == 0 })
+        let before = defaults.watch.reads
+        let another = ObservableDefaults()
+        for index in 0..<10 {
+            defaults.set(index, forKey: "unused")
+            another.set(index, forKey: "something")
+        }
+        #expect(defaults.watch.reads == before)
+        #expect(jobs.all.count == 1)
+        let job = try #require(jobs.all.first)
+        job()
+        #expect(defaults.watch.reads == before + 200)
+        defaults.set(1, forKey: "unused")
+        #expect(jobs.all.count == 2)
+    }
+
+    @Test
+    func ownSetsReadNoOtherName() {
+        let store = store
+        let preferences = (0..<200).map { Preference("dotted.name.\($0)", default: 0, in: store) }
+        #expect(preferences.allSatisfy { $0.value == 0 })
+        let before = defaults.watch.reads
+        for index in 1...10 { preferences[0].value = index }
+        #expect(defaults.watch.reads <= before + 20)
+        #expect(jobs.all.isEmpty)
+        #expect(preferences[1].value == 0)
+        #expect(defaults.watch.reads <= before + 20)
+    }
+
+    /// Of two notifications during one set, one is not its own.
+    @Test
+    func changeFromWithinAnOwnSetIsSeen() {
+        let preference = Preference("a", default: 0, in: store)
+        let other = Preference("b.c", default: 0, in: preference.store)
+        #expect(preference.value + other.value == 0)
+        defaults.watch.onWrite { [shared = SharedDomain(defaults)] name in
+            if name == "a" { shared.defaults.set(3, forKey: "b.c") }
+        }
+        preference.value = 1
+        #expect(other.value == 3)
+    }
+
+    /// Else an update would write over what nobody has looked at.
+    @Test(arguments: [false, true])
+    func conditionOfADoubtfulNameDoesNotHold(isComplete: Bool) throws {
+        let backend = UserDefaultsBackend(SharedUserDefaults(object: defaults)) { _ in
+        } observer: { [watch = defaults.watch] _, deliver in
+            watch.observer(deliver)
+        }
+        _ = try backend.load(
+            host: PreferenceBackendHost {
+            } report: { _ in
+            }
+        )
+        _ = backend.revalidate(["a", "b"])
+        let condition = PreferenceCondition(values: ["a": nil], isComplete: isComplete)
+        #expect(try backend.apply(["a": 1], if: condition).isStored)
+        backend.didApply()
+        NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
+        let next = PreferenceCondition(values: ["a": 1], isComplete: isComplete)
+        #expect(try !backend.apply(["a": 2], if: next).isStored)
+        _ = backend.revalidate(["a", "b"])
+        #expect(try backend.apply(["a": 2], if: next).isStored)
+    }
+
+    /// A read that others overtake again and again ends all the same, and nothing outdated is kept.
+    @Test(arguments: [1, 7, 50, 500])
+    func readThatIsOvertakenIsNotKept(times: Int) {
+        let preference = Preference("a.b", default: 0, in: store)
+        #expect(preference.value == 0)
+        let last = defaults.watch.reads + times
+        defaults.watch.onRead { [shared = SharedDomain(defaults)] count in
+            guard count <= last else { return }
+            shared.defaults.setElsewhere(count, forKey: "a.b")
+            NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
+        }
+        NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
+        #expect(preference.value > 0)
+        while defaults.watch.reads <= last {
+            NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
+            _ = preference.value
+        }
+        #expect(preference.value == defaults.integer(forKey: "a.b"))
+    }
+}
