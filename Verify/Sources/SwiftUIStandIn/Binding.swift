@@ -1,25 +1,30 @@
-/// Stands in for SwiftUI's: a value that is read and set elsewhere, with the transaction for what a set updates.
+public import Observation
+
+/// A mock of SwiftUI's: the value of the moment, the location that it was read from, and the transaction for what a set
+/// updates. As OpenSwiftUI has it, which follows SwiftUI's binaries.
 @propertyWrapper
-public struct Binding<Value> {
-    private let get: @isolated(any) @Sendable () -> Value
-    private let set: @isolated(any) @Sendable (Value, Transaction) -> Void
+public struct Binding<Value>: DynamicProperty {
+    let location: Location<Value>
+    /// The value as it was when the binding was created or brought up to date, which a body reads.
+    private var value: Value
     public var transaction = Transaction()
+
+    init(_ location: Location<Value>) {
+        self.location = location
+        value = location.get()
+    }
 
     @preconcurrency
     public init(
         get: @escaping @isolated(any) @Sendable () -> Value,
         set: @escaping @isolated(any) @Sendable (Value, Transaction) -> Void
     ) {
-        self.get = get
-        self.set = set
+        self.init(FunctionLocation(get, set))
     }
 
     public var wrappedValue: Value {
-        get { unisolated(get)() }
-        nonmutating set {
-            typealias Set = @Sendable (Value, Transaction) -> Void
-            unsafeBitCast(set, to: Set.self)(newValue, transaction)
-        }
+        get { Evaluation.isRunning ? value : location.get() }
+        nonmutating set { location.set(newValue, transaction) }
     }
 
     public var projectedValue: Binding<Value> { self }
@@ -30,8 +35,71 @@ public struct Binding<Value> {
         return binding
     }
 
-    private func unisolated<Result>(_ body: @escaping @isolated(any) @Sendable () -> Result) -> @Sendable () -> Result {
-        unsafeBitCast(body, to: (@Sendable () -> Result).self)
+    public mutating func update() { value = location.get() }
+
+    /// Whether SwiftUI would take the two for equal, and so not evaluate a view again that has the one for the other.
+    public func isEqual(to other: Binding) -> Bool {
+        location.isEqual(to: other.location) && transaction == other.transaction && areEqual(value, other.value)
+    }
+}
+
+/// What a binding reads and sets.
+class Location<Value> {
+    func get() -> Value { preconditionFailure("a location of no kind") }
+    func set(_ value: Value, _ transaction: Transaction) { preconditionFailure("a location of no kind") }
+    func isEqual(to other: Location<Value>) -> Bool { self === other }
+}
+
+/// Two functions, which SwiftUI compares by their contexts: those made in two evaluations of a body differ.
+private final class FunctionLocation<Value>: Location<Value> {
+    private let body: @Sendable () -> Value
+    private let setBody: @Sendable (Value, Transaction) -> Void
+
+    init(
+        _ get: @escaping @isolated(any) @Sendable () -> Value,
+        _ set: @escaping @isolated(any) @Sendable (Value, Transaction) -> Void
+    ) {
+        body = unsafeBitCast(get, to: (@Sendable () -> Value).self)
+        setBody = unsafeBitCast(set, to: (@Sendable (Value, Transaction) -> Void).self)
+    }
+
+    override func get() -> Value { body() }
+    override func set(_ value: Value, _ transaction: Transaction) { setBody(value, transaction) }
+}
+
+/// An object and a key path.
+private final class ObjectLocation<Root: AnyObject, Value>: Location<Value> {
+    private let root: Root
+    private let keyPath: ReferenceWritableKeyPath<Root, Value>
+
+    init(_ root: Root, _ keyPath: ReferenceWritableKeyPath<Root, Value>) {
+        self.root = root
+        self.keyPath = keyPath
+    }
+
+    override func get() -> Value { root[keyPath: keyPath] }
+    override func set(_ value: Value, _ transaction: Transaction) {
+        withTransaction(transaction) { root[keyPath: keyPath] = value }
+    }
+    override func isEqual(to other: Location<Value>) -> Bool {
+        guard let other = other as? ObjectLocation else { return false }
+        return root === other.root && keyPath == other.keyPath
+    }
+}
+
+/// A mock of SwiftUI's: creates bindings to the properties of an observable object.
+@propertyWrapper
+@dynamicMemberLookup
+public struct Bindable<Value: AnyObject & Observable> {
+    public var wrappedValue: Value
+
+    public init(_ wrappedValue: Value) { self.wrappedValue = wrappedValue }
+    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+
+    public var projectedValue: Bindable<Value> { self }
+
+    public subscript<Subject>(dynamicMember keyPath: ReferenceWritableKeyPath<Value, Subject>) -> Binding<Subject> {
+        Binding(ObjectLocation(wrappedValue, keyPath))
     }
 }
 
@@ -40,7 +108,7 @@ public struct Animation: Hashable, Sendable {
 }
 
 /// What goes along with an update.
-public struct Transaction {
+public struct Transaction: Equatable {
     public var animation: Animation?
     @TaskLocal static var current: Animation?
 

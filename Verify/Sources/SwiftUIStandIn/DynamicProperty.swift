@@ -31,6 +31,10 @@ public struct Environment<Value>: DynamicProperty {
     public var wrappedValue: Value { link.value ?? EnvironmentValues()[keyPath: keyPath] }
 }
 
+extension Environment: ComparedProperty {
+    func isSame(as other: Any) -> Bool { (other as? Environment)?.keyPath == keyPath }
+}
+
 extension Environment: ConnectedProperty {
     func connect(to node: Node, path: String) { link.value = node.environment[keyPath: keyPath] }
 }
@@ -60,8 +64,10 @@ public struct State<Value>: DynamicProperty {
     }
 
     private let link: Link
+    private let initial: Value
 
     public init(wrappedValue: Value) {
+        initial = wrappedValue
         link = Link(StateStorage(wrappedValue))
     }
 
@@ -69,6 +75,10 @@ public struct State<Value>: DynamicProperty {
         get { link.storage.value }
         nonmutating set { link.storage.value = newValue }
     }
+}
+
+extension State: ComparedProperty {
+    func isSame(as other: Any) -> Bool { (other as? State).map { areEqual(initial, $0.initial) } ?? false }
 }
 
 extension State: ConnectedProperty {

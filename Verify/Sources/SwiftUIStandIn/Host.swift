@@ -1,16 +1,29 @@
 internal import Observation
+@_spi(Reflection) internal import Swift
 internal import Synchronization
 
+/// How dynamic properties are found and brought up to date.
+public enum PropertyUpdating: CaseIterable, Sendable {
+    /// By `Mirror`: `update()` changes a copy, and the body sees only what the property keeps in objects.
+    case ofCopies
+    /// By the fields' offsets, as SwiftUI does: `update()` changes the field that the body sees.
+    case inPlace
+}
+
 /// Shows a view: evaluates its body, and again what was invalidated, and counts how often.
+///
+/// As in SwiftUI a view that is created again isn't evaluated if it equals the one before.
 @MainActor
 public final class Host {
     private let root: Node
+    let updating: PropertyUpdating
     /// How often bodies were evaluated, by the name of the view's type.
     public fileprivate(set) var bodies: [String: Int] = [:]
     /// The animations with which bodies were evaluated so far.
     public fileprivate(set) var animations: [Animation] = []
 
-    public init(_ view: any View) {
+    public init(_ view: any View, _ updating: PropertyUpdating = .inPlace) {
+        self.updating = updating
         root = Node(view, environment: EnvironmentValues())
         root.evaluate(in: self)
     }
@@ -26,15 +39,36 @@ public final class Host {
     }
 
     /// The texts shown, from first to last.
-    public var texts: [String] { root.all { ($0 as? Text)?.text } }
+    public var texts: [String] { root.all { ($0.view as? Text)?.text } }
 
     /// The binding of a control, by its title.
     public func control<Value>(_ title: String, of type: Value.Type = Value.self) -> Binding<Value>? {
-        root.all { view -> Binding<Value>? in
-            guard let control = view as? Control<Value>, control.title == title else { return nil }
-            return control.value
+        node(title, of: type)?.control.value
+    }
+
+    /// What a control shows, by its title: what was entered last, or the value at the last evaluation.
+    public func shown<Value>(in title: String, of type: Value.Type = Value.self) -> Value? {
+        node(title, of: type)?.node.shown as? Value
+    }
+
+    /// Does what a person does with a control: it shows the value and sets it.
+    public func enter<Value>(_ value: Value, into title: String) {
+        guard let (node, control) = node(title, of: Value.self) else { preconditionFailure("no control \(title)") }
+        node.shown = value
+        control.value.wrappedValue = value
+    }
+
+    private func node<Value>(_ title: String, of type: Value.Type) -> (node: Node, control: Control<Value>)? {
+        root.all { node -> (Node, Control<Value>)? in
+            guard let control = node.view as? Control<Value>, control.title == title else { return nil }
+            return (node, control)
         }.first
     }
+}
+
+enum Evaluation {
+    /// Whether a body is being evaluated whose bindings were brought up to date.
+    @TaskLocal static var isRunning = false
 }
 
 /// A view's place in the tree.
@@ -43,6 +77,8 @@ final class Node {
     var view: any View
     var environment: EnvironmentValues
     var states: [String: AnyObject] = [:]
+    /// What a control shows.
+    var shown: Any?
     private var children: [Node] = []
     private var invalidation = Invalidation()
 
@@ -63,43 +99,125 @@ final class Node {
         if !(view is any Leaf), let animation = invalidation.animation { host.animations.append(animation) }
         let invalidation = Invalidation()
         self.invalidation = invalidation
-        connect(view, path: "")
-        let content = withObservationTracking {
-            if let leaf = view as? any Leaf { return leaf.content(in: environment) }
-            host.bodies["\(type(of: view))", default: 0] += 1
-            return [(body(of: view), environment)]
-        } onChange: {
-            invalidation.invalidate()
+        let content: [(any View, EnvironmentValues)]
+        if let leaf = view as? any Leaf, !leaf.isTracked {
+            content = self.content(in: host)
+        } else {
+            content = withObservationTracking {
+                self.content(in: host)
+            } onChange: {
+                invalidation.invalidate()
+            }
         }
         let old = children
         children = content.enumerated().map { index, content in
             let (view, environment) = content
             guard index < old.count, type(of: old[index].view) == type(of: view) else {
-                return Node(view, environment: environment)
+                let node = Node(view, environment: environment)
+                node.evaluate(in: host)
+                return node
             }
-            old[index].view = view
-            old[index].environment = environment
+            old[index].replace(view, environment, in: host)
             return old[index]
         }
-        for child in children { child.evaluate(in: host) }
     }
 
-    func all<Found>(_ find: (any View) -> Found?) -> [Found] {
-        (find(view).map { [$0] } ?? []) + children.flatMap { $0.all(find) }
+    /// Takes a view that was created again, and evaluates it if it differs.
+    private func replace(_ view: any View, _ environment: EnvironmentValues, in host: Host) {
+        let isSame = areEqual(self.view, view) && areEqual(self.environment, environment)
+        self.view = view
+        self.environment = environment
+        if isSame { update(in: host) } else { evaluate(in: host) }
+    }
+
+    private func content(in host: Host) -> [(any View, EnvironmentValues)] {
+        let view = updated(view, host.updating)
+        return Evaluation.$isRunning.withValue(host.updating == .inPlace) {
+            if let leaf = view as? any Leaf {
+                shown = leaf.shown
+                return leaf.content(in: environment)
+            }
+            host.bodies["\(type(of: view))", default: 0] += 1
+            return [(body(of: view), environment)]
+        }
+    }
+
+    func all<Found>(_ find: (Node) -> Found?) -> [Found] {
+        (find(self).map { [$0] } ?? []) + children.flatMap { $0.all(find) }
     }
 
     private func body(of view: some View) -> any View { view.body }
+}
 
-    private func connect(_ value: Any, path: String) {
+// MARK: Dynamic properties
+
+extension Node {
+    private func updated(_ view: some View, _ updating: PropertyUpdating) -> any View {
+        let type = type(of: view)
+        var view = view
+        switch updating {
+        case .ofCopies: update(copiesIn: view, path: "")
+        case .inPlace: withUnsafeMutablePointer(to: &view) { update(fieldsOf: type, at: $0, path: "") }
+        }
+        return view
+    }
+
+    private func update(copiesIn value: Any, path: String) {
         for child in Mirror(reflecting: value).children {
             guard var property = child.value as? any DynamicProperty else { continue }
             let path = path + "." + (child.label ?? "")
             (property as? any ConnectedProperty)?.connect(to: self, path: path)
-            connect(property, path: path)
+            update(copiesIn: property, path: path)
             property.update()
         }
     }
+
+    private func update(fieldsOf type: Any.Type, at place: UnsafeMutableRawPointer, path: String) {
+        _ = _forEachField(of: type) { name, offset, type, _ in
+            if let type = type as? any DynamicProperty.Type {
+                update(type, at: place + offset, path: path + "." + String(cString: name))
+            }
+            return true
+        }
+    }
+
+    private func update<Property: DynamicProperty>(
+        _ type: Property.Type,
+        at place: UnsafeMutableRawPointer,
+        path: String
+    ) {
+        let property = place.assumingMemoryBound(to: type)
+        (property.pointee as? any ConnectedProperty)?.connect(to: self, path: path)
+        update(fieldsOf: type, at: place, path: path)
+        property.pointee.update()
+    }
 }
+
+// MARK: Equality
+
+/// A property that has an equality of its own.
+protocol ComparedProperty {
+    func isSame(as other: Any) -> Bool
+}
+
+extension Binding: ComparedProperty {
+    func isSame(as other: Any) -> Bool { (other as? Binding).map { isEqual(to: $0) } ?? false }
+}
+
+/// Whether SwiftUI takes two values for equal: by `==`, by identity, else by their fields; functions never are here.
+func areEqual(_ left: Any, _ right: Any) -> Bool {
+    guard type(of: left) == type(of: right) else { return false }
+    if let left = left as? any ComparedProperty { return left.isSame(as: right) }
+    if let left = left as? any Equatable { return isEqual(left, right) }
+    if type(of: left) is AnyClass { return (left as AnyObject) === (right as AnyObject) }
+    let (leftMirror, rightMirror) = (Mirror(reflecting: left), Mirror(reflecting: right))
+    guard leftMirror.displayStyle != nil, leftMirror.children.count == rightMirror.children.count else { return false }
+    return zip(leftMirror.children, rightMirror.children).allSatisfy {
+        $0.label == $1.label && areEqual($0.value, $1.value)
+    }
+}
+
+private func isEqual<Value: Equatable>(_ left: Value, _ right: Any) -> Bool { left == right as? Value }
 
 /// Whether something that a view's body read has changed since.
 private final class Invalidation: Sendable {

@@ -19,6 +19,15 @@ extension View where Body == Never {
 protocol Leaf {
     /// The views in it, with the environment that they see; reads whatever it shows.
     func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)]
+    /// The value of a control.
+    var shown: Any? { get }
+    /// Whether the view is evaluated again if what it reads changes.
+    var isTracked: Bool { get }
+}
+
+extension Leaf {
+    var shown: Any? { nil }
+    var isTracked: Bool { true }
 }
 
 @resultBuilder
@@ -53,12 +62,12 @@ public struct Text: View, Leaf {
 public struct Control<Value>: View, Leaf {
     public let title: String
     public let value: Binding<Value>
+    /// Whether it is evaluated again if its value changes; else only if it gets another binding.
+    public var isTracked = true
     public typealias Body = Never
 
-    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] {
-        _ = value.wrappedValue
-        return []
-    }
+    var shown: Any? { value.wrappedValue }
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [] }
 }
 
 @MainActor public func Toggle(_ title: String, isOn: Binding<Bool>) -> Control<Bool> {
@@ -66,6 +75,10 @@ public struct Control<Value>: View, Leaf {
 }
 @MainActor public func TextField(_ title: String, text: Binding<String>) -> Control<String> {
     Control(title: title, value: text)
+}
+/// Stands for the controls of UIKit and AppKit, which no one tells of changes.
+@MainActor public func UntrackedField(_ title: String, text: Binding<String>) -> Control<String> {
+    Control(title: title, value: text, isTracked: false)
 }
 @MainActor public func Picker<Value, Content: View>(
     _ title: String,

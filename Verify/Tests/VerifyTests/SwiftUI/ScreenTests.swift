@@ -11,10 +11,10 @@ struct ScreenTests {
     private let store = PreferenceStore.inMemory()
     private var preferences: AppPreferences { AppPreferences(in: store) }
 
-    @Test
-    func sidebarShowsAndSetsTheSelection() throws {
+    @Test(arguments: PropertyUpdating.allCases)
+    func sidebarShowsAndSetsTheSelection(_ updating: PropertyUpdating) throws {
         let preferences = preferences
-        let host = Host(MainScreen(preferences))
+        let host = Host(MainScreen(preferences), updating)
         #expect(host.texts == ["templates"])
         try #require(host.control("Sidebar", of: SidebarItem.self)).wrappedValue = .archive
         #expect(preferences.selectedItem == .archive)
@@ -30,10 +30,10 @@ struct ScreenTests {
         #expect(host.bodies == ["MainScreen": 3])
     }
 
-    @Test
-    func formSetsWhatItsControlsAreBoundTo() throws {
+    @Test(arguments: PropertyUpdating.allCases)
+    func formSetsWhatItsControlsAreBoundTo(_ updating: PropertyUpdating) throws {
         let preferences = preferences
-        let host = Host(SettingsScreen(preferences))
+        let host = Host(SettingsScreen(preferences), updating)
         try #require(host.control("Update", of: Bool.self)).wrappedValue = false
         host.update()
         try #require(host.control("Theme", of: Theme.self)).wrappedValue = .dark
@@ -50,29 +50,18 @@ struct ScreenTests {
         #expect(host.bodies == ["SettingsScreen": 4])
     }
 
-    @Test
-    func refusedSetShowsTheOldValueAgain() throws {
-        let volume = Preference("volume", .range(0...10), default: 5, in: store)
-        store.issueHandler = { _ in }
-        let binding = volume.binding
-        binding.wrappedValue = 11
-        #expect(binding.wrappedValue == 5)
-        binding.wrappedValue = 7
-        #expect(volume.value == 7)
-    }
-
-    @Test
-    func twoViewsOnOnePreferenceAreEachEvaluatedOnce() throws {
-        let host = Host(TwoViews(preferences: preferences))
+    @Test(arguments: PropertyUpdating.allCases)
+    func twoViewsOnOnePreferenceAreEachEvaluatedOnce(_ updating: PropertyUpdating) throws {
+        let host = Host(TwoViews(preferences: preferences), updating)
         try #require(host.control("Name", of: String.self)).wrappedValue = "Jo"
         host.update()
         #expect(host.texts == ["Jo"])
         #expect(host.bodies == ["TwoViews": 1, "NameLabel": 2, "NameField": 2])
     }
 
-    @Test
-    func transactionReachesWhatTheChangeUpdates() throws {
-        let host = Host(SettingsScreen(preferences))
+    @Test(arguments: PropertyUpdating.allCases)
+    func transactionReachesWhatTheChangeUpdates(_ updating: PropertyUpdating) throws {
+        let host = Host(SettingsScreen(preferences), updating)
         let theme = try #require(host.control("Theme", of: Theme.self))
         theme.wrappedValue = .light
         host.update()
@@ -82,6 +71,7 @@ struct ScreenTests {
         #expect(host.animations == [.default])
     }
 
+    // What the environment has is kept in the property itself, so only in place.
     @Test
     func everyFormOfDeclarationWorksAndFollowsTheEnvironmentsStore() throws {
         PreferenceStore.withIsolatedStores(["theme": "light", "count": 7]) {
@@ -101,11 +91,11 @@ struct ScreenTests {
         #expect(host.bodies == ["Declaring": 2])
     }
 
-    @Test
-    func viewThatIsMadeAnewShowsItsNewPreference() {
+    @Test(arguments: PropertyUpdating.allCases)
+    func viewThatIsMadeAnewShowsItsNewPreference(_ updating: PropertyUpdating) {
         let first = Preference("first", default: 1, in: store)
         let second = Preference("second", default: 2, in: store)
-        let host = Host(Chosen(first))
+        let host = Host(Chosen(first), updating)
         host.update(to: Chosen(second))
         #expect(host.texts == ["2"])
         first.value = 10
@@ -117,10 +107,10 @@ struct ScreenTests {
         #expect(host.bodies == ["Chosen": 3])
     }
 
-    @Test
-    func changeByAnotherThreadIsOneBodyMore() async {
+    @Test(arguments: PropertyUpdating.allCases)
+    func changeByAnotherThreadIsOneBodyMore(_ updating: PropertyUpdating) async {
         let preferences = preferences
-        let host = Host(MainScreen(preferences))
+        let host = Host(MainScreen(preferences), updating)
         await withCheckedContinuation { done in
             Thread.detachNewThread {
                 preferences.selectedItem = .archive
@@ -135,11 +125,11 @@ struct ScreenTests {
         #expect(host.bodies == ["MainScreen": 2])
     }
 
-    @Test
-    func changeByWhoeverElseUsesTheDefaultsIsOneBodyMore() {
+    @Test(arguments: PropertyUpdating.allCases)
+    func changeByWhoeverElseUsesTheDefaultsIsOneBodyMore(_ updating: PropertyUpdating) {
         let defaults = ObservableDefaults()
         let preferences = AppPreferences(in: defaults.store())
-        let host = Host(TwoViews(preferences: preferences))
+        let host = Host(TwoViews(preferences: preferences), updating)
         defaults.set("Jo", forKey: "user.name")
         host.update()
         #expect(host.texts == ["Jo"])
@@ -149,12 +139,12 @@ struct ScreenTests {
         #expect(host.bodies == ["TwoViews": 1, "NameLabel": 2, "NameField": 2])
     }
 
-    @Test
-    func storeEndsWithTheViewsThatShowIt() {
+    @Test(arguments: PropertyUpdating.allCases)
+    func storeEndsWithTheViewsThatShowIt(_ updating: PropertyUpdating) {
         let defaults = ObservableDefaults()
         do {
             let preferences = AppPreferences(in: defaults.store())
-            let host = Host(MainScreen(preferences))
+            let host = Host(MainScreen(preferences), updating)
             #expect(host.texts == ["templates"])
             #expect(defaults.watch.observerCount == 1)
         }
