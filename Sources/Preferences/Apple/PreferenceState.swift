@@ -1,5 +1,8 @@
 #if canImport(SwiftUI)
+internal import DurableFile
+internal import Observation
 public import SwiftUI
+internal import Synchronization
 
 /// A preference as a property of a view, which is evaluated again at each change, wherever the change was made.
 ///
@@ -7,55 +10,231 @@ public import SwiftUI
 ///     @PreferenceState(\GeneralPreferences.$theme) var theme
 ///     @PreferenceState("user.name") var name = "Pitt"
 ///
-/// `$theme` is a `Binding`. Nothing is kept in the view, so a view that is made anew with another preference shows that
-/// one. Below `View.preferenceStore(_:)` it is the preference of the same name in that store, whichever store it was
-/// declared in.
+/// `$theme` is a `Binding`. A view that is created again with another preference shows that one. Below
+/// `View.preferenceStore(_:)` it is the preference of the same name in that store, whichever store it was declared in.
 @propertyWrapper
 public struct PreferenceState<Value: Sendable>: DynamicProperty {
     @Environment(\.preferenceStore) private var store
     private let declared: Preference<Value>
+    /// The preference in use since the last `update()`, which SwiftUI calls in place before it evaluates the body.
+    @usableFromInline var current: Preference<Value>
 
-    /// Shows a preference that is declared elsewhere.
+    /// Creates a property that shows a preference which is declared elsewhere.
     public init(_ preference: Preference<Value>) {
         declared = preference
+        current = preference
     }
 
-    /// Shows a preference of a group, in the standard store unless the environment has another.
+    /// Creates a property that shows a preference of a group, in the standard store unless the environment has another.
+    ///
+    /// The group is created once in the program, by `init()`, and kept.
     public init<Group: PreferenceGroup>(_ keyPath: KeyPath<Group, Preference<Value>>) {
-        self.init(Group()[keyPath: keyPath])
+        self.init(SharedGroup<Group>.shared.preference(at: keyPath))
+    }
+
+    /// Makes the property use the store of the view's environment; called by SwiftUI.
+    public mutating func update() {
+        current = if let store, store !== declared.store { declared.bound(to: store) } else { declared }
     }
 
     /// The preference in the store that the view's environment has, else in its own.
-    public var preference: Preference<Value> {
-        guard let store else { return declared }
-        return declared.bound(to: store)
-    }
+    public var preference: Preference<Value> { current }
 
-    /// The preference's value; see `Preference.value`.
+    /// The preference's value; see `Preference.value`. A set that is rejected evaluates the views again that show it.
+    @inlinable
     public var wrappedValue: Value {
-        get { preference.value }
-        nonmutating set { preference.value = newValue }
+        get { current.value }
+        nonmutating set { current.setFromView(newValue) }
     }
 
     /// A binding to the preference; see `Preference.binding`.
-    public var projectedValue: Binding<Value> { preference.binding }
+    public var projectedValue: Binding<Value> { current.binding }
 }
 
 extension Preference {
     /// A binding to the value, for controls.
     ///
-    /// Who makes it in a view's body is told of changes, also where the control alone reads the value. A set that is
-    /// refused is reported to the store's issue handler, and the control shows the old value again. The binding's
-    /// transaction, and so its animation, goes on to whatever the change updates.
+    /// The bindings of one preference are equal, so a view that gets one is evaluated again if the value changed, and not
+    /// each time that the view around it is. A body in which the binding is created is evaluated again after each change,
+    /// even if only the control reads the value. A set that is rejected is reported to the store's issue handler, and the
+    /// control shows the stored value again. The binding's transaction, and so its animation, applies to the views that
+    /// the change updates.
     public var binding: Binding<Value> {
         // Registers with Observation: not every control reads its binding where that is tracked.
         _ = value
-        return Binding(
-            get: { value },
-            set: { newValue, transaction in
-                withTransaction(transaction) { value = newValue }
-            }
-        )
+        let place = BindingPlaces.place(of: declaration)
+        return Bindable(place)[dynamicMember: place.keyPath]
+    }
+
+    /// Sets the value for a view, which is evaluated again if it would show a value that isn't stored.
+    @usableFromInline
+    func setFromView(_ value: Value) {
+        declaration.setFromView(value)
+    }
+}
+
+extension PreferenceDeclaration {
+    /// Sets the value, or reports why that is impossible.
+    ///
+    /// The control that sets it shows it already. If the set is rejected, or a stronger layer hides the value, nothing changes
+    /// for those who read it, so Observation is notified here.
+    ///
+    /// - Parameter notStored: Called before Observation is notified.
+    fileprivate func setFromView(_ value: Value, notStored: () -> Void = {}) {
+        let declaration = resolved
+        let preference = Preference(declaration)
+        do throws(PreferencesError) {
+            try preference.write(value)
+            guard case .layer = preference.source else { return }
+        } catch {
+            declaration.store.report(error.named(name))
+        }
+        notStored()
+        declaration.signal.send()
+    }
+}
+
+/// The groups that views name by key paths.
+///
+/// A view's initializer runs at each evaluation of the view around it, and to create a group of fifty preferences there took
+/// 43 µs. One group serves all: its preferences are of the standard store, which looks for isolated stores at each use.
+private final class SharedGroup<Group: PreferenceGroup>: Sendable {
+    private let group: Group
+
+    private init(_ group: Group) { self.group = group }
+
+    func preference<Value>(at keyPath: KeyPath<Group, Preference<Value>>) -> Preference<Value> {
+        group[keyPath: keyPath]
+    }
+
+    static var shared: SharedGroup {
+        // While `init(in:)` of a group runs, the groups that it creates belong to its store.
+        guard GroupBinding.current == nil else { return SharedGroup(Group()) }
+        return SharedGroups.group(ObjectIdentifier(Group.self)) { SharedGroup(Group()) }
+    }
+}
+
+private enum SharedGroups {
+    private static let groups = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+
+    /// The group of a type, created without the lock, as its initializer is anybody's code.
+    static func group<Group: AnyObject & Sendable>(_ type: ObjectIdentifier, _ create: () -> Group) -> Group {
+        if let known = groups.withLock({ $0[type] }) { return unsafeDowncast(known, to: Group.self) }
+        let created: any AnyObject & Sendable = create()
+        let group = groups.withLock { groups in
+            if let known = groups[type] { return known }
+            groups[type] = created
+            return created
+        }
+        return unsafeDowncast(group, to: Group.self)
+    }
+}
+
+// MARK: The identity of a binding
+
+// `Binding(get:set:)` is equal to no other, so each view that gets one is evaluated whenever the view around it is. Bindings by key
+// paths are equal if object and key path are, and have the value of the moment when they were created: a view is evaluated
+// again if that changed. Apple's documentation doesn't say so; OpenSwiftUI's `Binding+ObjectLocation.swift` and `Location.swift`,
+// which follow SwiftUI's binaries, do. To keep a binding by closures instead would keep the value that it was created with.
+
+/// The object that the bindings of a preference refer to; lives as long as one of them.
+private class AnyBindingPlace: @unchecked Sendable {  // immutable
+    /// What all declarations share whose bindings may be equal.
+    let slot: PreferenceCell
+
+    init(_ slot: PreferenceCell) { self.slot = slot }
+}
+
+private final class BindingPlace<Value: Sendable>: AnyBindingPlace, Observable, @unchecked Sendable {  // an atomic, and constants
+    private let declaration: PreferenceDeclaration<Value>
+    private let keyPaths: BindingKeyPaths<Value>
+    /// How many sets were rejected.
+    ///
+    /// After each the bindings have another key path: the control that shows the rejected value gets a binding that differs
+    /// from its own, and is evaluated even if Observation doesn't track its reads.
+    private let rejections = Atomic<Int>(0)
+
+    init(_ declaration: PreferenceDeclaration<Value>, _ keyPaths: BindingKeyPaths<Value>) {
+        self.declaration = declaration
+        self.keyPaths = keyPaths
+        super.init(declaration.slot)
+    }
+
+    var keyPath: ReferenceWritableKeyPath<BindingPlace, Value> {
+        rejections.load(ordering: .relaxed).isMultiple(of: 2) ? keyPaths.even : keyPaths.odd
+    }
+
+    var even: Value {
+        get { declaration.value }
+        set { set(newValue) }
+    }
+
+    var odd: Value {
+        get { declaration.value }
+        set { set(newValue) }
+    }
+
+    private func set(_ value: Value) {
+        declaration.setFromView(value) { rejections.wrappingAdd(1, ordering: .relaxed) }
+    }
+
+    /// Whether bindings of a declaration that has the same slot may refer to this place: its default must be the same, too.
+    func serves(_ declaration: PreferenceDeclaration<Value>) -> Bool {
+        guard self.declaration !== declaration else { return true }
+        guard let known = self.declaration.makeDefault() as? any Equatable else { return false }
+        return isEqual(known, to: declaration.makeDefault())
+    }
+
+    private func isEqual<Known: Equatable>(_ known: Known, to other: Value) -> Bool { known == other as? Known }
+}
+
+/// The key paths to a preference's value; a literal of a generic type's key path takes 1.7 µs at each use.
+private final class BindingKeyPaths<Value: Sendable>: Sendable {
+    // Key paths of stored literals are immutable.
+    nonisolated(unsafe) let even: ReferenceWritableKeyPath<BindingPlace<Value>, Value> = \.even
+    nonisolated(unsafe) let odd: ReferenceWritableKeyPath<BindingPlace<Value>, Value> = \.odd
+}
+
+private enum BindingPlaces {
+    private struct State {
+        /// By their slots.
+        var places: [ObjectIdentifier: Entry] = [:]
+        /// By the type of the value.
+        var keyPaths: [ObjectIdentifier: any AnyObject & Sendable] = [:]
+        /// How many places there may be before those that nobody uses are dropped.
+        var limit = 64
+    }
+
+    private struct Entry {
+        weak var place: AnyBindingPlace?
+    }
+
+    private static let state = Lock(State())
+
+    /// The place of all bindings of a preference; created if there is none.
+    static func place<Value>(of declaration: PreferenceDeclaration<Value>) -> BindingPlace<Value> {
+        let slot = ObjectIdentifier(declaration.slot)
+        let type = ObjectIdentifier(Value.self)
+        let (known, keyPaths) = state.withLock { ($0.places[slot]?.place, $0.keyPaths[type]) }
+        // The slot of a place that has ended may have had the same address.
+        if let known, known.slot === declaration.slot {
+            let place = unsafeDowncast(known, to: BindingPlace<Value>.self)
+            if place.serves(declaration) { return place }
+        }
+        let used = keyPaths.map { unsafeDowncast($0, to: BindingKeyPaths<Value>.self) } ?? BindingKeyPaths()
+        let place = BindingPlace(declaration, used)
+        let others = state.withLock { state -> [AnyBindingPlace] in
+            state.keyPaths[type] = used
+            state.places[slot] = Entry(place: place)
+            guard state.places.count > state.limit else { return [] }
+            let others = state.places.values.compactMap(\.place)
+            state.places = state.places.filter { $0.value.place != nil }
+            state.limit = max(64, state.places.count * 2)
+            return others
+        }
+        // One of these may be the last reference, and what ends with it may be anybody's code: not under the lock.
+        withExtendedLifetime(others) {}
+        return place
     }
 }
 #endif

@@ -84,7 +84,7 @@ final class PreferenceSignal: Observable, Sendable {
     }
 
     /// Tells all who read, also those whose tracking was installed too late for the change that ended their epoch.
-    fileprivate func send() {
+    func send() {
         send(readEpochs.load(ordering: .relaxed))
     }
 
