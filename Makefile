@@ -6,21 +6,22 @@
 
 SWIFT ?= swift
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
-	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Tests Verify/AppleCheck/Planted Torture/Sources Torture/Etcd \
+	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Sources/ViewOperations Verify/Tests Verify/AppleCheck/Planted \
+	Torture/Sources Torture/Etcd \
 	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
 # Two lanes at a time; what shares a build folder is one lane, joined by commas. EXCEPT leaves parts out.
 GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed \
-	verify tool apple-check examples fuzz-corpus
-ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify tool apple-check examples \
-	warnings fresh-clone getting-started full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
+	verify,view-instructions tool apple-check examples fuzz-corpus
+ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify view-instructions tool apple-check \
+	examples warnings fresh-clone getting-started full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
 	documentation documentation-etcd benchmarks
 EXCEPT ?=
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed documentation documentation-etcd benchmarks opencombine thread-sanitizer address-sanitizer getting-started \
-	lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify tool apple-check examples \
-	fuzz-corpus
+	lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify view-instructions tool \
+	apple-check examples fuzz-corpus
 
 quick: lint build test
 	Scripts/check-warnings .build
@@ -95,6 +96,10 @@ etcd-if-changed:
 # One test after another, as every store of the process hears of every change of any user defaults.
 verify:
 	XDG_CONFIG_HOME=$$(mktemp -d) $(SWIFT) test --package-path Verify --no-parallel
+
+# What views take of the library, by instructions.
+view-instructions:
+	Scripts/count-instructions --views
 
 tool:
 	$(SWIFT) test --package-path Tool

@@ -34,6 +34,13 @@ let package = Package(
             swiftSettings: standIns
         ),
         .target(name: "PreferencesTesting", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        // What SwiftUI does for each view with a preference, for `make instructions`.
+        .executableTarget(
+            name: "view-operations",
+            dependencies: ["Preferences", "SwiftUIStandIn"],
+            path: "Sources/ViewOperations",
+            swiftSettings: standIns
+        ),
         .testTarget(
             name: "VerifyTests",
             dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "SwiftUIStandIn", combine],

@@ -145,7 +145,7 @@ private class AnyBindingPlace: @unchecked Sendable {  // immutable
     init(_ slot: PreferenceCell) { self.slot = slot }
 }
 
-private final class BindingPlace<Value: Sendable>: AnyBindingPlace, Observable, @unchecked Sendable {  // an atomic, and constants
+private final class BindingPlace<Value: Sendable>: AnyBindingPlace, Observable, @unchecked Sendable {  // only an atomic changes
     private let declaration: PreferenceDeclaration<Value>
     private let keyPaths: BindingKeyPaths<Value>
     /// How many sets were rejected.
@@ -214,17 +214,18 @@ private enum BindingPlaces {
     /// The place of all bindings of a preference; created if there is none.
     static func place<Value>(of declaration: PreferenceDeclaration<Value>) -> BindingPlace<Value> {
         let slot = ObjectIdentifier(declaration.slot)
-        let type = ObjectIdentifier(Value.self)
-        let (known, keyPaths) = state.withLock { ($0.places[slot]?.place, $0.keyPaths[type]) }
+        let known = state.withLock { $0.places[slot]?.place }
         // The slot of a place that has ended may have had the same address.
         if let known, known.slot === declaration.slot {
             let place = unsafeDowncast(known, to: BindingPlace<Value>.self)
             if place.serves(declaration) { return place }
         }
-        let used = keyPaths.map { unsafeDowncast($0, to: BindingKeyPaths<Value>.self) } ?? BindingKeyPaths()
-        let place = BindingPlace(declaration, used)
+        let type = ObjectIdentifier(Value.self)
+        let kept = state.withLock { $0.keyPaths[type] }
+        let keyPaths = kept.map { unsafeDowncast($0, to: BindingKeyPaths<Value>.self) } ?? BindingKeyPaths()
+        let place = BindingPlace(declaration, keyPaths)
         let others = state.withLock { state -> [AnyBindingPlace] in
-            state.keyPaths[type] = used
+            state.keyPaths[type] = keyPaths
             state.places[slot] = Entry(place: place)
             guard state.places.count > state.limit else { return [] }
             let others = state.places.values.compactMap(\.place)
