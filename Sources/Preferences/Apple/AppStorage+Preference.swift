@@ -2,7 +2,7 @@
 public import Foundation
 public import SwiftUI
 
-// Apple's wrapper has an initializer for each type, none for all, so there is one here for each of those. They make it
+// Apple's wrapper has an initializer for each type, none for all, so there is one here for each of those. They create it
 // from a declaration, for code that wants `AppStorage` itself; `PreferenceState` needs none of this.
 
 extension Preference {
@@ -10,13 +10,13 @@ extension Preference {
     fileprivate var appStorageKey: String { store.userDefaultsName(of: name) }
 
     /// The user defaults that hold the preference as `AppStorage` expects it.
-    fileprivate func appStorage(coding: String) -> UserDefaults {
+    fileprivate func appStorage(coding: String, or other: String? = nil) -> UserDefaults {
         guard let defaults = store.userDefaults else {
             preconditionFailure("AppStorage works over user defaults only, and \"\(name)\" is in another store")
         }
         precondition(declaration.member == nil, "AppStorage has no member of a value, as this one of \"\(name)\"")
         precondition(
-            declaration.coding.identifier == coding,
+            [coding, other].contains(declaration.coding.identifier),
             "AppStorage stores \"\(name)\" in another way than it is declared: use the coding .\(coding)"
         )
         return defaults
@@ -24,55 +24,55 @@ extension Preference {
 }
 
 extension AppStorage {
-    /// Makes the wrapper of a preference that is a boolean. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a boolean. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Bool {
         let defaults = preference.appStorage(coding: "native")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
-    /// Makes the wrapper of a preference that is an integer. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is an integer. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Int {
         let defaults = preference.appStorage(coding: "native")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
-    /// Makes the wrapper of a preference that is a real. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a real. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Double {
         let defaults = preference.appStorage(coding: "native")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
-    /// Makes the wrapper of a preference that is a string. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a string. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == String {
         let defaults = preference.appStorage(coding: "native")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
-    /// Makes the wrapper of a preference that is data. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is data. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Data {
         let defaults = preference.appStorage(coding: "native")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
-    /// Makes the wrapper of a preference that is a date. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a date. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Date {
         let defaults = preference.appStorage(coding: "native")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
-    /// Makes the wrapper of a preference that is a URL, which is to be declared with `coding: .archivedURL`. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a URL. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == URL {
-        let defaults = preference.appStorage(coding: "archivedURL")
+        let defaults = preference.appStorage(coding: "native", or: "archivedURL")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
-    /// Makes the wrapper of a preference whose raw value is an integer. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference whose raw value is an integer. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value: RawRepresentable, Value.RawValue == Int {
         let defaults = preference.appStorage(coding: "rawValue")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
     }
 
-    /// Makes the wrapper of a preference whose raw value is a string. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference whose raw value is a string. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value: RawRepresentable, Value.RawValue == String {
         let defaults = preference.appStorage(coding: "rawValue")
         self.init(wrappedValue: preference.defaultValue, preference.appStorageKey, store: defaults)
@@ -82,49 +82,49 @@ extension AppStorage {
 // A default other than nil has no place in these.
 
 extension AppStorage where Value: ExpressibleByNilLiteral {
-    /// Makes the wrapper of a preference that is a boolean, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a boolean, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Bool? {
         self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
-    /// Makes the wrapper of a preference that is an integer, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is an integer, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Int? {
         self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
-    /// Makes the wrapper of a preference that is a real, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a real, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Double? {
         self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
-    /// Makes the wrapper of a preference that is a string, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a string, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == String? {
         self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
-    /// Makes the wrapper of a preference that is data, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is data, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Data? {
         self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
-    /// Makes the wrapper of a preference that is a date, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a date, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == Date? {
         self.init(preference.appStorageKey, store: preference.appStorage(coding: "native"))
     }
 
-    /// Makes the wrapper of a preference that is a URL, which is to be declared with `coding: .archivedURL`, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference that is a URL, or nil. Traps unless user defaults hold it.
     public init(_ preference: Preference<Value>) where Value == URL? {
-        self.init(preference.appStorageKey, store: preference.appStorage(coding: "archivedURL"))
+        self.init(preference.appStorageKey, store: preference.appStorage(coding: "native", or: "archivedURL"))
     }
 }
 
 extension AppStorage {
-    /// Makes the wrapper of a preference whose raw value is an integer, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference whose raw value is an integer, or nil. Traps unless user defaults hold it.
     public init<Raw: RawRepresentable>(_ preference: Preference<Value>) where Value == Raw?, Raw.RawValue == Int {
         self.init(preference.appStorageKey, store: preference.appStorage(coding: "rawValue"))
     }
 
-    /// Makes the wrapper of a preference whose raw value is a string, or nil. Traps unless user defaults hold it.
+    /// Creates the wrapper of a preference whose raw value is a string, or nil. Traps unless user defaults hold it.
     public init<Raw: RawRepresentable>(_ preference: Preference<Value>) where Value == Raw?, Raw.RawValue == String {
         self.init(preference.appStorageKey, store: preference.appStorage(coding: "rawValue"))
     }

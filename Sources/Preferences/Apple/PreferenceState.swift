@@ -145,7 +145,8 @@ private class AnyBindingPlace: @unchecked Sendable {  // immutable
     init(_ slot: PreferenceCell) { self.slot = slot }
 }
 
-private final class BindingPlace<Value: Sendable>: AnyBindingPlace, Observable, @unchecked Sendable {  // only an atomic changes
+// Only an atomic changes.
+private final class BindingPlace<Value: Sendable>: AnyBindingPlace, Observable, @unchecked Sendable {
     private let declaration: PreferenceDeclaration<Value>
     private let keyPaths: BindingKeyPaths<Value>
     /// How many sets were rejected.

@@ -23,9 +23,9 @@ extension PreferenceStore {
         resolved.core.layers.writableLayer?.spelled(name) ?? name
     }
 
-    /// The user defaults that take this store's writes, if any do.
+    /// The user defaults that take this store's writes, if any do; also if they can't be read yet.
     var userDefaults: UserDefaults? {
-        (resolved.core.preparedLayers().writable?.backend as? UserDefaultsBackend)?.defaults.object
+        (resolved.core.layers.writable?.backend as? UserDefaultsBackend)?.defaults.object
     }
 }
 #endif

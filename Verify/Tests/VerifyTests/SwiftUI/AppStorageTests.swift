@@ -75,6 +75,27 @@ struct AppStorageTests {
     }
 
     @Test
+    func wrapperCanBeCreatedBeforeTheDeviceIsUnlocked() {
+        let store = defaults.store(protection: DataProtection { true })
+        let issues = Log<PreferencesError.Code>()
+        store.issueHandler = { issues.append($0.code) }
+        let wrapper = AppStorage(Preference("n", default: 7, in: store))
+        #expect(wrapper.wrappedValue == 7)
+        let layered = PreferenceStore.layered([.arguments([]), store])
+        #expect(AppStorage(Preference("n", default: 8, in: layered)).wrappedValue == 8)
+        #expect(issues.all.isEmpty)
+    }
+
+    @Test
+    func urlMayHaveEitherCoding() throws {
+        let url = try #require(URL(string: "https://example.com"))
+        #expect(AppStorage(Preference("a", default: url, in: defaults.store())).wrappedValue == url)
+        #expect(AppStorage(Preference("b", in: defaults.store()) as Preference<URL?>).wrappedValue == nil)
+        let archived = Preference("c", default: url, in: defaults.store(), coding: .archivedURL)
+        #expect(AppStorage(archived).wrappedValue == url)
+    }
+
+    @Test
     func storeThatIsNotOverUserDefaultsIsRefused() async {
         await #expect(processExitsWith: .failure) {
             _ = AppStorage(Preference("n", default: 0, in: .inMemory()))
