@@ -30,3 +30,13 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// An app of SwiftUI screens. On Linux the package Verify runs its views over a mock of SwiftUI.
+#if os(macOS)
+package.targets.append(
+    .executableTarget(
+        name: "PlayerApp",
+        dependencies: [.product(name: "Preferences", package: "swift-preferences")]
+    )
+)
+#endif

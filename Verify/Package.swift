@@ -34,6 +34,8 @@ let package = Package(
             swiftSettings: standIns
         ),
         .target(name: "PreferencesTesting", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        // The app of Examples.
+        .target(name: "PlayerApp", dependencies: ["Preferences", "SwiftUIStandIn"], swiftSettings: standIns),
         // What SwiftUI does for each view with a preference, for `make instructions`.
         .executableTarget(
             name: "view-operations",
@@ -43,7 +45,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VerifyTests",
-            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "SwiftUIStandIn", combine],
+            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "PlayerApp", "SwiftUIStandIn", combine],
             swiftSettings: standIns
         ),
     ],

@@ -29,7 +29,7 @@ public struct Binding<Value>: DynamicProperty {
 
     public var projectedValue: Binding<Value> { self }
 
-    public func animation(_ animation: Animation?) -> Binding<Value> {
+    public func animation(_ animation: Animation? = .default) -> Binding<Value> {
         var binding = self
         binding.transaction.animation = animation
         return binding

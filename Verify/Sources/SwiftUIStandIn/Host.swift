@@ -58,6 +58,10 @@ public final class Host {
         control.value.wrappedValue = value
     }
 
+    public func press(_ title: String) {
+        root.all { ($0.view as? Button).flatMap { $0.title == title ? $0 : nil } }.first?.action()
+    }
+
     private func node<Value>(_ title: String, of type: Value.Type) -> (node: Node, control: Control<Value>)? {
         root.all { node -> (Node, Control<Value>)? in
             guard let control = node.view as? Control<Value>, control.title == title else { return nil }

@@ -70,13 +70,27 @@ public struct Control<Value>: View, Leaf {
     func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [] }
 }
 
+/// A button by its title.
+public struct Button: View, Leaf {
+    public let title: String
+    let action: @MainActor () -> Void
+    public typealias Body = Never
+
+    public init(_ title: String, action: @escaping @MainActor () -> Void) {
+        self.title = title
+        self.action = action
+    }
+
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [] }
+}
+
 @MainActor public func Toggle(_ title: String, isOn: Binding<Bool>) -> Control<Bool> {
     Control(title: title, value: isOn)
 }
 @MainActor public func TextField(_ title: String, text: Binding<String>) -> Control<String> {
     Control(title: title, value: text)
 }
-/// Stands for the controls of UIKit and AppKit, which no one tells of changes.
+/// Stands for the controls of UIKit and AppKit, which no one notifies of changes.
 @MainActor public func UntrackedField(_ title: String, text: Binding<String>) -> Control<String> {
     Control(title: title, value: text, isTracked: false)
 }
@@ -94,6 +108,12 @@ public struct Control<Value>: View, Leaf {
 ) -> Control<Value> {
     Control(title: title, value: value)
 }
+@MainActor public func List<Value>(_ title: String, selection: Binding<Value>) -> Control<Value> {
+    Control(title: title, value: selection)
+}
+
+// Each shows the views in it.
+
 @MainActor public func ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>(
     _ data: Data,
     id: KeyPath<Data.Element, ID>,
@@ -101,8 +121,27 @@ public struct Control<Value>: View, Leaf {
 ) -> ViewList {
     ViewList(views: data.map { content($0) })
 }
-@MainActor public func List<Value>(_ title: String, selection: Binding<Value>) -> Control<Value> {
-    Control(title: title, value: selection)
+@MainActor public func ForEach<Data: RandomAccessCollection, Content: View>(
+    _ data: Data,
+    @ViewBuilder content: (Data.Element) -> Content
+) -> ViewList where Data.Element: Identifiable {
+    ViewList(views: data.map { content($0) })
+}
+@MainActor public func Form<Content: View>(@ViewBuilder content: () -> Content) -> Content { content() }
+@MainActor public func Section<Content: View>(_ title: String, @ViewBuilder content: () -> Content) -> Content {
+    content()
+}
+@MainActor public func List<Content: View>(@ViewBuilder content: () -> Content) -> Content { content() }
+@MainActor public func HStack<Content: View>(@ViewBuilder content: () -> Content) -> Content { content() }
+
+@MainActor @preconcurrency
+public protocol PreviewProvider {
+    associatedtype Previews: View
+    @ViewBuilder static var previews: Previews { get }
+}
+
+extension View {
+    public func disabled(_ isDisabled: Bool) -> some View { self }
 }
 
 extension View {

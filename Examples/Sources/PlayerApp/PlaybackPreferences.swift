@@ -1,0 +1,22 @@
+import Preferences
+
+/// The app's preferences that its intents and its widgets share.
+struct PlaybackPreferences: PreferenceGroup {
+    @Preference("volume", .range(0...10), description: "How loud the music is.") var volume = 5
+    @Preference("crossfades") var crossfades = false
+    @Preference("playing") var playing: Int?
+
+    /// The preferences of the app group.
+    static let shared = PlaybackPreferences(in: .suite("group.com.example.player"))
+}
+
+/// How the app looks: of this app alone, so in its own store.
+struct AppearancePreferences: PreferenceGroup {
+    @Preference("theme") var theme = Theme.system
+    @Preference("showsArtist") var showsArtist = true
+    @Preference("showsStars") var showsStars = false
+}
+
+enum Theme: String, CaseIterable, Sendable {
+    case system, light, dark
+}
