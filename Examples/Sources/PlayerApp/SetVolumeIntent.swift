@@ -1,5 +1,6 @@
 #if canImport(AppIntents)
 import AppIntents
+import Foundation
 import Preferences
 
 /// Sets the volume from Shortcuts and Siri, in the app's process or in that of an extension: both have the app group's store.
