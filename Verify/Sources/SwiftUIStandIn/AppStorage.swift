@@ -99,12 +99,17 @@ extension AppStorage {
     }
 }
 
+// As `UserDefaults.set(_:forKey:)` and `url(forKey:)` do.
+
 private func archive(_ url: URL) -> Any? {
-    NSURL(string: url.absoluteString).flatMap {
+    if url.isFileURL { return url.path }
+    return NSURL(string: url.absoluteString).flatMap {
         try? NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: true)
     }
 }
 
 private func unarchive(_ object: Any) -> URL? {
-    (object as? Data).flatMap { try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSURL.self, from: $0) }?.absoluteURL
+    if let path = object as? String { return URL(fileURLWithPath: NSString(string: path).expandingTildeInPath) }
+    return (object as? Data).flatMap { try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSURL.self, from: $0) }?
+        .absoluteURL
 }

@@ -40,6 +40,9 @@ struct AppStorageTests {
         check(Preference("data", default: Data(), in: store), Data([1]), Data([2])) { AppStorage($0) }
         check(Preference("date", default: date, in: store), date + 1, date + 2) { AppStorage($0) }
         check(Preference("url", default: other, in: store, coding: .archivedURL), url, other) { AppStorage($0) }
+        let file = URL(fileURLWithPath: NSHomeDirectory()).appending(path: "a file")
+        check(Preference("native url", default: other, in: store), url, file) { AppStorage($0) }
+        check(Preference("file", default: other, in: store), file, url) { AppStorage($0) }
         check(Preference("level", default: Level.low, in: store), .high, .low) { AppStorage($0) }
         check(Preference("theme", default: Theme.system, in: store), .dark, .light) { AppStorage($0) }
         check(Preference("bool?", in: store) as Preference<Bool?>, true, false) { AppStorage($0) }
@@ -49,6 +52,7 @@ struct AppStorageTests {
         check(Preference("data?", in: store) as Preference<Data?>, Data([1]), Data([2])) { AppStorage($0) }
         check(Preference("date?", in: store) as Preference<Date?>, date, date + 2) { AppStorage($0) }
         check(Preference("url?", in: store, coding: .archivedURL) as Preference<URL?>, url, other) { AppStorage($0) }
+        check(Preference("native url?", in: store) as Preference<URL?>, file, other) { AppStorage($0) }
         check(Preference("level?", in: store) as Preference<Level?>, .high, .low) { AppStorage($0) }
         check(Preference("theme?", in: store) as Preference<Theme?>, .dark, .light) { AppStorage($0) }
     }
