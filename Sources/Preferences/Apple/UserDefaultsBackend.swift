@@ -167,7 +167,7 @@ extension UserDefaultsBackend {
 
     func isCurrent(_ names: Set<String>) -> Bool { state.withLock { $0.isCurrent(names) } }
 
-    /// Reads a name, again where something happened to it meanwhile; after some times what was read last has to do.
+    /// Reads a name, again where something happened to it meanwhile.
     private func revalidate(_ name: String) {
         // First observe, then read, so that no change falls between.
         if SharedUserDefaults.canObserve(name) { state.withLock { $0.observer }?.observe(name) }
@@ -180,12 +180,13 @@ extension UserDefaultsBackend {
             let isForced = defaults.object.objectIsForced(forKey: name)
             let value = object.flatMap(PropertyListValue.init(propertyList:))
             let isDone = state.withLock { state in
-                guard !state.queue.holds(name), state.known.isCurrent(ticket, of: name) || attempt == Self.attempts
-                else {
-                    return false
-                }
-                state.known.take(value, isForced: isForced, under: name, readAt: ticket)
-                return true
+                guard !state.queue.holds(name) else { return false }
+                // After some times what was read last has to do: whoever said since that it may be outdated has it read again.
+                let isTaken =
+                    state.known.isCurrent(ticket, of: name)
+                    || attempt == Self.attempts && state.known.isOverSameSets(ticket, of: name)
+                if isTaken { state.known.take(value, isForced: isForced, under: name, readAt: ticket) }
+                return isTaken
             }
             guard isDone else { continue }
             if let object, value == nil { reportNoValue(object, under: name) }
@@ -298,12 +299,15 @@ struct KnownDefaults {
         var isOwn = false
         /// Counts what may have changed the value.
         var doubts: UInt64 = 0
+        /// Counts the store's own sets.
+        var sets: UInt64 = 0
         /// The counts when the value was read.
         var read: Ticket?
     }
 
-    /// How often a name, and all of them, may have changed.
+    /// How often a name, and all of them, may have changed, and the name was set.
     struct Ticket: Equatable {
+        fileprivate let sets: UInt64
         fileprivate let doubts: UInt64
         fileprivate let allDoubts: UInt64
     }
@@ -330,11 +334,16 @@ struct KnownDefaults {
 
     /// Puts a name into use, if it isn't yet.
     mutating func startReading(_ name: String) -> Ticket {
-        ticket(of: known[name, default: Name()])
+        let new = known[name] ?? Name()
+        known[name] = new
+        return ticket(of: new)
     }
 
     /// Whether nothing has happened to a name since a ticket was taken.
     func isCurrent(_ ticket: Ticket, of name: String) -> Bool { ticket == self.ticket(of: known[name] ?? Name()) }
+
+    /// Whether the store has not set a name since a ticket was taken.
+    func isOverSameSets(_ ticket: Ticket, of name: String) -> Bool { ticket.sets == known[name]?.sets ?? 0 }
 
     /// Takes in what was read.
     mutating func take(_ value: PropertyListValue?, isForced: Bool, under name: String, readAt ticket: Ticket) {
@@ -368,7 +377,9 @@ struct KnownDefaults {
         return !known.isEmpty
     }
 
-    private func ticket(of name: Name) -> Ticket { Ticket(doubts: name.doubts, allDoubts: allDoubts) }
+    private func ticket(of name: Name) -> Ticket {
+        Ticket(sets: name.sets, doubts: name.doubts, allDoubts: allDoubts)
+    }
 
     private static func isSame(_ left: PropertyListValue?, _ right: PropertyListValue?) -> Bool {
         guard let left, let right else { return left == right }
@@ -399,7 +410,7 @@ struct KnownDefaults {
         new.value = value
         new.isOwn = true
         // What is being read just now is outdated; the new value isn't.
-        new.doubts += 1
+        new.sets += 1
         new.read = ticket(of: new)
         known[name] = new
     }

@@ -25,6 +25,7 @@ final class ObservableDefaults: UserDefaults {
     }
 
     override func objectIsForced(forKey name: String) -> Bool {
+        watch.willAskForPolicy()
         watch.deliverWaiting()
         return watch.isForced(name)
     }
@@ -91,6 +92,7 @@ final class DefaultsWatch: Sendable {
         /// The names that another process has set, and nobody was told of.
         var waiting: [String] = []
         var onRead: (@Sendable (Int) -> Void)?
+        var onForced: (@Sendable () -> Void)?
         var onWrite: (@Sendable (String) -> Void)?
         var onChange: [@Sendable () -> Void] = []
         var onDelivery: (@Sendable (String) -> Void)?
@@ -112,6 +114,9 @@ final class DefaultsWatch: Sendable {
 
     /// Calls `body` in each read, before it, with the number of reads.
     func onRead(_ body: (@Sendable (Int) -> Void)?) { state.withLock { $0.onRead = body } }
+
+    /// Calls `body` in each question whether a name is forced.
+    func onForced(_ body: (@Sendable () -> Void)?) { state.withLock { $0.onForced = body } }
 
     /// Calls `body` in each write before it happens.
     func onWrite(_ body: (@Sendable (String) -> Void)?) { state.withLock { $0.onWrite = body } }
@@ -152,6 +157,7 @@ final class DefaultsWatch: Sendable {
         deliverWaiting()
     }
 
+    fileprivate func willAskForPolicy() { state.withLock { $0.onForced }?() }
     fileprivate func wait(_ name: String) { state.withLock { $0.waiting.append(name) } }
     fileprivate func will(_ name: String) { state.withLock { $0.onWrite }?(name) }
 

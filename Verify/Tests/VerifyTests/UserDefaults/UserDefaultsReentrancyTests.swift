@@ -66,6 +66,19 @@ struct UserDefaultsReentrancyTests {
         #expect(defaults.integer(forKey: "n") == 2)
     }
 
+    /// The first read of a name finds a value, and before it returns another process sets the next.
+    @Test
+    func changeDuringTheFirstReadIsNotMissed() {
+        let preference = Preference("n", default: 0, in: defaults.store())
+        defaults.set(1, forKey: "n")
+        defaults.watch.onForced { [shared = SharedDomain(defaults)] in
+            shared.defaults.watch.onForced(nil)
+            shared.defaults.setElsewhere(2, forKey: "n")
+        }
+        _ = preference.value
+        #expect(preference.value == 2)
+    }
+
     @Test
     func observerOfTheStoreIsToldOfWhatAReadFound() {
         let store = defaults.store()
