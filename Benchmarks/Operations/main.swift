@@ -1,6 +1,15 @@
-import FoundationEssentials
-import Glibc
 import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 // `operations NAME COUNT FOLDER` performs an operation COUNT times, in a function that Scripts/count-instructions finds by its name.
 // `change-seen` alone is counted as a whole process, as the library's threads do the work.

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What CONTRIBUTING says is to be done for a new value type, backend or command was done for those that there are.
 struct ContributingTests {

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What a document shows is what a compiler has seen: each Swift block is one of the snippets, byte by byte.
 struct DocumentTests {

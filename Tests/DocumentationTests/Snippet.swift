@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
 import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A piece of compiled code, between the lines `// snippet: name` and `// end`, that a document shows.
 struct Snippet: Hashable {

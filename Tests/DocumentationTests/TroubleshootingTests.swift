@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The guide to error messages knows each code and each message of the library, and no other.
 struct TroubleshootingTests {

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 // A program that the tests of isolation start: its first argument says what it does.
 

@@ -1,6 +1,11 @@
 import DurableFile
-import FoundationEssentials
 import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Sets a value of the file's store, and is killed in the next instruction.
 @main

@@ -4,6 +4,21 @@ import Testing
 
 @testable import Preferences
 
+struct IsolatedProgramTests {
+    @Test
+    func clearNoLeavesTheProgramAsItIs() throws {
+        for value in ["", "0", "NO", "false"] {
+            #expect(!IsolatedProgram.isOn(variable: value, arguments: ["program"]))
+            #expect(!IsolatedProgram.isOn(variable: "1", arguments: ["program", "-PreferencesIsolated", value]))
+        }
+        #expect(!IsolatedProgram.isOn(variable: nil, arguments: ["program"]))
+        #expect(IsolatedProgram.isOn(variable: "0", arguments: ["program", "-PreferencesIsolated", "YES"]))
+    }
+}
+
+// On Apple's platforms the shared stores are user defaults, which no variable moves to another folder: a program that a test
+// starts would write into those of whoever runs it.
+#if os(Linux)
 /// What a program that was started for a preview or a test of its interface leaves on the disk.
 struct ProgramTests {
     private let home: TemporaryFolder
@@ -32,16 +47,6 @@ struct ProgramTests {
             #expect(try run("use", arguments) == "before: false false\nafter: 1 changed\n")
         }
         #expect(try home.names() == [])
-    }
-
-    @Test
-    func clearNoLeavesTheProgramAsItIs() throws {
-        for value in ["", "0", "NO", "false"] {
-            #expect(!IsolatedProgram.isOn(variable: value, arguments: ["program"]))
-            #expect(!IsolatedProgram.isOn(variable: "1", arguments: ["program", "-PreferencesIsolated", value]))
-        }
-        #expect(!IsolatedProgram.isOn(variable: nil, arguments: ["program"]))
-        #expect(IsolatedProgram.isOn(variable: "0", arguments: ["program", "-PreferencesIsolated", "YES"]))
     }
 
     @Test
@@ -128,7 +133,7 @@ struct ProgramTests {
         complaints expected: String = ""
     ) throws -> String {
         let process = Process()
-        process.executableURL = Bundle.main.bundleURL.appending(path: "IsolationProbe")
+        process.executableURL = URL(filePath: BuiltProgram.path("IsolationProbe"))
         process.arguments = [command] + arguments
         process.environment = ["HOME": home.path].merging(environment) { $1 }
         let (output, issues) = (Pipe(), Pipe())
@@ -143,3 +148,4 @@ struct ProgramTests {
         return String(decoding: text, as: UTF8.self)
     }
 }
+#endif

@@ -1,7 +1,12 @@
-import FoundationEssentials
 import Preferences
 import PreferencesTesting
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What each library stored is read by the declarations of its page, and written in the form that the page says.
 enum LibrarySnippets {

@@ -1,6 +1,11 @@
-import FoundationEssentials
 import Preferences
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 struct StoresSnippets {
     @Test

@@ -1,7 +1,12 @@
-import FoundationEssentials
 import Observation
 import Preferences
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 // snippet: value kinds
 enum Sorting: String { case name, date }  // by its raw value, here as "name"

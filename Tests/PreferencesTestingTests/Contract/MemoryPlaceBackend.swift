@@ -1,7 +1,12 @@
 import DurableFile
-import FoundationEssentials
 import Preferences
 import PreferencesTesting
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Values in memory that several backends use, as processes use a file.
 final class MemoryPlace: Sendable {

@@ -1,7 +1,12 @@
-import FoundationEssentials
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 struct StoreMigratingTests {
     private struct Broken: Error {}

@@ -1,9 +1,14 @@
 import DurableFile
 import FileTestSupport
-import FoundationEssentials
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 struct KillTests {
     @Test
@@ -22,13 +27,12 @@ struct KillTests {
     }
 
     private func status(ofWriterTo path: String) throws -> Int32 {
-        // The writer lies beside the test bundle.
-        let bundle = try #require(CommandLine.arguments.first { $0.hasSuffix(".xctest") })
-        let writer = URL(filePath: bundle).deletingLastPathComponent().appending(path: "KillWriter").path
+        let writer = BuiltProgram.path("KillWriter")
         var arguments = [strdup(writer), strdup(path), nil]
-        defer { for argument in arguments { free(argument) } }
+        var environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in arguments + environment { free(text) } }
         var process = pid_t()
-        try #require(posix_spawn(&process, writer, nil, nil, &arguments, environ) == 0)
+        try #require(posix_spawn(&process, writer, nil, nil, &arguments, &environment) == 0)
         var status = Int32()
         try #require(waitpid(process, &status, 0) == process)
         return status

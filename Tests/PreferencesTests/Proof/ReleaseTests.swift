@@ -1,8 +1,13 @@
-import FoundationEssentials
 import Observation
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Nothing is kept once nobody uses it.
 struct ReleaseTests {

@@ -1,7 +1,12 @@
-import FoundationEssentials
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A store in memory takes what a file takes, so that a test in memory shows what would fail.
 struct MemoryStoreTests {

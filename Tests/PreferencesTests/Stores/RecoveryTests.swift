@@ -1,10 +1,15 @@
 import DurableFile
 import FileTestSupport
-import FoundationEssentials
 import PreferencesTesting
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A store that keeps what is set while its backend can't be opened, as `.standard` and the suites do.
 struct RecoveryTests {

@@ -1,9 +1,14 @@
 import DurableFile
 import FileTestSupport
-import FoundationEssentials
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Values that come back to the bit, from memory and from a file that was opened anew.
 struct RoundTripTests {

@@ -1,9 +1,14 @@
 import DurableFile
 import FileTestSupport
-import FoundationEssentials
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 private struct Account: PreferenceGroup {
     @Preference("theme") var theme = "system"

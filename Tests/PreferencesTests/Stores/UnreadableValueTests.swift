@@ -1,8 +1,13 @@
 import FileTestSupport
-import FoundationEssentials
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What is stored but can't be read: the default answers, the error says why, and the bytes stay.
 struct UnreadableValueTests {
@@ -128,7 +133,7 @@ struct UnreadableValueTests {
                 user,
             ]
         )
-        let system = PreferenceStore(.system(file: path))
+        let system = PreferenceStore(.system(Source(FileBackend(path: path, isReadOnly: true))))
         #expect(
             try messages(in: .layered([.inMemory(["volume": 11]), system, .inMemory(["volume": 7])])) == [
                 "preference \"volume\": the stored value is not allowed: 11 is rejected by the preference's rule; "

@@ -1,8 +1,13 @@
 import FileTestSupport
-import FoundationEssentials
 import Testing
 
 @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The table of a file's values, beside a dictionary that is told the same.
 struct ValueTableTests {

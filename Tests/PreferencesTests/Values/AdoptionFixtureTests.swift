@@ -1,6 +1,11 @@
-import FoundationEssentials
 import Preferences
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What other libraries store for a value, written out by the rules of their sources, and read by the same declaration.
 struct AdoptionFixtureTests {

@@ -1,7 +1,12 @@
 import FileTestSupport
-import FoundationEssentials
 import Preferences
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 extension SeededGenerator {
     mutating func integer() -> Int64 {
