@@ -157,7 +157,8 @@ extension PreferenceSignal {
         }
         guard isFirst else { return }
         Task.detached { @MainActor in
-            for (signal, isolation) in waiting.withLock({ exchange(&$0, with: []) }) {
+            let waiting = waiting.withLock { exchange(&$0, with: []) }
+            for (signal, isolation) in waiting {
                 let epochs = signal.waitingEpochs.exchange(0, ordering: .acquiringAndReleasing)
                 isolation.run { signal.send(epochs) }
             }
