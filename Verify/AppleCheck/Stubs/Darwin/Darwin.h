@@ -17,6 +17,7 @@ typedef int64_t off_t;
 typedef long time_t;
 typedef long ssize_t;
 typedef int32_t pid_t;
+struct timeval { time_t tv_sec; int tv_usec; };
 struct timespec { time_t tv_sec; long tv_nsec; };
 
 // xnu/bsd/sys/errno.h
@@ -56,6 +57,7 @@ int mkdir(const char *, mode_t);
 
 // xnu/bsd/sys/fcntl.h
 #define O_RDONLY 0x0000
+#define O_WRONLY 0x0001
 #define O_RDWR 0x0002
 #define O_NONBLOCK 0x0004
 #define O_APPEND 0x0008
@@ -82,6 +84,17 @@ typedef uint32_t copyfile_flags_t;
 #define COPYFILE_XATTR (1 << 2)
 int fcopyfile(int from_fd, int to_fd, copyfile_state_t, copyfile_flags_t flags);
 
+// xnu/bsd/sys/signal.h, sys/wait.h, spawn.h
+#define SIGKILL 9
+#define SIGTERM 15
+#define WNOHANG 1
+int kill(pid_t, int);
+pid_t waitpid(pid_t, int *, int);
+typedef void *posix_spawnattr_t;
+typedef void *posix_spawn_file_actions_t;
+int posix_spawn(pid_t *_Nullable, const char *_Nonnull, const posix_spawn_file_actions_t *_Nullable, const posix_spawnattr_t *_Nullable,
+                char *_Nullable const *_Nonnull, char *_Nullable const *_Nullable);
+
 // Libc/include/unistd.h, stdio.h, stdlib.h, string.h, xnu/bsd/sys/syslimits.h
 #define SEEK_CUR 1
 #define STDERR_FILENO 2
@@ -103,6 +116,28 @@ int issetugid(void);
 int rename(const char *, const char *);
 char *getenv(const char *);
 char *strerror(int);
+char *strdup(const char *);
+void free(void *);
+void exit(int) __attribute__((noreturn));
+pid_t getpid(void);
+int access(const char *, int);
+int chmod(const char *, mode_t);
+int link(const char *, const char *);
+int symlink(const char *, const char *);
+int mkfifo(const char *, mode_t);
+int rmdir(const char *);
+int utimes(const char *, const struct timeval *);
+int setenv(const char *_Nonnull, const char *_Nonnull, int);
+int unsetenv(const char *_Nonnull);
+typedef struct __sFILE FILE;
+FILE *fopen(const char *_Nonnull, const char *_Nonnull);
+int fclose(FILE *_Nonnull);
+int fflush(FILE *_Nullable);
+int fseek(FILE *_Nonnull, long, int);
+void rewind(FILE *_Nonnull);
+#define SEEK_SET 0
+#define SEEK_END 2
+int fputs(const char *_Nonnull, FILE *_Nonnull);
 void *memchr(const void *, int, size_t);
 int memcmp(const void *, const void *, size_t);
 
@@ -122,6 +157,7 @@ int poll(struct pollfd *, nfds_t, int);
 // Libc/include/time.h
 typedef enum { _CLOCK_REALTIME = 0, _CLOCK_MONOTONIC = 6 } clockid_t;
 int clock_gettime(clockid_t, struct timespec *);
+int sched_yield(void);
 int nanosleep(const struct timespec *, struct timespec *);
 
 // Libinfo/lookup.subproj/pwd.h
