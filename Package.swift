@@ -16,6 +16,19 @@ let privacyManifest: (resources: [Resource], exclude: [String]) = ([.copy("Priva
 let privacyManifest: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
 #endif
 
+// Tests over Apple's own frameworks.
+#if os(macOS)
+let appleTests: [Target] = [
+    .testTarget(
+        name: "AppleTests",
+        dependencies: ["Preferences", "PreferencesTesting", "DurableFile"],
+        swiftSettings: settings
+    )
+]
+#else
+let appleTests: [Target] = []
+#endif
+
 /// What reaches etcd, for those who ask for it by the trait; nobody else resolves it.
 let etcdClient: [Target.Dependency] = [
     .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Etcd"])),
@@ -144,6 +157,6 @@ let package = Package(
             path: "Torture/Etcd",
             swiftSettings: settings
         ),
-    ],
+    ] + appleTests,
     swiftLanguageModes: [.v6]
 )

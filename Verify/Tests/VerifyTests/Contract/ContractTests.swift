@@ -51,58 +51,13 @@ struct ContractTests {
     ]
 }
 
-extension CloudLimits {
-    /// For the contract's own names and values, some of which are longer than the cloud takes.
-    fileprivate static let none = CloudLimits(nameSize: .max, nameCount: .max, size: .max)
-}
-
-/// A backend over user defaults used as a store does that uses every name of the domain: it reads before it compares, and
-/// writes once the lock is released.
-private final class WholeDomain: PreferenceBackend {
-    private let backend: UserDefaultsBackend
-    private let watch: DefaultsWatch
-    private let names = Lock<Set<String>>([])
-
-    init(_ defaults: ObservableDefaults) {
-        watch = defaults.watch
-        backend = UserDefaultsBackend(
+extension WholeDomain {
+    fileprivate convenience init(_ defaults: ObservableDefaults) {
+        self.init(
             SharedUserDefaults(object: defaults),
-            sizeLimit: UserDefaultsSizeLimit(limit: .max)
-        ) { [watch] _, deliver in watch.observer(deliver) }
+            observer: { [watch = defaults.watch] _, deliver in watch.observer(deliver) },
+            names: { [watch = defaults.watch] in Set(watch.writes) },
+            onChange: { [watch = defaults.watch] in watch.onChange($0) }
+        )
     }
-
-    /// Reads the names that somebody wrote, and tells what new ones hold.
-    private func discover(_ others: some Sequence<String>) -> [String: PropertyListValue?] {
-        let (all, new) = names.withLock { names in
-            let new = Set(watch.writes).union(others).subtracting(names)
-            names.formUnion(new)
-            return (names, new)
-        }
-        _ = backend.revalidate(all)
-        return backend.values(for: new).mapValues { $0 }
-    }
-
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
-        watch.onChange { host.changed() }
-        return try backend.load(host: host).merging(discover([]).compactMapValues { $0 }) { $1 }
-    }
-
-    func refresh() -> [String: PropertyListValue?] {
-        let discovered = discover([])
-        return backend.refresh().merging(discovered) { old, _ in old }
-    }
-
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
-        let discovered = discover(Array(changes.keys) + Array(condition.values.keys))
-        var commit = try backend.apply(changes, if: condition)
-        commit.outside.merge(discovered) { told, _ in told }
-        backend.didApply()
-        return commit
-    }
-
-    func sync() {}
-    func isManaged(_ name: String) -> Bool { backend.isManaged(name) }
 }
