@@ -21,7 +21,7 @@ EXCEPT ?=
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed documentation documentation-etcd benchmarks opencombine thread-sanitizer address-sanitizer getting-started \
 	lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify view-instructions tool \
-	apple-check examples fuzz-corpus
+	apple-check examples fuzz-corpus mac
 
 quick: lint build test
 	Scripts/check-warnings .build
@@ -105,7 +105,7 @@ tool:
 	$(SWIFT) test --package-path Tool
 	Scripts/check-imports Tool/.build
 
-# Type-checks the sources for macOS and iOS without their SDKs.
+# Type-checks the sources for macOS, iOS, tvOS, watchOS and visionOS without their SDKs, and the tests for macOS.
 apple-check:
 	Verify/apple-check
 
@@ -117,6 +117,10 @@ examples:
 # The inputs that the fuzzer found interesting or failing once.
 fuzz-corpus:
 	Fuzz/run 0
+
+# All that a Mac can prove: the tests over Apple's frameworks run nowhere else.
+mac:
+	Scripts/check-mac
 
 # The rest of `make check-all`.
 

@@ -3,6 +3,10 @@
 // compared with is loaded at run time, so that all builds and runs where a peer is not installed.
 import PackageDescription
 
+#if !os(Linux)
+#error("the benchmarks are for Linux: they use glibc and /proc")
+#endif
+
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),

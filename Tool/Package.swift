@@ -2,6 +2,10 @@
 // A package of its own, so that whoever uses the library resolves and builds nothing for the tool.
 import PackageDescription
 
+#if !os(Linux)
+#error("prefs is for Linux: it uses glibc and /proc, and on a Mac defaults(1) has its place")
+#endif
+
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
