@@ -300,8 +300,8 @@ extension JSONReader {
             if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { offset += 1 }
             var power: UInt64? = 0
             try takeDigits(into: &power, start: start)
-            // Beyond every power that counts, but small enough to add.
-            let magnitude = Int(min(power ?? 1 << 32, 1 << 32))
+            // Beyond every power that counts, but small enough to add, also in the 32 bits of older watches.
+            let magnitude = Int(min(power ?? 1 << 30, 1 << 30))
             exponent += sign == UInt8(ascii: "-") ? -magnitude : magnitude
         }
 

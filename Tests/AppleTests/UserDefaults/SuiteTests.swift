@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@testable import Preferences
+
+/// What `PreferenceStore.suite(_:)` makes of a name outside of tests, where the shared stores are in memory.
+struct SuiteTests {
+    private let defaults = TemporaryDefaults()
+
+    private func makeStore() -> PreferenceStore {
+        PreferenceStore(standIn: nil) { [suite = defaults.suite] in SharedStore.suite(suite).layers() }
+    }
+
+    @Test
+    func suiteIsThatOfUserDefaults() async {
+        let preference = Preference("name", default: 0, in: makeStore())
+        preference.value = 1
+        #expect(defaults.integer(forKey: "name") == 1)
+        defaults.set(2, forKey: "name")
+        await wait(for: "the value of user defaults") { preference.value == 2 }
+        preference.reset()
+        #expect(defaults.object.object(forKey: "name") == nil)
+    }
+
+    @Test
+    func flushedSuiteIsReadByAnotherProcess() async throws {
+        let store = makeStore()
+        store.set("text", for: "name")
+        try await store.flush()
+        try await defaults.run("read", "name")
+    }
+
+    /// The store tries this file to see whether the device was unlocked.
+    @Test
+    func fileOfASuiteIsInTheLibraryOfTheHome() async throws {
+        let store = makeStore()
+        store.set(1, for: "name")
+        try await store.flush()
+        let path = NSHomeDirectory() + "/Library/Preferences/\(defaults.suite).plist"
+        await wait(for: "the file \(path)") { FileManager.default.fileExists(atPath: path) }
+        #expect(makeStore()["name"] == 1, "a store over a file that is there")
+    }
+
+    @Test
+    func globalDomainCannotBeASuite() {
+        #expect(throws: PreferencesError.self) { try PreferenceStore.suite(named: UserDefaults.globalDomain) }
+    }
+
+    @Test
+    func valueThatFillsTheLimitIsRefusedBeforeTheSystemRefusesIt() throws {
+        let store = makeStore()
+        let tooLarge = Data(repeating: 1, count: 4 * 1024 * 1024 + 1)
+        let error = #expect(throws: PreferencesError.self) { try store.write(.data(tooLarge), for: "name") }
+        #expect(error?.code == .tooLarge)
+        #expect(defaults.object.object(forKey: "name") == nil)
+    }
+}
