@@ -48,8 +48,11 @@ extension WholeDomain {
     fileprivate convenience init(_ defaults: TemporaryDefaults) {
         let observers = Log<NotificationObserver>()
         self.init(
-            defaults.reopened(),
-            observer: KeyValueObserver.make,
+            UserDefaultsBackend(
+                defaults.reopened(),
+                sizeLimit: UserDefaultsSizeLimit(limit: .max),
+                observer: KeyValueObserver.make
+            ),
             names: { Set(defaults.object.persistentDomain(forName: defaults.suite)?.keys.map { $0 } ?? []) },
             onChange: { body in
                 observers.append(NotificationObserver(of: UserDefaults.didChangeNotification) { _ in body() })

@@ -53,9 +53,12 @@ struct ContractTests {
 
 extension WholeDomain {
     fileprivate convenience init(_ defaults: ObservableDefaults) {
-        self.init(
+        let backend = UserDefaultsBackend(
             SharedUserDefaults(object: defaults),
-            observer: { [watch = defaults.watch] _, deliver in watch.observer(deliver) },
+            sizeLimit: UserDefaultsSizeLimit(limit: .max)
+        ) { [watch = defaults.watch] _, deliver in watch.observer(deliver) }
+        self.init(
+            backend,
             names: { [watch = defaults.watch] in Set(watch.writes) },
             onChange: { [watch = defaults.watch] in watch.onChange($0) }
         )

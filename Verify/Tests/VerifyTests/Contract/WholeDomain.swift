@@ -10,14 +10,13 @@ final class WholeDomain: PreferenceBackend {
     private let onChange: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let names = Lock<Set<String>>([])
 
-    /// Creates a backend over defaults that tell their names, and call what is given to `onChange` after each change.
+    /// Creates a backend over defaults that list their names, and call what is given to `onChange` after each change.
     init(
-        _ defaults: SharedUserDefaults,
-        observer: @escaping UserDefaultsBackend.MakeObserver,
+        _ backend: UserDefaultsBackend,
         names: @escaping @Sendable () -> Set<String>,
         onChange: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) {
-        backend = UserDefaultsBackend(defaults, sizeLimit: UserDefaultsSizeLimit(limit: .max), observer: observer)
+        self.backend = backend
         written = names
         self.onChange = onChange
     }
