@@ -32,6 +32,11 @@ final class TemporaryDefaults: Sendable {
     /// Creates a store over these defaults; each call creates another one.
     func store() -> PreferenceStore { .userDefaults(object) }
 
+    /// Creates a store that asks first whether the defaults can be read.
+    func store(protection: DataProtection) -> PreferenceStore {
+        PreferenceStore(shared, protection: protection, observer: KeyValueObserver.make)
+    }
+
     func set(_ value: Any?, forKey name: String) { object.set(value, forKey: name) }
     func integer(forKey name: String) -> Int { object.integer(forKey: name) }
     func data(forKey name: String) -> Data? { object.data(forKey: name) }
