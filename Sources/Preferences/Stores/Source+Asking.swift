@@ -173,39 +173,3 @@ extension Source {
         if reentrant != nil { askFor(state.withLock { $0.asked.doubted }, isReading: isReading) }
     }
 }
-
-/// The names that a backend was asked for, where it is asked for names.
-struct AskedNames {
-    private var known: Set<String> = []
-    /// Names that are shown, and to be asked for again, as their values may be outdated.
-    private(set) var doubted: Set<String> = []
-    /// Counts the doubts.
-    private(set) var doubts = 0
-
-    /// Which of the names the backend must be asked for before they are read.
-    func unknown(among names: some Collection<String>) -> Set<String> {
-        names.isEmpty ? [] : Set(names).subtracting(known)
-    }
-
-    var all: Set<String> { known.union(doubted) }
-
-    mutating func know(_ names: Set<String>) {
-        known.formUnion(names)
-        doubted.subtract(names)
-    }
-
-    mutating func doubt(_ names: Set<String>) {
-        doubts += 1
-        known.subtract(names)
-        doubted.formUnion(names)
-    }
-
-    /// False where all are doubted already.
-    mutating func doubtAll() -> Bool {
-        doubts += 1
-        guard !known.isEmpty else { return false }
-        doubted.formUnion(known)
-        known = []
-        return true
-    }
-}
