@@ -6,7 +6,7 @@ internal import Foundation
 ///
 /// Foundation calls whoever observes the defaults from inside `set`, and from inside a read that finds changes of another
 /// process; these may use the store. So user defaults are asked and set without a lock or a turn: `revalidate` reads,
-/// `apply` decides by what was read and queues, `didApply` writes. One thread at a time writes, in the order of the queue; one
+/// `apply` decides by what was read and queues, `write` writes. One thread at a time writes, in the order of the queue; one
 /// that finds another writing leaves its values to that one and waits for nobody. What the store knows of a name is compared
 /// with the defaults only while nothing is queued for the name, so one's own writes never come back as changes.
 final class UserDefaultsBackend: ReentrantBackend {
@@ -60,8 +60,10 @@ final class UserDefaultsBackend: ReentrantBackend {
 
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
         guard !protection.isLocked() else {
-            let observer = NotificationObserver(of: DataProtection.unlocked) { _ in host.changed() }
-            state.withLock { $0.notifications = [observer] }
+            if state.withLock({ $0.notifications.isEmpty }) {
+                let observer = NotificationObserver(of: DataProtection.unlocked) { _ in host.changed() }
+                state.withLock { $0.notifications = [observer] }
+            }
             throw PreferencesError(
                 .unavailable,
                 "the device was not unlocked since it started, so user defaults can't be read yet and nothing is "
@@ -70,7 +72,9 @@ final class UserDefaultsBackend: ReentrantBackend {
         }
         let observer = makeObserver(defaults) { [weak self] in self?.changed($0) }
         let notifications = Self.doubtful.map { name in
-            NotificationObserver(of: name) { [weak self] _ in self?.doubt() }
+            NotificationObserver(of: name) { [weak self] _ in
+                self?.doubt(ifOthers: name == UserDefaults.didChangeNotification)
+            }
         }
         let before = state.withLock { state in
             state.host = host
@@ -114,33 +118,51 @@ final class UserDefaultsBackend: ReentrantBackend {
         return commit
     }
 
-    func didApply() {
+    func write() {
+        var doubtful: Set<String> = []
+        let last = state.withLock { $0.queue.last }
+        var count = 0
         while let (name, value) = state.withLock({ $0.queue.next(for: .current) }) {
             if let value {
                 defaults.object.set(value.propertyList, forKey: name)
             } else {
                 defaults.object.removeObject(forKey: name)
             }
-            let isCurrent = state.signal { state in
+            let (isCurrent, isOwnWritten) = state.signal { state in
                 state.queue.finish(name)
-                return state.isCurrent(CollectionOfOne(name))
+                return (state.isCurrent(CollectionOfOne(name)), state.queue.isWritten(last))
             }
-            // Somebody told of a change meanwhile: of this set, or of another's.
-            if !isCurrent { tellOfChanges(under: [name]) }
+            // Somebody told of a change meanwhile: of this set, or of another's. Or nobody would: what is removed may uncover a
+            // value of another domain, and what can't be observed be hidden by one.
+            if !isCurrent || value == nil || !SharedUserDefaults.canObserve(name) { doubtful.insert(name) }
+            if isOwnWritten { count += 1 }
+            if count == Self.fairShare {
+                // Others set without end.
+                runLater { [weak self] in self?.write() }
+                break
+            }
         }
+        if !doubtful.isEmpty { tellOfChanges(under: doubtful) }
     }
+
+    /// How many names one thread writes from its own last one on.
+    private static var fairShare: Int { 64 }
 
     /// Waits until the system's process has everything; when that one writes it to the disk nobody is told.
     func sync() throws(PreferencesError) {
         let last = state.withLock { $0.queue.last }
-        didApply()
         let start = ContinuousClock.now
-        let isWritten = state.wait { state -> Condition<State>.Wait<Bool> in
-            if state.queue.isWritten(last) { return .done(true) }
-            let rest = patience - (ContinuousClock.now - start)
-            return state.queue.isWriting(.current) || rest <= .zero ? .done(false) : .until(rest)
+        var isInTime = true
+        while isInTime, state.withLock({ !$0.queue.isWritten(last) }) {
+            write()
+            isInTime = state.wait { state -> Condition<State>.Wait<Bool> in
+                // Who wrote may have left the rest.
+                if state.queue.isWritten(last) || !state.queue.isWriting { return .done(true) }
+                let rest = patience - (ContinuousClock.now - start)
+                return state.queue.isWriting(on: .current) || rest <= .zero ? .done(false) : .until(rest)
+            }
         }
-        guard isWritten else {
+        guard isInTime else {
             throw PreferencesError(
                 .notDurable,
                 "another thread's set of user defaults has not returned, nor what waits for it; "
@@ -184,19 +206,24 @@ extension UserDefaultsBackend {
                 // After some times what was read last has to do: whoever said since that it may be outdated has it read again.
                 let isTaken =
                     state.known.isCurrent(ticket, of: name)
-                    || attempt == Self.attempts && state.known.isOverSameSets(ticket, of: name)
+                    || attempt == Self.attempts && state.known.isNewest(ticket, of: name)
                 if isTaken { state.known.take(value, isForced: isForced, under: name, readAt: ticket) }
                 return isTaken
             }
             guard isDone else { continue }
-            if let object, value == nil { reportNoValue(object, under: name) }
+            reportNoValue(value == nil ? object : nil, under: name)
             return
         }
     }
 
     private static var attempts: Int { 8 }
 
-    private func reportNoValue(_ object: Any, under name: String) {
+    /// Reports an object that is no value, once until there is a value, or none.
+    private func reportNoValue(_ object: Any?, under name: String) {
+        guard let object else {
+            state.withLock { _ = $0.reported.remove(name) }
+            return
+        }
         guard state.withLock({ $0.reported.insert(name).inserted }) else { return }
         state.withLock { $0.host }?.report(
             PreferencesError(.unreadable, name: name, "user defaults hold a \(type(of: object)), which is no value")
@@ -228,10 +255,13 @@ extension UserDefaultsBackend {
     ]
 
     /// Any name may have changed: each is read again before it is used, and soon in any case, for those who observe it.
-    private func doubt() {
+    ///
+    /// - Parameter ifOthers: Whether a set posts such a notification, which does not count if the set is the store's own.
+    private func doubt(ifOthers: Bool) {
         let (host, isFirst) = state.withLock { state -> (PreferenceBackendHost?, isFirst: Bool) in
             // One such notification is of the set that this thread is making.
-            guard !state.queue.takeNotification(on: .current), state.known.doubtAll() else { return (nil, false) }
+            guard !ifOthers || !state.queue.takeNotification(on: .current) else { return (nil, false) }
+            guard state.known.doubtAll() else { return (nil, false) }
             return (state.host, !exchange(&state.isRevalidating, with: true))
         }
         host?.outdated()
@@ -301,13 +331,16 @@ struct KnownDefaults {
         var doubts: UInt64 = 0
         /// Counts the store's own sets.
         var sets: UInt64 = 0
+        /// Counts the reads that found another value.
+        var reads: UInt64 = 0
         /// The counts when the value was read.
         var read: Ticket?
     }
 
-    /// How often a name, and all of them, may have changed, and the name was set.
+    /// How often a name, and all of them, may have changed, and what the store did and found.
     struct Ticket: Equatable {
         fileprivate let sets: UInt64
+        fileprivate let reads: UInt64
         fileprivate let doubts: UInt64
         fileprivate let allDoubts: UInt64
     }
@@ -342,14 +375,15 @@ struct KnownDefaults {
     /// Whether nothing has happened to a name since a ticket was taken.
     func isCurrent(_ ticket: Ticket, of name: String) -> Bool { ticket == self.ticket(of: known[name] ?? Name()) }
 
-    /// Whether the store has not set a name since a ticket was taken.
-    func isOverSameSets(_ ticket: Ticket, of name: String) -> Bool { ticket.sets == known[name]?.sets ?? 0 }
+    /// Whether the store knows nothing newer of a name than when a ticket was taken.
+    func isNewest(_ ticket: Ticket, of name: String) -> Bool {
+        known[name].map { $0.sets == ticket.sets && $0.reads == ticket.reads } ?? true
+    }
 
     /// Takes in what was read.
     mutating func take(_ value: PropertyListValue?, isForced: Bool, under name: String, readAt ticket: Ticket) {
         var new = known[name] ?? Name()
         let isFirst = new.read == nil
-        new.read = ticket
         new.isForced = isForced
         // Others may blur the kind of a number: then the declared type decides, so it is no change.
         if isFirst || !Self.isSame(value, new.value) {
@@ -357,6 +391,12 @@ struct KnownDefaults {
             new.value = value
             new.isOwn = false
             if !isFirst { untold.updateValue(value, forKey: name) }
+            // Who began to read before, and found another value, reads again.
+            let isCurrent = ticket == self.ticket(of: new)
+            new.reads += 1
+            new.read = isCurrent ? self.ticket(of: new) : ticket
+        } else {
+            new.read = ticket
         }
         known[name] = new
     }
@@ -378,7 +418,7 @@ struct KnownDefaults {
     }
 
     private func ticket(of name: Name) -> Ticket {
-        Ticket(sets: name.sets, doubts: name.doubts, allDoubts: allDoubts)
+        Ticket(sets: name.sets, reads: name.reads, doubts: name.doubts, allDoubts: allDoubts)
     }
 
     private static func isSame(_ left: PropertyListValue?, _ right: PropertyListValue?) -> Bool {
@@ -455,11 +495,23 @@ struct UserDefaultsQueue {
     /// Whether everything up to a count is written.
     func isWritten(_ count: Int) -> Bool { written >= count }
 
-    func isWriting(_ thread: ThreadIdentity) -> Bool { writer?.thread == thread }
+    var isWriting: Bool { writer != nil }
+    func isWriting(on thread: ThreadIdentity) -> Bool { writer?.thread == thread }
 
     /// What to write next; nil where nothing waits, or another thread writes it. Followed by `finish`.
+    ///
+    /// Of a name that was set several times, the last value.
     mutating func next(for thread: ThreadIdentity) -> (name: String, value: PropertyListValue?)? {
         guard writer == nil, head < entries.count else { return nil }
+        while let count = counts[entries[head].name], count > 1 {
+            counts[entries[head].name] = count - 1
+            written += 1
+            head += 1
+        }
+        if head > 64, head > entries.count / 2 {
+            entries.removeFirst(head)
+            head = 0
+        }
         writer = (thread, false)
         defer { head += 1 }
         return entries[head]

@@ -85,7 +85,8 @@ public struct PreferenceTransaction {
     private mutating func candidates(for name: String) -> StoredCandidates {
         if let own = changes[name] { return StoredCandidates(own) }
         if let unread { fail(unread) }
-        if core.isUnknown(name) {
+        // Once, so that the body sees one value of it.
+        if !reads.isNoted(name), core.isUnknown(name) {
             snapshot.take(name, from: core.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
         }
         let candidates = snapshot.candidates(for: name)

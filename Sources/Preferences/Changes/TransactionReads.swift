@@ -53,8 +53,11 @@ struct TransactionReads {
         note(name, candidates)
     }
 
+    /// Whether a name was read already.
+    func isNoted(_ name: String) -> Bool { condition.isComplete || condition.values.index(forKey: name) != nil }
+
     mutating func note(_ name: String, _ candidates: StoredCandidates) {
-        guard !condition.isComplete else { return }
+        guard !isNoted(name) else { return }
         condition.values.updateValue(candidates.own, forKey: name)
         below[name] = candidates.withoutOwn
     }

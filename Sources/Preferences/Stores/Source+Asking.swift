@@ -15,6 +15,18 @@ protocol ReentrantBackend: PreferenceBackend {
 
     /// Whether nothing has happened since these names were read that may have changed their values.
     func isCurrent(_ names: Set<String>) -> Bool
+
+    /// Writes what `apply` took; called after the turn of a commit, before observers are called.
+    func write()
+}
+
+/// What somebody who has the turn of a source does besides, where that matters.
+enum TurnUse {
+    /// Reads, and may hold a lock, so observers are not called on this thread.
+    case read
+    /// Has stored something, which is to be written before observers are called.
+    case commit
+    case other
 }
 
 extension Source {
@@ -29,16 +41,26 @@ extension Source {
                 WorkerThread().run { [weak self] in self?.takeExternalChanges() }
             }
             do throws(PreferencesError) {
-                var changes = Publications()
-                let isDone = try withTurn { (_) throws(PreferencesError) in
-                    askWithTurn(for: names, isLast: attempt == Self.attempts, &changes)
+                let isDone = try withTurn(isReading ? .read : .other) { (publications) throws(PreferencesError) in
+                    askWithTurn(for: names, isLast: attempt == Self.attempts, &publications)
                 }
-                if isReading { changes.sendElsewhere() } else { changes.send() }
                 if isDone { return }
             } catch {
                 // The thread is at the backend already, further up its stack: the name reads as absent.
                 return
             }
+        }
+    }
+
+    /// What follows a turn at a reentrant backend.
+    @inline(never)
+    func finish(_ use: TurnUse, at backend: any ReentrantBackend, _ publications: Publications) {
+        switch use {
+        case .read: publications.sendElsewhere()
+        case .commit:
+            backend.write()
+            publications.send()
+        case .other: publications.send()
         }
     }
 
@@ -76,7 +98,11 @@ extension Source {
             var nobody = Publications()
             let cores = state.cores(showing: new, of: self)
             change(new, for: cores, preparing: ShortList(), Publication(origin: .external), &nobody)
-            guard isCurrent, state.asked.doubts == before.doubts else { return false }
+            guard isCurrent, state.asked.doubts == before.doubts else {
+                // From here on these values are shown.
+                state.asked.doubt(unknown)
+                return false
+            }
             state.asked.know(unknown)
             return true
         }
@@ -119,12 +145,16 @@ extension Source {
 
     /// Notes that any value that was read may be outdated: each name is asked for again before it is read.
     func doubt() {
-        // In this order: who keeps a value between the two is made to look again, and who does so later asks first.
-        let cores = state.withLock { state in state.asked.doubtAll() ? state.cores : [] }
+        // First doubted: who keeps a value after that asks first, and who kept one before forgets it.
+        let cores = state.withLock { state in
+            state.asked.doubtAll()
+            return state.cores
+        }
         for core in cores { core.forgetValues() }
     }
 
-    /// As above, of all names that stores have, which were read before the backend could be opened; with the turn.
+    /// Notes that all names that stores have may be outdated, as they were read while the backend could not be opened; with the
+    /// turn.
     func doubtDeclared() {
         let cores = cores
         let names = names(of: cores)
@@ -153,8 +183,9 @@ extension Source {
             names.formUnion(condition.values.keys)
             if condition.isComplete { names.formUnion(state.withLock { $0.asked.all }) }
         }
-        askFor(names, isReading: false)
-        _ = reentrant.revalidate(names)  // which `apply` tells of
+        let unknown = state.withLock { $0.asked.unknown(among: names) }
+        askFor(unknown, isReading: false)
+        _ = reentrant.revalidate(names.subtracting(unknown))  // `apply` tells what it found
     }
 
     /// Tries to open the backend, which says that this may be possible now.

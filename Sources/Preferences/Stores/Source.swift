@@ -151,7 +151,7 @@ extension Source {
     func prepare(_ names: some Collection<String> & Sendable) {
         if !isSettled.load(ordering: .acquiring) {
             do throws(PreferencesError) {
-                try open()
+                try open(isReading: true)
                 askForDoubted(isReading: true)
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
@@ -163,9 +163,9 @@ extension Source {
     }
 
     /// Reads what is stored unless that is done, also where it failed before.
-    func open() throws(PreferencesError) {
+    func open(isReading: Bool = false) throws(PreferencesError) {
         guard !isOpen else { return }
-        try withTurn { (publications) throws(PreferencesError) in try load(&publications) }
+        try withTurn(isReading ? .read : .other) { (publications) throws(PreferencesError) in try load(&publications) }
     }
 
     /// As `open`, with the turn.
@@ -227,7 +227,7 @@ extension Source {
     ) throws(PreferencesError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
         if isAsked.load(ordering: .acquiring) { try revalidate(changes, condition) }
-        let isStored = try withTurn { (publications) throws(PreferencesError) -> Bool? in
+        let isStored = try withTurn(.commit) { (publications) throws(PreferencesError) -> Bool? in
             do throws(PreferencesError) { try load(&publications) } catch {
                 try keep(changes, if: condition, because: error, own, &publications)
                 return nil
@@ -338,12 +338,15 @@ extension Source {
 
 extension Source {
     /// Runs `body` while no other thread is at the backend; then does what the backend asked for, and notifies.
+    ///
+    /// - Parameter use: For a reentrant backend, what the caller does besides.
     func withTurn<Result>(
+        _ use: TurnUse = .other,
         _ body: (inout Publications) throws(PreferencesError) -> Result
     ) throws(PreferencesError) -> Result {
         try claim()
         var publications = Publications()
-        defer { leave(&publications) }
+        defer { leave(&publications, use) }
         return try body(&publications)
     }
 
@@ -368,7 +371,7 @@ extension Source {
     }
 
     /// Gives the turn back once nothing is left to do at the backend; then, without it, notifies.
-    private func leave(_ publications: inout Publications) {
+    private func leave(_ publications: inout Publications, _ use: TurnUse = .other) {
         var problems: [PreferencesError] = []
         var mayOpen = true
         release: while true {
@@ -385,7 +388,11 @@ extension Source {
                 break release
             }
         }
-        publications.send()
+        if let reentrant, use != .other {
+            finish(use, at: reentrant, publications)
+        } else {
+            publications.send()
+        }
         for problem in problems { report(problem) }
     }
 

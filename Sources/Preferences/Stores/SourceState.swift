@@ -175,13 +175,10 @@ struct AskedNames {
         doubted.formUnion(names)
     }
 
-    /// False where all are doubted already.
-    mutating func doubtAll() -> Bool {
+    mutating func doubtAll() {
         doubts += 1
-        guard !known.isEmpty else { return false }
         doubted.formUnion(known)
         known = []
-        return true
     }
 }
 

@@ -149,7 +149,9 @@ extension StoreCore {
     /// What an update may read under a name; throws where that can't be read.
     func base(for name: String) throws(PreferencesError) -> StoredCandidates {
         try checkRead()
-        for layer in layers.layers { layer.source.revalidate(CollectionOfOne(layer.spelled(name))) }
+        for layer in layers.layers where layer.source.reentrant != nil {
+            layer.source.revalidate(CollectionOfOne(layer.spelled(name)))
+        }
         return read(CollectionOfOne(name)) { list in
             list.candidates(from: list.base) { list.layers[$0].value(of: name) }
         }

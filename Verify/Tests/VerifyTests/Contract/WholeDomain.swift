@@ -50,7 +50,7 @@ final class WholeDomain: PreferenceBackend {
         let discovered = discover(Array(changes.keys) + Array(condition.values.keys))
         var commit = try backend.apply(changes, if: condition)
         commit.outside.merge(discovered) { told, _ in told }
-        backend.didApply()
+        backend.write()
         return commit
     }
 

@@ -127,6 +127,40 @@ struct UserDefaultsDoubtTests {
         #expect(other.value == 3)
     }
 
+    @Test
+    func transactionSeesOneValueOfANameAndRunsAgain() throws {
+        let store = store
+        let preference = Preference("a.b", default: 0, in: store)
+        let other = Preference("other", default: 0, in: store)
+        preference.value = 1
+        var runs = 0
+        try store.transaction { transaction in
+            let first = transaction[preference]
+            runs += 1
+            if runs == 1 { defaults.set(2, forKey: "a.b") }
+            transaction[other] = first * 100 + transaction[preference]
+        }
+        #expect(other.value == 202)
+        #expect(runs == 2)
+    }
+
+    /// Who reads may hold a lock that the observer takes.
+    @Test
+    func observersAreNotCalledOnAThreadThatReads() throws {
+        let store = store
+        let preference = Preference("a.b", default: 0, in: store)
+        #expect(preference.value == 0)
+        let isReader = Log<Bool>()
+        let observation = preference.observe { [reader = ThreadIdentity.current] _ in
+            isReader.append(ThreadIdentity.current == reader)
+        }
+        defaults.set(1, forKey: "a.b")
+        #expect(preference.value == 1)
+        while isReader.all.isEmpty { usleep(100) }
+        #expect(isReader.all == [false])
+        observation.cancel()
+    }
+
     /// Else an update would write over what nobody has looked at.
     @Test(arguments: [false, true])
     func conditionOfADoubtfulNameDoesNotHold(isComplete: Bool) throws {
@@ -142,7 +176,7 @@ struct UserDefaultsDoubtTests {
         _ = backend.revalidate(["a", "b"])
         let condition = PreferenceCondition(values: ["a": nil], isComplete: isComplete)
         #expect(try backend.apply(["a": 1], if: condition).isStored)
-        backend.didApply()
+        backend.write()
         NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
         let next = PreferenceCondition(values: ["a": 1], isComplete: isComplete)
         #expect(try !backend.apply(["a": 2], if: next).isStored)

@@ -191,23 +191,81 @@ struct UserDefaultsRuleTests {
 
     @Test
     func setOfARegisteredValueIsStoredOnce() {
-        defaults.register(defaults: ["n": 5])
-        let preference = Preference("n", default: 0, in: defaults.store())
+        defaults.register(defaults: ["registered": 5])
+        let preference = Preference("registered", default: 0, in: defaults.store())
         #expect(preference.value == 5)
         let changes = Log<Int>()
         let observation = preference.observe { changes.append($0.new) }
         preference.value = 5
         preference.value = 5
-        #expect(defaults.watch.writes == ["n"])
+        #expect(defaults.watch.writes == ["registered"])
         #expect(changes.all == [])
         // What the next version registers.
-        defaults.register(defaults: ["n": 7])
+        defaults.register(defaults: ["registered": 7])
         #expect(preference.value == 5)
-        #expect(defaults.integer(forKey: "n") == 5)
+        #expect(defaults.integer(forKey: "registered") == 5)
         preference.reset()
         #expect(preference.value == 7)
-        #expect(defaults.watch.writes == ["n", "n"])
+        #expect(defaults.watch.writes == ["registered", "registered"])
         observation.cancel()
+    }
+
+    @Test(arguments: ["uncovered", "a.dotted.uncovered"])
+    func resetUncoversWhatIsRegistered(name: String) {
+        defaults.register(defaults: [name: 7])
+        let preference = Preference(name, default: 0, in: defaults.store { _ in })
+        preference.value = 5
+        preference.reset()
+        #expect(preference.value == 7)
+        #expect(preference.isSet)
+    }
+
+    @Test
+    func observerFindsTheValueInUserDefaults() {
+        let preference = Preference("n", default: 0, in: defaults.store())
+        let values = Log<Int>()
+        let observation = preference.observe { [shared = SharedDomain(defaults)] _ in
+            values.append(shared.defaults.integer(forKey: "n"))
+        }
+        preference.value = 5
+        #expect(values.all == [5])
+        observation.cancel()
+    }
+
+    /// One thread's set is not kept for what others set meanwhile.
+    @Test
+    func setReturnsHoweverManyOthersFollow() {
+        let jobs = Log<@Sendable () -> Void>()
+        let store = defaults.store { jobs.append($0) }
+        let first = Preference("first", default: 0, in: store)
+        let others = (0..<100).map { Preference("n\($0)", default: 0, in: store) }
+        defaults.watch.onWrite { [watch = defaults.watch] _ in
+            watch.onWrite(nil)
+            for other in others { other.value = 1 }
+        }
+        first.value = 1
+        #expect(defaults.watch.writes.count == 64)
+        #expect(defaults.integer(forKey: "n99") == 0)
+        #expect(others.last?.value == 1)
+        for job in jobs.all { job() }
+        #expect(defaults.watch.writes.count == 101)
+        #expect(defaults.integer(forKey: "n99") == 1)
+    }
+
+    /// What a thread has left that writes for others.
+    @Test
+    func flushWritesWhatWaits() async throws {
+        let store = defaults.store(patience: .zero) { _ in }
+        let first = Preference("first", default: 0, in: store)
+        let others = (0..<100).map { Preference("n\($0)", default: 0, in: store) }
+        defaults.watch.onWrite { [watch = defaults.watch] _ in
+            watch.onWrite(nil)
+            for other in others { other.value = 1 }
+        }
+        first.value = 1
+        #expect(defaults.integer(forKey: "n99") == 0)
+        try await store.flush()
+        #expect(defaults.integer(forKey: "n99") == 1)
     }
 
     /// The value in the domain may be another's, whom nobody has heard of.
