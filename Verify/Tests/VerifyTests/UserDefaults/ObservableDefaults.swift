@@ -17,6 +17,10 @@ final class ObservableDefaults: UserDefaults {
         // Nil for names that stand for other domains only.
         // swift-format-ignore: NeverForceUnwrap
         super.init(suiteName: domain)!
+        // Where several threads are the first to use a domain, CoreFoundation on Linux makes it more than once, and a read
+        // may miss what was set before it.
+        super.set(true as Any?, forKey: "first")
+        super.removeObject(forKey: "first")
     }
 
     override func object(forKey name: String) -> Any? {
