@@ -388,7 +388,7 @@ extension Source {
                 break release
             }
         }
-        if let reentrant, use != .other {
+        if isAsked.load(ordering: .relaxed), let reentrant {
             finish(use, at: reentrant, publications)
         } else {
             publications.send()
