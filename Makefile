@@ -150,6 +150,8 @@ fuzz:
 thread-sanitizer:
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" \
 		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan -Xswiftc -DPTHREAD_LOCK --no-parallel --skip ForkTests
+	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" XDG_CONFIG_HOME=$$(mktemp -d) \
+		$(SWIFT) test --package-path Verify --sanitize=thread --scratch-path Verify/.build/tsan -Xswiftc -DPTHREAD_LOCK --no-parallel
 
 # Child processes of the tests don't get the option, so those tests are left out.
 address-sanitizer:
