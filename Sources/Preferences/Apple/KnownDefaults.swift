@@ -8,8 +8,8 @@ struct KnownDefaults {
     private struct Name {
         var value: PropertyListValue?
         var isForced = false
-        /// Whether the value was set or removed through the store, and is not known to have changed since: then it is in the
-        /// domain itself, and not registered, an argument or one of all programs.
+        /// Whether the store has set or removed the value, and nobody has changed it since, as far as is known. Then the domain
+        /// itself holds it; else it may be registered, an argument or that of all programs.
         var isOwn = false
         /// Counts what may have changed the value.
         var doubts: UInt64 = 0

@@ -285,7 +285,7 @@ extension UserDefaultsBackend.State {
         return isCurrent(names) && condition.holds(for: known.values(of: names))
     }
 
-    /// Whether names are known as they are; one that is about to be set is.
+    /// Whether what is known of some names is current, as it is of a name that is about to be written.
     fileprivate func isCurrent(_ names: some Sequence<String>) -> Bool {
         names.allSatisfy { queue.holds($0) || known.isCurrent($0) }
     }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A backend over a framework that may call anybody's code from inside a read.
 ///
-/// So `values(for:)`, `refresh` and `apply`, which are called with the source's turn, know only what `revalidate` read before
-/// without it.
+/// So it is read by `revalidate`, without the source's turn. `values(for:)`, `refresh` and `apply`, which are called with the turn,
+/// answer by what was read.
 protocol ReentrantBackend: PreferenceBackend {
     /// Reads what is stored under some names, which are in use from then on; true if `refresh` has something to tell.
     ///

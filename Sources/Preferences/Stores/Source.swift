@@ -156,7 +156,7 @@ extension Source {
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
             }
-            // What can't be read yet, and says nothing once it can, is tried at each read.
+            // User defaults that can't be read yet may not say when they can: each read tries again.
             if isOpen || reentrant == nil { isSettled.store(true, ordering: .releasing) }
         }
         askFor(names)
