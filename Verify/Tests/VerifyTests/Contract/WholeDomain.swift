@@ -58,6 +58,23 @@ final class WholeDomain: PreferenceBackend {
     func isManaged(_ name: String) -> Bool { backend.isManaged(name) }
 }
 
+extension WholeDomain {
+    /// What Foundation's user defaults lose on Linux, and Apple's may lose.
+    static let knownLosses: Set = [
+        // They keep the old value where the new one equals it: 2 and 2.0, and texts that only differ in how accents are
+        // written.
+        "Values are equal only where kind and bits are", "Every value comes back with its kind and bits",
+        // Such names are two for them.
+        "Names that are equal as Swift strings are one name",
+    ]
+
+    /// What only a store with transactions keeps, and user defaults break where others come in between.
+    static let losesInRaces: Set = [
+        "Nobody sees half of a set of changes", "Of changes on one condition that race, one is stored",
+        "What an instance sets and is told adds up to what is stored",
+    ]
+}
+
 extension CloudLimits {
     /// For the contract's own names and values, some of which are longer than the cloud takes.
     static let none = CloudLimits(nameSize: .max, nameCount: .max, size: .max)

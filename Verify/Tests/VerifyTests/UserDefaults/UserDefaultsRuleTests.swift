@@ -232,18 +232,24 @@ struct UserDefaultsRuleTests {
         observation.cancel()
     }
 
-    /// One thread's set is not kept for what others set meanwhile.
-    @Test
-    func setReturnsHoweverManyOthersFollow() {
-        let jobs = Log<@Sendable () -> Void>()
-        let store = defaults.store { jobs.append($0) }
-        let first = Preference("first", default: 0, in: store)
+    /// Sets a preference, and a hundred others while it is written.
+    @discardableResult
+    private func setWithOthers(in store: PreferenceStore) -> [Preference<Int>] {
         let others = (0..<100).map { Preference("n\($0)", default: 0, in: store) }
         defaults.watch.onWrite { [watch = defaults.watch] _ in
             watch.onWrite(nil)
             for other in others { other.value = 1 }
         }
-        first.value = 1
+        Preference("first", default: 0, in: store).value = 1
+        return others
+    }
+
+    /// One thread's set is not kept for what others set meanwhile.
+    @Test
+    func setReturnsHoweverManyOthersFollow() {
+        let jobs = Log<@Sendable () -> Void>()
+        let store = defaults.store { jobs.append($0) }
+        let others = setWithOthers(in: store)
         #expect(defaults.watch.writes.count == 64)
         #expect(defaults.integer(forKey: "n99") == 0)
         #expect(others.last?.value == 1)
@@ -256,13 +262,7 @@ struct UserDefaultsRuleTests {
     @Test
     func flushWritesWhatWaits() async throws {
         let store = defaults.store(patience: .zero) { _ in }
-        let first = Preference("first", default: 0, in: store)
-        let others = (0..<100).map { Preference("n\($0)", default: 0, in: store) }
-        defaults.watch.onWrite { [watch = defaults.watch] _ in
-            watch.onWrite(nil)
-            for other in others { other.value = 1 }
-        }
-        first.value = 1
+        setWithOthers(in: store)
         #expect(defaults.integer(forKey: "n99") == 0)
         try await store.flush()
         #expect(defaults.integer(forKey: "n99") == 1)
