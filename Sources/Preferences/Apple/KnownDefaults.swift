@@ -33,7 +33,7 @@ struct KnownDefaults {
     private var allDoubts: UInt64 = 0
     /// About how many bytes the values take together.
     private(set) var size = 0
-    /// What was found changed, and the store was not told of yet.
+    /// Changes that were read and that the store has not taken in yet.
     private var untold: [String: PropertyListValue?] = [:]
 
     subscript(name: String) -> PropertyListValue? { known[name]?.value }
@@ -110,7 +110,7 @@ struct KnownDefaults {
         return left.isSame(as: right)
     }
 
-    // MARK: What the store is told
+    // MARK: Changes for the store
 
     var hasUntold: Bool { !untold.isEmpty }
 
@@ -133,7 +133,7 @@ struct KnownDefaults {
         size += Self.size(of: value, named: name) - Self.size(of: new.value, named: name)
         new.value = value
         new.isOwn = true
-        // What is being read just now is outdated; the new value isn't.
+        // A read that has begun is outdated by this; the new value is current.
         new.sets += 1
         new.read = ticket(of: new)
         known[name] = new
@@ -153,13 +153,13 @@ struct KnownDefaults {
 #endif
 
 #if canImport(Darwin) || STANDINS
-/// What is still to be written to user defaults, in order; one thread at a time writes.
+/// The values that are still to be written to user defaults, in order; one thread at a time writes.
 struct UserDefaultsQueue {
     private var entries: [(name: String, value: PropertyListValue?)] = []
     private var head = 0
     /// How many entries of a name are not written.
     private var counts: [String: Int] = [:]
-    /// Who writes just now, and whether it was notified of that.
+    /// The thread that writes, and whether it was notified of its own set already.
     private var writer: (thread: ThreadIdentity, isNotified: Bool)?
     /// How many entries there were, and how many are written.
     private(set) var last = 0
@@ -182,7 +182,7 @@ struct UserDefaultsQueue {
     var isWriting: Bool { writer != nil }
     func isWriting(on thread: ThreadIdentity) -> Bool { writer?.thread == thread }
 
-    /// What to write next; nil where nothing waits, or another thread writes it. Followed by `finish`.
+    /// Returns the value to write next; nil where nothing waits, or another thread writes. Followed by `finish`.
     ///
     /// Of a name that was set several times, the last value.
     mutating func next(for thread: ThreadIdentity) -> (name: String, value: PropertyListValue?)? {

@@ -194,13 +194,6 @@ extension Source {
             try open()
         } catch {
             // It was reported when it failed first.
-            return
         }
-        askForDoubted(isReading: false)
-    }
-
-    /// Asks for all names whose values may be outdated, as somebody may observe them.
-    func askForDoubted(isReading: Bool) {
-        if reentrant != nil { askFor(state.withLock { $0.asked.doubted }, isReading: isReading) }
     }
 }

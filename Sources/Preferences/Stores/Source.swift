@@ -152,7 +152,6 @@ extension Source {
         if !isSettled.load(ordering: .acquiring) {
             do throws(PreferencesError) {
                 try open(isReading: true)
-                askForDoubted(isReading: true)
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
             }
@@ -166,6 +165,8 @@ extension Source {
     func open(isReading: Bool = false) throws(PreferencesError) {
         guard !isOpen else { return }
         try withTurn(isReading ? .read : .other) { (publications) throws(PreferencesError) in try load(&publications) }
+        // What was read before it could be opened, as somebody may observe it.
+        if reentrant != nil { askFor(state.withLock { $0.asked.doubted }, isReading: isReading) }
     }
 
     /// As `open`, with the turn.
