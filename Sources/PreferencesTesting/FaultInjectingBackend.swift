@@ -104,6 +104,12 @@ public final class FaultInjectingBackend: PreferenceBackend {
 
     // MARK: What a store calls
 
+    /// The base's.
+    public var timeout: Duration? { base.timeout }
+
+    /// Asks the base.
+    public func checkThreadMayBlock() throws(PreferencesError) { try base.checkThreadMayBlock() }
+
     /// Loads the base, with the outside changes that wait.
     public func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
         // As a file is watched before it is read: also one that can't be opened tells when it may be.
@@ -144,11 +150,14 @@ public final class FaultInjectingBackend: PreferenceBackend {
     }
 
     /// Makes everything in the base durable, once no test holds it.
-    public func sync() throws(PreferencesError) {
+    public func sync() throws(PreferencesError) { try sync(until: nil) }
+
+    /// As `sync()`, with the deadline for the base.
+    public func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
         for witness in held.withLock({ $0.begin() }) { witness.resume() }
         held.wait { $0.end() ? .done(()) : .until(nil) }
         try pass(.sync)
-        try base.sync()
+        try base.sync(until: deadline)
     }
 
     /// What the base has.

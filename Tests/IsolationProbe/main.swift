@@ -31,7 +31,7 @@ func useScopes(_ rounds: Int) async throws {
                     count.value = number
                     title.value = "\(number)"
                     await Task.yield()
-                    try PreferenceStore.standard.transaction { $0[count] += 1 }
+                    try await PreferenceStore.standard.transaction { $0[count] += 1 }
                     count.reset()
                     PreferenceStore.standard.removeAll()
                     try await PreferenceStore.standard.flush()

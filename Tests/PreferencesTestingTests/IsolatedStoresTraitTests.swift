@@ -14,7 +14,7 @@ private struct Model {
 
     func add(_ number: Int) async throws -> Int {
         for _ in 0..<number {
-            try Defaults.count.update { $0 += 1 }
+            try await Defaults.count.update { $0 += 1 }
             await Task.yield()
         }
         return Defaults.count.value

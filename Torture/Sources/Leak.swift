@@ -94,7 +94,7 @@ enum Leak {
         let store = try PreferenceStore.file(at: URL(filePath: "\(place.path)/\(folder)/preferences.jsonl"))
         let preference = Preference("number", default: 0, in: store)
         let observation = preference.observe { _ in }
-        try preference.write(preference.value + 1)
+        try await preference.write(preference.value + 1)
         try await store.flush()
         let result = try body()
         observation.cancel()

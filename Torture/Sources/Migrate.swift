@@ -53,7 +53,7 @@ enum Migrate {
         for round in 1...rounds {
             let place = try Place()
             let before = contents(after: 0)
-            try OpenStore(place.file).store.transaction { transaction in
+            try await OpenStore(place.file).store.transaction { transaction in
                 for (name, value) in before { transaction[name] = value }
             }
             let children = try (0..<2).map { _ in try Child.worker("migrate", place.file) }

@@ -6,6 +6,21 @@ internal import DurableFile
 /// calls `load`, `refresh` and `apply` one at a time, never two at once, so a backend needs no lock for what only these
 /// touch. They block the calling thread, as `sync` and `didApply` do. The store is what calls; a backend is used by one store.
 public protocol PreferenceBackend: Sendable {
+    /// How long one call of the store may take, with opening the backend and waiting for other calls of it; `nil`, the default,
+    /// if the backend's calls are short.
+    ///
+    /// A backend that waits for a network has a timeout. Then the store's `async` methods suspend while threads of the library
+    /// call the backend; without a timeout they call it on the caller's thread, as the blocking methods do. A call that has not
+    /// begun at the backend when its time is over throws `unavailable`. A call that has begun is not interrupted: it ends by
+    /// `PreferenceBackendHost.deadline`. Read once, when the store is created.
+    var timeout: Duration? { get }
+
+    /// Throws `misuse` if the calling thread must never be blocked, as that of an event loop.
+    ///
+    /// Called for a backend with a timeout, before a blocking method of the store opens or changes it on the calling thread, and
+    /// never on a thread of the library. The method throws the error, or reports it if it can't throw. The default does nothing.
+    func checkThreadMayBlock() throws(PreferencesError)
+
     /// Everything stored now; called before `refresh` and `apply`, again if it failed.
     ///
     /// From then on the backend calls `host.changed()` whenever somebody else may have changed something. What can't be
@@ -33,6 +48,11 @@ public protocol PreferenceBackend: Sendable {
     /// Called on any thread, also while another call is running: `PreferenceStore.flush()` does so on a thread of the library.
     func sync() throws(PreferencesError)
 
+    /// As `sync`, and throws `notDurable` if that is not done at the deadline; `nil` for none.
+    ///
+    /// The deadline of a flush is its start plus `timeout`. The default calls `sync`.
+    func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError)
+
     /// Called after an `apply` that stored something, outside of every lock, on the setting thread.
     ///
     /// A backend that promises durability at once blocks here until it holds, and throws `notDurable` if it can't. The default
@@ -51,6 +71,15 @@ public protocol PreferenceBackend: Sendable {
 }
 
 extension PreferenceBackend {
+    /// None.
+    public var timeout: Duration? { nil }
+
+    /// Does nothing.
+    public func checkThreadMayBlock() throws(PreferencesError) {}
+
+    /// Calls `sync()`.
+    public func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) { try sync() }
+
     /// Does nothing.
     public func didApply() throws(PreferencesError) {}
 
@@ -140,30 +169,38 @@ public struct PreferenceBackendCommit: Sendable {
     }
 }
 
-/// How a backend reaches the store that uses it; both calls are allowed on any thread.
+/// How a backend reaches the store that uses it; all calls are allowed on any thread.
 public struct PreferenceBackendHost: Sendable {
     /// Says that `refresh` may find something; returns at once or after the store took the changes in.
     public let changed: @Sendable () -> Void
     /// Reports what can't be thrown, such as a damaged line; it reaches the store's issue handler.
     public let report: @Sendable (PreferencesError) -> Void
+    /// When the call of `load`, `refresh` or `apply` that is under way must have ended; `nil` if nobody waits for it, and for a
+    /// backend without a timeout.
+    ///
+    /// The start of the store's call plus the backend's `timeout`.
+    public let deadline: @Sendable () -> ContinuousClock.Instant?
     /// Says that any value may be outdated, so that a `ReentrantBackend` is asked for each before it is read.
     let outdated: @Sendable () -> Void
 
     /// Makes a host, as tests of a backend need.
     public init(
         changed: @escaping @Sendable () -> Void,
-        report: @escaping @Sendable (PreferencesError) -> Void
+        report: @escaping @Sendable (PreferencesError) -> Void,
+        deadline: @escaping @Sendable () -> ContinuousClock.Instant? = { nil }
     ) {
-        self.init(changed: changed, report: report) {}
+        self.init(changed: changed, report: report, deadline: deadline) {}
     }
 
     init(
         changed: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (PreferencesError) -> Void,
+        deadline: @escaping @Sendable () -> ContinuousClock.Instant?,
         outdated: @escaping @Sendable () -> Void
     ) {
         self.changed = changed
         self.report = report
+        self.deadline = deadline
         self.outdated = outdated
     }
 }

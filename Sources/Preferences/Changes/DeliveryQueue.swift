@@ -74,34 +74,43 @@ struct DeliveryQueue {
 
 /// Elements that are taken in the order in which they came, each in constant time however many wait.
 package struct FirstInFirstOut<Element> {
-    private var elements: [Element?] = []
+    private var slots: [Element?] = []
     private var head = 0
 
     package init() {}
 
-    package var count: Int { elements.count - head }
-    package var first: Element? { head < elements.count ? elements[head] : nil }
+    package var count: Int { slots.count - head }
+    package var first: Element? { head < slots.count ? slots[head] : nil }
+
+    /// In their order.
+    package var elements: [Element] { slots[head...].compactMap { $0 } }
 
     package mutating func append(_ element: Element) {
-        elements.append(element)
+        slots.append(element)
     }
 
     package mutating func popFirst() -> Element? {
         guard let element = first else { return nil }
         // What was taken is let go of at once, its place when it is worth moving the rest.
-        elements[head] = nil
+        slots[head] = nil
         head += 1
-        if head == elements.count {
+        if head == slots.count {
             removeAll()
-        } else if head >= 64, head * 2 > elements.count {
-            elements.removeFirst(head)
+        } else if head >= 64, head * 2 > slots.count {
+            slots.removeFirst(head)
             head = 0
         }
         return element
     }
 
+    /// Removes the first element for which `isRemoved` is true, and returns it.
+    package mutating func removeFirst(where isRemoved: (Element) -> Bool) -> Element? {
+        let index = slots[head...].firstIndex { $0.map(isRemoved) ?? false }
+        return index.flatMap { slots.remove(at: $0) }
+    }
+
     package mutating func removeAll() {
-        elements.removeAll(keepingCapacity: elements.capacity <= 64)
+        slots.removeAll(keepingCapacity: slots.capacity <= 64)
         head = 0
     }
 }

@@ -16,13 +16,30 @@ extension PreferenceStore {
     /// preference directly inside the body is not part of the transaction.
     @discardableResult
     public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+        try resolved.core.transact(body)
+    }
+
+    /// Stores what `body` sets as one, as the blocking form does; the task is suspended while a backend with a timeout is called.
+    ///
+    ///     try await store.transaction { t in t[preferences.$launches] += 1 }
+    ///
+    /// The body runs on the caller's actor, never on another thread. Where no backend of the store has a timeout, all of it
+    /// happens before the first suspension, as in the blocking form. One deadline, the start of the call plus the backend's timeout,
+    /// covers all runs of the body: then, or if the task is cancelled before the backend was called, this throws `unavailable`
+    /// and nothing was changed. Otherwise errors, order and observers are those of `Preference.write(_:)` in its `async` form.
+    @discardableResult
+    public nonisolated(nonsending) func transaction<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) async throws -> Result {
         let core = resolved.core
+        guard let call = core.beginSuspendingCall() else { return try core.transact(body) }
         var retry = Retry()
         while true {
-            let (result, changes, reads) = try core.attempt(body)
+            let (snapshot, unread) = try await core.checkedSnapshot(suspending: call)
+            let (result, changes, reads) = try core.attempt(body, snapshot, unread: unread)
             if changes.isEmpty { return result }
-            if try core.commit(.several(changes), ifStillHolds: reads) { return result }
-            try retry.next(name: nil)
+            if try await core.commit(.several(changes), ifStillHolds: reads, suspending: call) { return result }
+            await Retry.suspend(try retry.next(name: nil))
         }
     }
 
@@ -45,11 +62,32 @@ extension PreferenceStore {
 }
 
 extension StoreCore {
+    fileprivate func transact<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+        let call = beginCall()
+        var retry = Retry()
+        while true {
+            let (result, changes, reads) = try attempt(call, body)
+            if changes.isEmpty { return result }
+            if try commit(.several(changes), ifStillHolds: reads, call) { return result }
+            Retry.block(try retry.next(name: nil))
+        }
+    }
+
     /// Runs the body once; the snapshot ends with it, so that the commit need not copy what the snapshot shares.
-    fileprivate func attempt<Result>(
+    private func attempt<Result>(
+        _ call: StoreCall?,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) throws -> (Result, changes: [String: PropertyListValue?], reads: TransactionReads) {
-        var transaction = PreferenceTransaction(on: self)
+        let (snapshot, unread) = try checkedSnapshot(call)
+        return try attempt(body, snapshot, unread: unread)
+    }
+
+    fileprivate func attempt<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result,
+        _ snapshot: consuming StoreSnapshot,
+        unread: PreferencesError?
+    ) throws -> (Result, changes: [String: PropertyListValue?], reads: TransactionReads) {
+        var transaction = PreferenceTransaction(on: self, snapshot, unread: unread)
         let result = try body(&transaction)
         if let failure = transaction.failure { throw failure }
         return (result, transaction.changes, transaction.reads)
@@ -67,10 +105,32 @@ extension Preference {
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         let declaration = declaration.resolved
-        return try declaration.updateStored { candidates in
-            var value = try declaration.readStrictly(candidates) ?? defaultValue
-            let result = try body(&value)
-            return (try declaration.encode(value, over: candidates), result)
-        }
+        return try declaration.updateStored { try declaration.update($0, body) }
+    }
+
+    /// Changes the value in one step, as the blocking form does; the task is suspended while a backend with a timeout is called.
+    ///
+    ///     try await Defaults.counter.$launches.update { $0 += 1 }
+    ///
+    /// The body runs on the caller's actor, never on another thread; see `PreferenceStore.transaction(_:)` in its `async` form
+    /// for the deadline, and `write(_:)` for observers.
+    @discardableResult
+    public nonisolated(nonsending) func update<Result>(
+        _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        let declaration = declaration.resolved
+        return try await declaration.updateSuspending { try declaration.update($0, body) }
+    }
+}
+
+extension PreferenceDeclaration {
+    /// Runs the body of an update once; returns what is to be stored, and its result.
+    fileprivate func update<Result>(
+        _ candidates: StoredCandidates,
+        _ body: (inout Value) throws -> Result
+    ) throws -> (PropertyListValue?, Result) {
+        var value = try readStrictly(candidates) ?? makeDefault()
+        let result = try body(&value)
+        return (try encode(value, over: candidates), result)
     }
 }

@@ -15,10 +15,10 @@ public struct PreferenceTransaction {
     /// Why nothing can be read, if so.
     private var unread: PreferencesError?
 
-    init(on core: StoreCore) {
+    init(on core: StoreCore, _ snapshot: StoreSnapshot, unread: PreferencesError?) {
         self.core = core
-        do throws(PreferencesError) { try core.checkRead() } catch { unread = error }
-        snapshot = core.snapshot()
+        self.snapshot = snapshot
+        self.unread = unread
     }
 
     /// A preference's value; its default where nothing is stored.

@@ -39,7 +39,7 @@ struct StoreSnapshot: Sendable {
 }
 
 /// What an update or transaction has read, and must still be so when its changes are stored.
-struct TransactionReads {
+struct TransactionReads: Sendable {
     /// Of the layer that takes the writes; compared by the backend, in one step with the storing.
     private(set) var condition = PreferenceCondition.none
     /// Of the layers below; compared before. What changes there at that very moment counts as later.

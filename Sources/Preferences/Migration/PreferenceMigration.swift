@@ -44,9 +44,11 @@ extension PreferenceStore {
     ) async throws -> PreferenceStoreChange {
         try Self.check(steps, upTo: version)
         let store = resolved
+        if store.core.beginSuspendingCall() != nil { try await store.load() }
         let before = store.contents
         guard !dryRun else {
-            var transaction = PreferenceTransaction(on: store.core)
+            let (snapshot, unread) = try store.core.checkedSnapshot()
+            var transaction = PreferenceTransaction(on: store.core, snapshot, unread: unread)
             for step in steps + [PreferenceMigration(version) { _ in }] {
                 try step.run(in: &transaction, upTo: version)
             }
@@ -54,7 +56,7 @@ extension PreferenceStore {
             return PreferenceStoreChange(from: before, to: transaction.contents)
         }
         for step in steps + [PreferenceMigration(version) { _ in }] {
-            try store.transaction { transaction in try step.run(in: &transaction, upTo: version) }
+            try await store.transaction { transaction in try step.run(in: &transaction, upTo: version) }
         }
         try await store.flush()
         return PreferenceStoreChange(from: before, to: store.contents)

@@ -131,14 +131,41 @@ extension Preference {
     /// the value is visible to every reader and survives the death of the process; see `PreferenceStore.flush()` for
     /// the loss of power.
     public func write(_ value: Value) throws(PreferencesError) {
+        try declaration.resolved.write(value)
+    }
+
+    /// Stores a value, as the blocking form does; the task is suspended while a backend with a timeout, as one of a network, is
+    /// called.
+    ///
+    ///     try await Defaults.general.$theme.write(.dark)
+    ///
+    /// Swift takes this form wherever `await` is allowed. For a backend without a timeout (memory, file, user defaults) it does
+    /// what the blocking form does, on the caller's thread. For one with a timeout a thread of the library calls the backend
+    /// and the observers that have no isolation, before this returns; writes of tasks are stored in the order in which they
+    /// were called. The timeout covers opening the store, waiting for other calls, and storing.
+    ///
+    /// - Throws: As the blocking form; `unavailable` if the backend was not called in time, or the task was cancelled before it was
+    ///   called: nothing was changed then. A call that has begun runs to its end even if the task is cancelled.
+    public nonisolated(nonsending) func write(_ value: Value) async throws(PreferencesError) {
         let declaration = declaration.resolved
-        guard declaration.member == nil else { return try declaration.replace(with: value) }
+        let core = declaration.store.core
+        guard let call = core.beginSuspendingCall() else { return try declaration.write(value) }
+        guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferencesError) {
-            _ = try declaration.store.core.commit(.one(declaration.name, stored), node: declaration.node)
+            _ = try await core.commit(.one(declaration.name, stored), node: declaration.node, suspending: call)
         } catch {
             throw error.named(declaration.name)
         }
+    }
+
+    /// Opens the store, as `PreferenceStore.load()` does, and returns the value: what is stored, else the default.
+    ///
+    /// - Throws: What keeps the store from being read; `unreadable` or `invalid` if the stored value can't be used.
+    public nonisolated(nonsending) func load() async throws(PreferencesError) -> Value {
+        let declaration = declaration.resolved
+        try await declaration.store.core.load()
+        return try declaration.readStrictly(declaration.register().candidates) ?? declaration.makeDefault()
     }
 
     /// Removes the stored value, so that the default is read; a member of a value is set to the default's.
@@ -190,6 +217,18 @@ extension Preference {
 }
 
 extension PreferenceDeclaration {
+    /// Stores a value; call on the resolved declaration.
+    @inline(__always)
+    fileprivate func write(_ value: Value) throws(PreferencesError) {
+        guard member == nil else { return try replace(with: value) }
+        let stored = try encode(value, over: StoredCandidates())
+        do throws(PreferencesError) {
+            _ = try store.core.commit(.one(name, stored), node: node)
+        } catch {
+            throw error.named(name)
+        }
+    }
+
     /// A part of this value, which may be a part of another itself.
     fileprivate func member<Member: Sendable>(
         at keyPath: any WritableKeyPath<Value, Member> & Sendable

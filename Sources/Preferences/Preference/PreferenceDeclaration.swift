@@ -283,14 +283,31 @@ extension PreferenceDeclaration {
         _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
     ) throws -> Result {
         let core = store.core
+        let call = core.beginCall()
         var retry = Retry()
         while true {
-            let candidates = try core.base(for: name)
+            let candidates = try core.base(for: name, call)
             let (changed, result) = try body(candidates)
-            if try core.commit(.one(name, changed), ifStillHolds: TransactionReads(of: name, as: candidates)) {
+            if try core.commit(.one(name, changed), ifStillHolds: TransactionReads(of: name, as: candidates), call) {
                 return result
             }
-            try retry.next(name: name)
+            Retry.block(try retry.next(name: name))
+        }
+    }
+
+    /// As `updateStored`, while the task is suspended where a backend with a timeout is called.
+    nonisolated(nonsending) func updateSuspending<Result>(
+        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
+    ) async throws -> Result {
+        let core = store.core
+        guard let call = core.beginSuspendingCall() else { return try updateStored(body) }
+        var retry = Retry()
+        while true {
+            let candidates = try await core.base(for: name, suspending: call)
+            let (changed, result) = try body(candidates)
+            let reads = TransactionReads(of: name, as: candidates)
+            if try await core.commit(.one(name, changed), ifStillHolds: reads, suspending: call) { return result }
+            await Retry.suspend(try retry.next(name: name))
         }
     }
 
@@ -298,6 +315,15 @@ extension PreferenceDeclaration {
     func replace(with value: Value) throws(PreferencesError) {
         do {
             try updateStored { candidates in (try encode(value, over: candidates), ()) }
+        } catch {
+            throw PreferencesError(.unencodable, from: error)
+        }
+    }
+
+    /// As `replace`, while the task is suspended where a backend with a timeout is called.
+    nonisolated(nonsending) func replaceSuspending(with value: Value) async throws(PreferencesError) {
+        do {
+            try await updateSuspending { candidates in (try encode(value, over: candidates), ()) }
         } catch {
             throw PreferencesError(.unencodable, from: error)
         }
@@ -321,7 +347,19 @@ struct Retry: ~Copyable {
         if count > Self.patience { Self.starving.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    mutating func next(name: String?) throws(PreferencesError) {
+    /// Waits between two runs on the caller's thread.
+    static func block(_ microseconds: UInt32) {
+        if microseconds > 0 { Pause.sleep(microseconds: microseconds) }
+    }
+
+    /// Suspends the task between two runs.
+    nonisolated(nonsending) static func suspend(_ microseconds: UInt32) async {
+        // A task that is cancelled learns of it from its next call.
+        if microseconds > 0 { try? await Task.sleep(for: .microseconds(microseconds)) }
+    }
+
+    /// Counts one more run; returns for how many microseconds to wait before it.
+    mutating func next(name: String?) throws(PreferencesError) -> UInt32 {
         guard count < Self.limit else {
             throw PreferencesError(
                 .conflict,
@@ -334,6 +372,6 @@ struct Retry: ~Copyable {
         if count == Self.patience + 1 { Self.starving.wrappingAdd(1, ordering: .relaxed) }
         // Every other time at once: the set that was refused has just caught up with the others, and after a pause
         // what is known is old again. The pauses let those through who are faster each time.
-        if !count.isMultiple(of: 2) { Pause.sleep(microseconds: .random(in: 0...UInt32(count * count))) }
+        return count.isMultiple(of: 2) ? 0 : .random(in: 0...UInt32(count * count))
     }
 }

@@ -85,6 +85,8 @@ final class LayerList: Sendable {
     let isPlain: Bool
     /// Whether a layer shows a part of its source.
     let isScoped: Bool
+    /// The source that the calls of tasks wait for, if any has a timeout: the one that takes the writes before others.
+    let slowSource: Source?
     /// Whether the sources know of the store.
     let isAttached = Atomic(false)
     /// Whether the sources were opened, or failed to be, and list all they have: then a read asks them nothing.
@@ -100,6 +102,8 @@ final class LayerList: Sendable {
             layers[$0].prefix.isEmpty ? nil : layers[$0].prefix
         }
         isScoped = layers.contains { !$0.prefix.isEmpty }
+        let sources = [writable].compactMap { $0 } + self.layers.map(\.source)
+        slowSource = sources.first { $0.timeout != nil }
         isPlain = layers.count == 1 && !layers[0].isText && layers[0].spelling == nil && !isScoped
     }
 

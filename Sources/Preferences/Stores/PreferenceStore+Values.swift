@@ -27,6 +27,36 @@ extension PreferenceStore {
         _ = try resolved.core.commit(.one(name, value))
     }
 
+    /// Stores a value under a name, or removes the name if `value` is `nil`; the task is suspended while a backend with a timeout is
+    /// called, as by `Preference.write(_:)` in its `async` form.
+    ///
+    /// - Throws: As the blocking form; `unavailable` if the backend was not called in time or the task was cancelled before.
+    public nonisolated(nonsending) func write(
+        _ value: PropertyListValue?,
+        for name: String
+    ) async throws(PreferencesError) {
+        let core = resolved.core
+        guard let call = core.beginSuspendingCall() else {
+            _ = try core.commit(.one(name, value))
+            return
+        }
+        _ = try await core.commit(.one(name, value), suspending: call)
+    }
+
+    /// Opens the store unless that is done, without blocking the thread where a backend has a timeout, as one of a network.
+    ///
+    ///     try await store.load()
+    ///
+    /// When it returns, reads find what is stored and don't block. For a store that waits for a network, call it at the start of
+    /// the program: the first read opens the store otherwise, and blocks its thread until then. All layers of a layered store are
+    /// opened; those with a timeout at the same time.
+    ///
+    /// - Throws: What keeps a layer from being read, after the others were opened. Reads give defaults for it then; call again to
+    ///   try again.
+    public nonisolated(nonsending) func load() async throws(PreferencesError) {
+        try await resolved.core.load()
+    }
+
     /// Stores a value under a name, or removes the name if `value` is `nil`, as the subscript does.
     ///
     /// When it returns, the value survives the death of the process. An error is reported to the issue handler;
@@ -46,13 +76,14 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         // Declared names that nobody has read are found by this.
-        core.prepareDeclared()
-        let list = core.preparedLayers()
+        let call = core.beginCall()
+        core.prepareDeclared(call)
+        let list = core.preparedLayers(EmptyCollection(), call)
         guard let writable = list.writableLayer else { return }
         do throws(PreferencesError) {
-            try core.checkRead()
+            try core.checkRead(call)
             let names = core.read(EmptyCollection()) { _ in writable.source.names }.compactMap(writable.preferenceName)
-            _ = try core.commit(.several(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) })))
+            _ = try core.commit(.several(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) })), call)
         } catch {
             core.report(error)
         }

@@ -1,7 +1,7 @@
 internal import DurableFile
 internal import Synchronization
 
-// Backends that are asked name by name, as user defaults are, and those whose reads may call anybody's code.
+// Backends that are asked name by name, as user defaults are, those whose reads may call anybody's code, and those with a timeout.
 
 /// A backend over a framework that may call anybody's code from inside a read.
 ///
@@ -34,19 +34,19 @@ extension Source {
     ///
     /// - Parameter isReading: Whether the caller reads, and may hold a lock, so that observers of what was outdated are not
     ///   called here.
-    func askFor(_ names: some Collection<String> & Sendable, isReading: Bool = true) {
+    func askFor(_ names: some Collection<String> & Sendable, isReading: Bool = true, _ call: StoreCall? = nil) {
         for attempt in 1...Self.attempts {
             guard isOpen, isUnknown(names) else { return }
             if let reentrant, reentrant.revalidate(state.withLock({ $0.asked.unknown(among: names) })), isReading {
                 WorkerThread().run { [weak self] in self?.takeExternalChanges() }
             }
             do throws(PreferencesError) {
-                let isDone = try withTurn(isReading ? .read : .other) { (publications) throws(PreferencesError) in
+                let isDone = try withTurn(isReading ? .read : .other, call) { (publications) throws(PreferencesError) in
                     askWithTurn(for: names, isLast: attempt == Self.attempts, &publications)
                 }
                 if isDone { return }
             } catch {
-                // The thread is at the backend already, further up its stack: the name reads as absent.
+                // The thread is at the backend already, further up its stack, or can't wait for it: the name reads as absent.
                 return
             }
         }
@@ -127,9 +127,9 @@ extension Source {
     }
 
     /// Asks for the names that any store over this source declared or observes.
-    func prepareDeclared() {
-        prepare(EmptyCollection())
-        if isAsked.load(ordering: .acquiring) { askFor(names(of: cores)) }
+    func prepareDeclared(_ call: StoreCall? = nil) {
+        prepare(EmptyCollection(), call)
+        if isAsked.load(ordering: .acquiring) { askFor(names(of: cores), call) }
     }
 
     private func names(of cores: [any SourceUser]) -> Set<String> {
@@ -141,7 +141,10 @@ extension Source {
 
 extension Source {
     /// Whether what is read of a name just now must not be kept: it may be outdated, and the backend won't say so.
-    func isDoubted(_ name: String) -> Bool { reentrant != nil && (!isOpen || isUnknown(name)) }
+    func isDoubted(_ name: String) -> Bool {
+        // A backend with a timeout may not have been asked for it in time.
+        if reentrant == nil { timeout != nil && isOpen && isUnknown(name) } else { !isOpen || isUnknown(name) }
+    }
 
     /// Notes that any value that was read may be outdated: each name is asked for again before it is read.
     func doubt() {
@@ -194,6 +197,65 @@ extension Source {
             try open()
         } catch {
             // It was reported when it failed first.
+        }
+    }
+}
+
+// MARK: Backends with a timeout
+
+extension Source {
+    /// When a call's time for this source is over; throws where it must not block the thread.
+    func deadline(of call: StoreCall?) throws(PreferencesError) -> ContinuousClock.Instant? {
+        let call = call ?? StoreCall()
+        try checkThread(of: call)
+        return timeout.map { call.start + $0 }
+    }
+
+    /// Throws where a call must not block the thread for this source.
+    func checkThread(of call: StoreCall) throws(PreferencesError) {
+        if timeout != nil, !call.isOnLibraryThread { try backend?.checkThreadMayBlock() }
+    }
+
+    /// Notes, with the turn, until when the backend has time.
+    func begin(until deadline: ContinuousClock.Instant) throws(PreferencesError) {
+        guard ContinuousClock.now < deadline else { throw PreferencesError(late: ()) }
+        state.withLock { $0.deadline = deadline }
+    }
+
+    /// Opens a backend on a thread of the library, as this call can't do it or wait for it; what is found is a change then.
+    func openElsewhere(because error: PreferencesError) {
+        let calls = state.withLock { state -> CallQueue? in
+            guard !isOpen, state.failure == nil else { return nil }
+            state.failure = error
+            return state.calls
+        }
+        calls?.run { [weak self] in
+            guard let self else { return }
+            do throws(PreferencesError) {
+                try open(StoreCall(isOnLibraryThread: true), isReading: true)
+            } catch {
+                report(error)
+            }
+        }
+    }
+
+    /// Returns when everything set so far survives a loss of power; blocks a thread of the library.
+    func flush() async throws(PreferencesError) {
+        try checkStored()
+        guard isOpen, let backend else { return }
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        let syncs = state.withLock { $0.syncs }
+        do throws(PreferencesError) {
+            try await syncs.perform(until: deadline) { () throws(PreferencesError) in
+                try backend.sync(until: deadline)
+            }
+        } catch {
+            guard deadline != nil, error.code == .unavailable else { throw error }
+            throw PreferencesError(
+                .notDurable,
+                "what was set may not survive a loss of power yet; flush again",
+                cause: error
+            )
         }
     }
 }

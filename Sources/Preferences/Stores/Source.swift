@@ -13,6 +13,8 @@ final class Source: ValueSource {
     /// The backend, if it is a file's, which shares its values.
     private let file: FileBackend?
     private let isInMemory: Bool
+    /// How long a call may take; nil for a backend whose calls are short.
+    let timeout: Duration?
     /// The backend, if its reads may call anybody's code.
     let reentrant: (any ReentrantBackend)?
     /// Whether the backend is asked for names; not known until it is loaded.
@@ -36,6 +38,7 @@ final class Source: ValueSource {
         backend = nil
         isInMemory = true
         file = nil
+        timeout = nil
         reentrant = nil
         isAsked = Atomic(false)
         values = StoredValues(contents)
@@ -48,6 +51,7 @@ final class Source: ValueSource {
         self.backend = backend
         isInMemory = false
         file = backend as? FileBackend
+        timeout = backend.timeout
         reentrant = backend as? any ReentrantBackend
         isAsked = Atomic(true)
         values = StoredValues()
@@ -148,23 +152,37 @@ extension Source {
     /// Makes sure that reads find what is stored, under these names too where the backend is asked for names.
     ///
     /// Where it can't be read that is reported, once, and reads give defaults from then on.
-    func prepare(_ names: some Collection<String> & Sendable) {
+    func prepare(_ names: some Collection<String> & Sendable, _ call: StoreCall? = nil) {
         if !isSettled.load(ordering: .acquiring) {
             do throws(PreferencesError) {
-                try open(isReading: true)
+                try open(call, isReading: true)
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
             }
-            // User defaults that can't be read yet may not say when they can: each read tries again.
-            if isOpen || reentrant == nil { isSettled.store(true, ordering: .releasing) }
+            settle()
         }
-        askFor(names)
+        askFor(names, call)
+    }
+
+    /// Makes reads do without the backend where it can't be opened.
+    func settle() {
+        // User defaults that can't be read yet may not say when they can: each read tries again.
+        if isOpen || reentrant == nil { isSettled.store(true, ordering: .releasing) }
     }
 
     /// Reads what is stored unless that is done, also where it failed before.
-    func open(isReading: Bool = false) throws(PreferencesError) {
+    func open(_ call: StoreCall? = nil, isReading: Bool = false) throws(PreferencesError) {
         guard !isOpen else { return }
-        try withTurn(isReading ? .read : .other) { (publications) throws(PreferencesError) in try load(&publications) }
+        var isTried = false
+        do throws(PreferencesError) {
+            try withTurn(isReading ? .read : .other, call) { (publications) throws(PreferencesError) in
+                isTried = true
+                try load(&publications)
+            }
+        } catch {
+            if !isTried, timeout != nil { openElsewhere(because: error) }
+            throw error
+        }
         // What was read before it could be opened, as somebody may observe it.
         if reentrant != nil { askFor(state.withLock { $0.asked.doubted }, isReading: isReading) }
     }
@@ -175,9 +193,13 @@ extension Source {
         do throws(PreferencesError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
             if backend.values(for: []) == type(of: backend).nothingMore { isAsked.store(false, ordering: .releasing) }
-            let (isFirst, kept) = state.withLock { ($0.failure == nil, $0.kept) }
+            let (isFirst, kept) = state.withLock { state in
+                // In one step: who gives up waiting for it either finds the values or is notified of them.
+                if state.failure == nil, file == nil { values.take(contents) }
+                return (state.failure == nil, state.kept)
+            }
             guard !isFirst else {
-                if let file { file.adopt(values, taking: contents) } else { values.take(contents) }
+                file?.adopt(values, taking: contents)
                 return finishOpening()
             }
             if reentrant != nil {
@@ -204,14 +226,15 @@ extension Source {
         state.withLock { state in
             state.failure = nil
             state.kept = [:]
+            isOpened.store(true, ordering: .releasing)
         }
-        isOpened.store(true, ordering: .releasing)
     }
 
     private var host: PreferenceBackendHost {
         PreferenceBackendHost(
             changed: { [weak self] in self?.takeExternalChanges() },
             report: { [weak self] error in self?.reportOfBackend(error) },
+            deadline: { [weak self] in self?.state.withLock { $0.deadline } },
             outdated: { [weak self] in self?.doubt() }
         )
     }
@@ -224,11 +247,12 @@ extension Source {
     func commit(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
-        _ own: Publication
+        _ own: Publication,
+        _ call: StoreCall? = nil
     ) throws(PreferencesError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
         if isAsked.load(ordering: .acquiring) { try revalidate(changes, condition) }
-        let isStored = try withTurn(.commit) { (publications) throws(PreferencesError) -> Bool? in
+        let isStored = try withTurn(.commit, call) { (publications) throws(PreferencesError) -> Bool? in
             do throws(PreferencesError) { try load(&publications) } catch {
                 try keep(changes, if: condition, because: error, own, &publications)
                 return nil
@@ -304,27 +328,13 @@ extension Source {
         if !isLater { report(error) }
     }
 
-    /// Returns when everything set so far survives a loss of power; blocks a thread of the source's own.
-    func flush() async throws(PreferencesError) {
-        try checkStored()
-        guard isOpen, let backend else { return }
-        let worker = state.withLock { $0.syncWorker }
-        let result = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Result<Void, PreferencesError>, Never>) in
-            worker.run {
-                continuation.resume(returning: Result { () throws(PreferencesError) in try backend.sync() })
-            }
-        }
-        try result.get()
-    }
-
     /// Blocks until everything set so far survives a loss of power.
     func sync() throws(PreferencesError) {
         try checkStored()
         if isOpen { try backend?.sync() }
     }
 
-    private func checkStored() throws(PreferencesError) {
+    func checkStored() throws(PreferencesError) {
         guard isRecovering.load(ordering: .relaxed), let failure else { return }
         throw PreferencesError(
             .notDurable,
@@ -340,18 +350,25 @@ extension Source {
 extension Source {
     /// Runs `body` while no other thread is at the backend; then does what the backend asked for, and notifies.
     ///
-    /// - Parameter use: For a reentrant backend, what the caller does besides.
+    /// Throws, for a backend with a timeout, where the thread must not be blocked or the call's time is over before its turn.
+    ///
+    /// - Parameters:
+    ///   - use: For a reentrant backend, what the caller does besides.
+    ///   - call: For a backend with a timeout, the call that this is a part of; one that begins now if nil.
     func withTurn<Result>(
         _ use: TurnUse = .other,
+        _ call: StoreCall? = nil,
         _ body: (inout Publications) throws(PreferencesError) -> Result
     ) throws(PreferencesError) -> Result {
-        try claim()
+        let deadline = timeout == nil ? nil : try deadline(of: call)
+        try claim(until: deadline)
         var publications = Publications()
         defer { leave(&publications, use) }
+        if let deadline { try begin(until: deadline) }
         return try body(&publications)
     }
 
-    private func claim() throws(PreferencesError) {
+    private func claim(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
         let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
         var waiter: Condition<Bool>?
         while true {
@@ -359,7 +376,12 @@ extension Source {
             case .granted: return
             case .taken: waiter = Condition(false)
             case .waiting:
-                waiter?.wait { $0 ? .done(()) : .until(nil) }
+                if let waiter, !waiter.wait(until: deadline) {
+                    // One that is woken at that moment asks again, so that the turn is not left to nobody.
+                    guard !state.withLock({ $0.turn.withdraw { $0 === waiter } }) else {
+                        throw PreferencesError(late: ())
+                    }
+                }
                 waiter = nil
             case .held:
                 throw PreferencesError(

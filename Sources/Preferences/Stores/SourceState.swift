@@ -12,8 +12,12 @@ struct SourceState {
     /// What was set while the backend could not be opened.
     var kept: [String: PropertyListValue?] = [:]
     var asked = AskedNames()
-    /// Where `flush` syncs, so that it blocks no thread of the caller's.
-    private(set) lazy var syncWorker = WorkerThread(isBlocking: true)
+    /// When the call that is at the backend must have ended.
+    var deadline: ContinuousClock.Instant?
+    /// Where tasks have the backend called, so that they block no thread of theirs.
+    private(set) lazy var calls = CallQueue()
+    /// Where `flush` syncs; a queue of its own, as a sync runs beside other calls.
+    private(set) lazy var syncs = CallQueue()
     private var isReported = false
     private var hasScopes = false
     /// The handlers that were notified of values that can't be read, by the values' names, until these change.
@@ -66,6 +70,7 @@ struct SourceState {
         switch turn.release() {
         case .refresh: return .refresh
         case .free(let waiter):
+            deadline = nil
             return .free(wake: waiter, reports: exchange(&reports, with: []))
         }
     }
@@ -101,6 +106,11 @@ struct SourceTurn<Waiter> {
         guard let waiter else { return .taken }
         waiting.append(waiter)
         return .waiting
+    }
+
+    /// Takes out who no longer waits; false if it was woken already, and so has to ask again.
+    mutating func withdraw(_ isWaiter: (Waiter) -> Bool) -> Bool {
+        waiting.removeFirst(where: isWaiter) != nil
     }
 
     /// Notes that the backend is to be asked for outside changes; true where `thread` has the turn now and is to do it.

@@ -63,24 +63,45 @@ final class StoreCore: SourceUser {
     }
 
     /// The layers, opened, and with what they have under these names where they are asked for names.
-    func preparedLayers(_ names: some Collection<String> & Sendable = EmptyCollection()) -> LayerList {
+    func preparedLayers(
+        _ names: some Collection<String> & Sendable = EmptyCollection(),
+        _ call: StoreCall? = nil
+    ) -> LayerList {
         let list = attachedLayers
         guard !list.isSettled.load(ordering: .acquiring) else { return list }
         for layer in list.layers {
             if layer.prefix.isEmpty {
-                layer.source.prepare(names)
+                layer.source.prepare(names, call)
             } else {
-                layer.source.prepare(names.map(layer.spelled))
+                layer.source.prepare(names.map(layer.spelled), call)
             }
         }
         if list.layers.allSatisfy(\.source.isPrepared) { list.isSettled.store(true, ordering: .releasing) }
         return list
     }
 
-    private func preparedLayers(for changes: ValueChanges) -> LayerList {
-        switch changes {
-        case .one(let name, _): preparedLayers(CollectionOfOne(name))
-        case .several(let changes): preparedLayers(changes.keys)
+    /// As above, for a commit; notes when it began.
+    private func preparedLayers(
+        for changes: ValueChanges,
+        _ call: inout StoreCall?
+    ) throws(PreferencesError) -> LayerList {
+        call = call ?? beginCall()
+        try checkThread(of: call)
+        return switch changes {
+        case .one(let name, _): preparedLayers(CollectionOfOne(name), call)
+        case .several(let changes): preparedLayers(changes.keys, call)
+        }
+    }
+
+    /// A call that begins now; nil if no source has a timeout.
+    func beginCall() -> StoreCall? { attachedLayers.slowSource == nil ? nil : StoreCall() }
+
+    /// Throws where a change must not block the thread, before it opens what is then of no use.
+    private func checkThread(of call: StoreCall?) throws(PreferencesError) {
+        guard let call else { return }
+        let list = attachedLayers
+        for layer in list.layers where layer.source === list.writable || !layer.source.isPrepared {
+            try layer.source.checkThread(of: call)
         }
     }
 
@@ -147,8 +168,8 @@ extension StoreCore {
     }
 
     /// What an update may read under a name; throws where that can't be read.
-    func base(for name: String) throws(PreferencesError) -> StoredCandidates {
-        try checkRead()
+    func base(for name: String, _ call: StoreCall? = nil) throws(PreferencesError) -> StoredCandidates {
+        try checkRead(call)
         for layer in layers.layers where layer.source.reentrant != nil {
             layer.source.revalidate(CollectionOfOne(layer.spelled(name)))
         }
@@ -158,16 +179,17 @@ extension StoreCore {
     }
 
     /// What a transaction may read.
-    func snapshot() -> StoreSnapshot {
-        prepareDeclared()
+    func snapshot(_ call: StoreCall? = nil) -> StoreSnapshot {
+        prepareDeclared(call)
         for layer in layers.layers { layer.source.revalidateDeclared() }
         return read(EmptyCollection()) { StoreSnapshot(of: $0) }
     }
 
     /// Throws where it isn't known what is stored in the layer that takes the writes; tries once more to read it.
-    func checkRead() throws(PreferencesError) {
-        guard let source = preparedLayers().writable, source.failure != nil else { return }
-        do throws(PreferencesError) { try source.open() } catch { throw PreferencesError(unread: error) }
+    func checkRead(_ call: StoreCall? = nil) throws(PreferencesError) {
+        try checkThread(of: call)
+        guard let source = preparedLayers(EmptyCollection(), call).writable, source.failure != nil else { return }
+        do throws(PreferencesError) { try source.open(call) } catch { throw PreferencesError(unread: error) }
     }
 
     /// What the writable layer holds under a name.
@@ -187,10 +209,10 @@ extension StoreCore {
     }
 
     /// Asks for all names that were declared, where the sources tell only of names they were asked for.
-    func prepareDeclared() {
+    func prepareDeclared(_ call: StoreCall? = nil) {
         let list = attachedLayers
         guard !list.isSettled.load(ordering: .acquiring) else { return }
-        for layer in list.layers { layer.source.prepareDeclared() }
+        for layer in list.layers { layer.source.prepareDeclared(call) }
     }
 }
 
@@ -199,19 +221,22 @@ extension StoreCore {
 extension StoreCore {
     /// Stores all of `changes` or nothing, and notifies observers; false where what was read no longer holds.
     ///
-    /// `node` is what the store keeps for the one name that changes, if that is known.
+    /// `node` is what the store keeps for the one name that changes, if that is known, and `call` what this is a part of, if it
+    /// began before.
     func commit(
         _ changes: ValueChanges,
         ifStillHolds reads: TransactionReads? = nil,
-        node: PreferenceNode? = nil
+        node: PreferenceNode? = nil,
+        _ call: StoreCall? = nil
     ) throws(PreferencesError) -> Bool {
-        let list = settledLayers ?? preparedLayers(for: changes)
+        var call = call
+        let list = if let list = settledLayers { list } else { try preparedLayers(for: changes, &call) }
         guard let writable = list.uncountedWritable else { throw PreferencesError(readOnly: list) }
         guard AnswerDepth.current <= AnswerDepth.limit else {
             throw PreferencesError(loopOver: changes, limit: AnswerDepth.limit)
         }
         if !list.isPlain {
-            for layer in list.layers where layer.isManaged { try layer.source.checkPolicy() }
+            for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(call) }
             let (managed, isHolding) = state.withLock { _ in
                 (list.managedName(among: changes), reads?.holdBelow(in: list) ?? true)
             }
@@ -219,16 +244,17 @@ extension StoreCore {
             guard isHolding else { return false }
         }
         guard let prefix = list.writablePrefix else {
-            return try commit(changes, if: reads?.condition, to: writable, node)
+            return try commit(changes, if: reads?.condition, to: writable, node, call)
         }
-        return try commit(changes.prefixed(prefix), if: reads?.condition.prefixed(prefix), to: writable, nil)
+        return try commit(changes.prefixed(prefix), if: reads?.condition.prefixed(prefix), to: writable, nil, call)
     }
 
     private func commit(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
         to writable: Unmanaged<Source>,
-        _ node: PreferenceNode?
+        _ node: PreferenceNode?,
+        _ call: StoreCall?
     ) throws(PreferencesError) -> Bool {
         try writable._withUnsafeGuaranteedRef { writable in
             Result { () throws(PreferencesError) in
@@ -242,7 +268,7 @@ extension StoreCore {
                     initiator: ObjectIdentifier(self),
                     node: node
                 )
-                return try writable.commit(changes, if: condition, publication)
+                return try writable.commit(changes, if: condition, publication, call)
             }
         }.get()
     }
@@ -272,8 +298,8 @@ extension LayerList {
 
 extension Source {
     /// Throws if it isn't known what an administrator has decided: then anything might be.
-    fileprivate func checkPolicy() throws(PreferencesError) {
-        do throws(PreferencesError) { try open() } catch {
+    fileprivate func checkPolicy(_ call: StoreCall?) throws(PreferencesError) {
+        do throws(PreferencesError) { try open(call) } catch {
             throw PreferencesError(
                 .managed,
                 "what an administrator has decided can't be read, so that nothing can be changed here; mend that file",
@@ -300,6 +326,120 @@ extension PreferencesError {
             name: name,
             "the value is managed by an administrator and can't be changed here; nothing was changed"
         )
+    }
+}
+
+// MARK: Suspending
+
+extension StoreCore {
+    /// A call of a task that begins now; nil if it need not suspend, as no source with a timeout takes part in it.
+    func beginSuspendingCall() -> StoreCall? {
+        let list = attachedLayers
+        guard list.slowSource != nil else { return nil }
+        let isSettled =
+            list.isSettled.load(ordering: .acquiring)
+            && list.layers.allSatisfy { !$0.isManaged || $0.source.timeout == nil || $0.source.isOpen }
+        return isSettled && list.writable?.timeout == nil ? nil : StoreCall()
+    }
+
+    /// Runs a part of a task's call that may block on a thread of the library, with what the task sees in place of shared stores.
+    nonisolated(nonsending) func perform<Result: Sendable>(
+        _ call: StoreCall,
+        at source: Source? = nil,
+        _ body: @escaping @Sendable (StoreCall) throws(PreferencesError) -> Result
+    ) async throws(PreferencesError) -> Result {
+        var call = call
+        call.isOnLibraryThread = true
+        guard let source = source ?? layers.slowSource, let timeout = source.timeout else { return try body(call) }
+        let calls = source.state.withLock { $0.calls }
+        return try await calls.perform(until: call.start + timeout) {
+            [call, isolation = PreferenceIsolation.current] () throws(PreferencesError) in
+            try isolation.run { () throws(PreferencesError) in try body(call) }
+        }
+    }
+
+    /// As `commit`, while the task is suspended.
+    nonisolated(nonsending) func commit(
+        _ changes: ValueChanges,
+        ifStillHolds reads: TransactionReads? = nil,
+        node: PreferenceNode? = nil,
+        suspending call: StoreCall
+    ) async throws(PreferencesError) -> Bool {
+        try await perform(call) { [self] (call) throws(PreferencesError) in
+            try commit(changes, ifStillHolds: reads, node: node, call)
+        }
+    }
+
+    /// As `base`, while the task is suspended where a backend has to be called.
+    nonisolated(nonsending) func base(
+        for name: String,
+        suspending call: StoreCall
+    ) async throws(PreferencesError) -> StoredCandidates {
+        guard mustAskToRead else { return try base(for: name) }
+        return try await perform(call) { [self] (call) throws(PreferencesError) in try base(for: name, call) }
+    }
+
+    /// As `snapshot`, with why it may not be read, while the task is suspended where a backend has to be called.
+    nonisolated(nonsending) func checkedSnapshot(
+        suspending call: StoreCall
+    ) async throws(PreferencesError) -> (StoreSnapshot, unread: PreferencesError?) {
+        guard mustAskToRead else { return try checkedSnapshot() }
+        return try await perform(call) { [self] (call) throws(PreferencesError) in try checkedSnapshot(call) }
+    }
+
+    /// As `snapshot`, with why it may not be read.
+    func checkedSnapshot(
+        _ call: StoreCall? = nil
+    ) throws(PreferencesError) -> (StoreSnapshot, unread: PreferencesError?) {
+        try checkThread(of: call)
+        var unread: PreferencesError?
+        do throws(PreferencesError) { try checkRead(call) } catch { unread = error }
+        return (snapshot(call), unread)
+    }
+
+    /// Whether what is stored is yet to be read, or to be asked for.
+    private var mustAskToRead: Bool {
+        let list = attachedLayers
+        return !list.isSettled.load(ordering: .acquiring) || list.writable?.failure != nil
+    }
+
+    /// Opens all layers, those with a timeout at the same time while the task is suspended; throws why one can't be read.
+    nonisolated(nonsending) func load() async throws(PreferencesError) {
+        let call = beginCall()
+        let sources = attachedLayers.layers.map(\.source)
+        var failure: PreferencesError?
+        for source in sources where source.timeout == nil {
+            do throws(PreferencesError) { try source.load(call) } catch { failure = failure ?? error }
+        }
+        if let call {
+            let failures = await withTaskGroup(of: PreferencesError?.self) { group in
+                for source in sources where source.timeout != nil {
+                    group.addTask { [self] in
+                        do throws(PreferencesError) {
+                            try await perform(call, at: source) { (call) throws(PreferencesError) in
+                                try source.load(call)
+                            }
+                            return nil
+                        } catch {
+                            source.settle()
+                            return error
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            failure = failure ?? failures.compactMap { $0 }.first
+        }
+        if let failure { throw failure }
+    }
+}
+
+extension Source {
+    /// Reads what is stored, and what was declared where the backend is asked for names.
+    fileprivate func load(_ call: StoreCall?) throws(PreferencesError) {
+        defer { settle() }
+        try open(call)
+        prepareDeclared(call)
     }
 }
 

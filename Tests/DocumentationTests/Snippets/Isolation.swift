@@ -53,7 +53,7 @@ final class IsolatedXCTests: IsolatedTestCase {
     func testScopeCountsForAsynchronousTests() async throws {
         XCTAssertEqual(Self.count.value, 1)
         await Task.yield()
-        try Self.count.update { $0 += 1 }
+        try await Self.count.update { $0 += 1 }
         XCTAssertEqual(Self.count.value, 2)
     }
 }

@@ -84,7 +84,7 @@ struct ReactingSnippets {
         var iterator = lines.makeAsyncIterator()
         #expect(await iterator.next() == "system 5")
         // snippet: transaction for followers
-        try preferences.$theme.store.transaction { transaction in
+        try await preferences.$theme.store.transaction { transaction in
             transaction[preferences.$theme] = .dark
             transaction[preferences.$volume] = 8
         }

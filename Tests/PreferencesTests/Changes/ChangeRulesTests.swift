@@ -148,7 +148,7 @@ struct ChangeRulesTests {
             let everything = store.subscribe { batches.record(Set($0.entries.map(\.name))) }
             var both = PreferenceUpdates.of(first, second).makeAsyncIterator()
             for value in 1...50 {
-                try store.transaction { transaction in
+                try await store.transaction { transaction in
                     transaction[first] = value
                     transaction[second] = -value
                 }

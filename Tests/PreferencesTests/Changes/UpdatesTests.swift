@@ -98,7 +98,7 @@ struct UpdatesTests {
         let flag = Preference("flag", default: false, in: .inMemory())
         var two = PreferenceUpdates.of(count, name).makeAsyncIterator()
         var three = PreferenceUpdates.of(count, name, flag).makeAsyncIterator()
-        try store.transaction { transaction in
+        try await store.transaction { transaction in
             transaction[count] = 1
             transaction[name] = "François"
             transaction["unrelated"] = 1
@@ -119,7 +119,7 @@ struct UpdatesTests {
         var changes = store.changes.makeAsyncIterator()
         count.value = 1
         count.value = 1
-        try store.transaction { transaction in
+        try await store.transaction { transaction in
             transaction[count] = 2
             transaction[name] = "François"
         }

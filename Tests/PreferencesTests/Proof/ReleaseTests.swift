@@ -42,8 +42,8 @@ struct ReleaseTests {
             }
             count.value = 1
             text.value = "a"
-            try store.transaction { $0[count] += 1 }
-            try count.update { $0 += 1 }
+            try await store.transaction { $0[count] += 1 }
+            try await count.update { $0 += 1 }
             #expect(await updates.next() == "")
             #expect(await both.next()?.0 == 0)
             #expect(await changes.next()?.names == ["count"])

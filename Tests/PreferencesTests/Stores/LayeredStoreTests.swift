@@ -55,7 +55,7 @@ struct LayeredStoreTests {
         managed.issueHandler = { _ in }
         let user = FaultInjectingBackend()
         let store = PreferenceStore.layered([managed, PreferenceStore(backend: user)])
-        try Preference("b", default: 0, in: store).write(1)
+        try await Preference("b", default: 0, in: store).write(1)
         #expect(Preference("a", default: 0, in: store).value == 1)
         try await store.flush()
         try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])

@@ -36,7 +36,7 @@ struct RecoveryTests {
         let seen = Recorder<PreferenceChange<Int>>()
         let observations = [launches, volume].map { $0.observe { seen.record($0) } }
         #expect(volume.value == 5)
-        try volume.write(7)
+        try await volume.write(7)
         store.set("light", for: "theme")
         #expect(volume.value == 7 && volume.source == .store && store.names == ["theme", "volume"])
         #expect(issues.elements == [.unavailable], "once")
@@ -61,7 +61,7 @@ struct RecoveryTests {
     /// A counter of 41 must not become 1, nor a migration run over data that was migrated.
     @Test
     func whatDependsOnWhatIsStoredIsRefused() async throws {
-        try volume.write(7)
+        try await volume.write(7)
         let uses: [() async throws -> Void] = [
             { try launches.update { $0 += 1 } },
             { try volume.update { $0 += 1 } },
@@ -81,25 +81,25 @@ struct RecoveryTests {
         #expect(issues.elements.count == 3)
         #expect(store.contents == ["volume": 7])
         // Nothing is read here, so nothing can be misjudged.
-        try store.transaction { $0[launches] = 1 }
+        try await store.transaction { $0[launches] = 1 }
         #expect(launches.value == 1)
 
         backend.failNext(.load, count: 0)
-        try volume.update { $0 += 1 }
+        try await volume.update { $0 += 1 }
         #expect(base.load(host: .none) == ["launches": 1, "theme": "dark", "volume": 8])
     }
 
     @Test
     func whatCanNotBeStoredYetStaysKept() async throws {
-        try volume.write(7)
+        try await volume.write(7)
         backend.failNext(.load, count: 0)
         backend.failNext(.apply, count: 2)
-        try launches.write(1)
+        try await launches.write(1)
         await #expect(throws: PreferencesError.self) { try await store.flush() }
-        try launches.write(2)
+        try await launches.write(2)
         #expect(volume.value == 7 && launches.value == 2)
         #expect(base.load(host: .none)["volume"] == 3)
-        try launches.write(3)
+        try await launches.write(3)
         #expect(base.load(host: .none) == ["launches": 3, "theme": "dark", "volume": 7])
         try await store.flush()
         #expect(issues.elements == [.unavailable])

@@ -17,14 +17,24 @@ struct SourceTurnTests {
         var changes = 0
         var asked = 0
         var callsLeft: Int
+        /// The threads that may give up while they wait.
+        var impatient: Set<Int> = []
 
         /// The threads that can go on; one more than the last stands for a call of the backend on a thread of its own.
         var runnable: [Int] {
-            steps.indices.filter { !steps[$0].isEmpty && !parked.contains($0) } + (callsLeft > 0 ? [steps.count] : [])
+            steps.indices.filter { !steps[$0].isEmpty && (!parked.contains($0) || impatient.contains($0)) }
+                + (callsLeft > 0 ? [steps.count] : [])
         }
 
         mutating func run(_ thread: Int) {
             let identity = ThreadIdentity(value: UInt(thread + 1))
+            if parked.contains(thread) {
+                let isWithdrawn = turn.withdraw { $0 == thread }
+                #expect(isWithdrawn, "who waits was not woken")
+                parked.remove(thread)
+                steps[thread] = []
+                return
+            }
             if thread == steps.count, holder != thread {
                 callsLeft -= 1
                 changes += 1
@@ -87,14 +97,28 @@ struct SourceTurnTests {
         }
     }
 
-    @Test(arguments: [(2, 2), (3, 1), (3, 0)])
-    func everyScheduleEndsWithTheTurnFreeAndNothingLost(threads: Int, calls: Int) {
+    @Test(arguments: [(2, 2, 0), (3, 1, 0), (3, 0, 0), (3, 0, 1), (3, 0, 2), (2, 2, 2)])
+    func everyScheduleEndsWithTheTurnFreeAndNothingLost(threads: Int, calls: Int, impatient: Int) {
         var count = 0
         explore(
-            Model(steps: Array(repeating: [.claim, .work, .release], count: threads), callsLeft: calls),
+            Model(
+                steps: Array(repeating: [.claim, .work, .release], count: threads),
+                callsLeft: calls,
+                impatient: Set((0..<threads).suffix(impatient))
+            ),
             &count
         )
         #expect(count > 100)
+    }
+
+    @Test
+    func waiterThatWasWokenCanNotBeWithdrawn() {
+        var turn = SourceTurn<Int>()
+        _ = turn.claim(by: ThreadIdentity(value: 1), in: 0, orWait: 1)
+        _ = turn.claim(by: ThreadIdentity(value: 2), in: 0, orWait: 2)
+        _ = turn.release()
+        let isWithdrawn = turn.withdraw { $0 == 2 }
+        #expect(!isWithdrawn)
     }
 
     @Test
