@@ -36,6 +36,9 @@ let etcdClient: [Target.Dependency] = [
     .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Etcd"])),
     .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Etcd"])),
     .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Etcd"])),
+    .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Etcd"])),
+    .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Etcd"])),
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Etcd"])),
 ]
 
 let package = Package(
@@ -55,6 +58,9 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
         // For `swift package generate-documentation`. No target uses it, so whoever depends on this package never resolves it.
         .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"),
     ],
@@ -127,6 +133,9 @@ let package = Package(
             dependencies: [
                 "PreferencesEtcd", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport",
                 "EtcdTestSupport",
+            ] + etcdClient + [
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Etcd"])),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Etcd"])),
             ],
             swiftSettings: settings
         ),

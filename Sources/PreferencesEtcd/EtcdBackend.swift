@@ -32,22 +32,21 @@ final class EtcdBackend: PreferenceBackend {
         monitor: EtcdMonitor = EtcdMonitor(),
         transport makeTransport: () throws(PreferencesError) -> any Transport
     ) throws(PreferencesError) {
-        guard !configuration.endpoints.isEmpty else {
-            throw PreferencesError(.misuse, "the configuration has no endpoints; name at least one member's URL")
-        }
-        guard configuration.maximumOperations >= 4 else {
-            throw PreferencesError(
-                .misuse,
-                "\(configuration.maximumOperations) operations at once are too few; give the servers' --max-txn-ops"
-            )
-        }
+        let configuration = try configuration.validated()
         self.configuration = configuration
         self.monitor = monitor
         keys = try KeySpace(prefix: configuration.prefix, suite: suite)
         mirror = Lock(Mirror(keys))
-        client = GatewayClient(configuration, transport: try makeTransport())
+        let record = configuration.recorder(suite: suite)
+        client = GatewayClient(configuration, transport: try makeTransport(), record: record)
+        monitor.record(record)
         copy = configuration.cacheFile.map { OfflineCopy(path: $0.path) }
         watch = WatchDriver(client, keys: keys, configuration: configuration)
+        client.transport.observeCertificates { [weak self] problem in
+            record(.certificates(problem))
+            // A request has called, perhaps one with the turn: the problem is reported when that is over.
+            if let problem { self?.mirror.withLock { $0.note(problem) } } else { self?.watch.renewConnection() }
+        }
     }
 
     deinit {

@@ -3,6 +3,10 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+#if Etcd
+internal import CoreMetrics
+public import Logging
+#endif
 
 /// How a store reaches its etcd cluster, and what it does while it can't.
 public struct EtcdConfiguration: Sendable {
@@ -17,9 +21,14 @@ public struct EtcdConfiguration: Sendable {
         case queueing
     }
 
-    /// The URLs of the members, such as `http://127.0.0.1:2379`; the first that answers is used until it doesn't.
+    /// The URLs of the members: `http` or `https`, host and port, such as `http://127.0.0.1:2379`.
+    ///
+    /// One is chosen at random and used until it doesn't answer, so that a fleet spreads over the members however they
+    /// are listed. A slash at the end and duplicates are dropped.
     public var endpoints: [String]
-    /// What the keys of all stores begin with; a name's key is `prefix/suite/name`.
+    /// What the keys of all stores begin with; a name's key is `prefix/suite/name`, or `suite/name` if this is empty.
+    ///
+    /// It must not begin or end with a slash or have an empty part, so that one set of keys has one spelling.
     public var prefix = "preferences"
     /// The user, where the cluster demands one.
     public var credentials: EtcdCredentials?
@@ -29,8 +38,13 @@ public struct EtcdConfiguration: Sendable {
     public var timeout = Duration.seconds(10)
     /// How long one endpoint may take to answer before the next is tried.
     public var attemptTimeout = Duration.seconds(2)
-    /// After how long a silence the member that watches is asked whether anything was missed.
+    /// After how long a silence, ±10 %, the member that watches is asked whether anything was missed.
     public var probeInterval = Duration.seconds(10)
+    /// How often, ±50 %, the open watch is moved to a member chosen at random; `nil`: never.
+    ///
+    /// It spreads the watches of a fleet again after a member was away. A move has no gap and no disconnection; if the
+    /// chosen member doesn't answer within `attemptTimeout` the watch stays where it is.
+    public var rebalanceInterval: Duration? = .seconds(1800)
     /// What a write does while no endpoint can be reached.
     public var offlineWrites = OfflineWrites.failing
     /// A file to keep a copy of all values in, so that a program can start while no endpoint can be reached.
@@ -40,26 +54,20 @@ public struct EtcdConfiguration: Sendable {
     public var cacheFile: URL?
     /// The server's `--max-txn-ops`; at least 4.
     public var maximumOperations = 128
+    #if Etcd
+    /// The log of connections, certificates, waiting writes and, at debug, retries; `nil`: nothing is logged.
+    ///
+    /// It gets no values, passwords or tokens. A handler runs on the thread of the request or the watch, and must not set
+    /// what the store keeps. Issues go to the store's `issueHandler`, not here.
+    public var logger: Logger?
+    /// Makes the metrics; `nil` for the factory that the program has bootstrapped.
+    var metrics: (any MetricsFactory)?
+    #endif
+    /// Chooses endpoints and spreads pauses: a number in 0..<1.
+    var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
-    /// Makes a configuration for a cluster.
+    /// Creates a configuration for a cluster; it is checked when a store is made of it.
     public init(endpoints: [String]) {
         self.endpoints = endpoints
     }
-}
-
-/// A user of the cluster.
-public struct EtcdCredentials: Sendable, CustomStringConvertible {
-    /// The user's name.
-    public var user: String
-    /// The user's password.
-    public var password: String
-
-    /// Makes credentials.
-    public init(user: String, password: String) {
-        self.user = user
-        self.password = password
-    }
-
-    /// The name alone.
-    public var description: String { user }
 }

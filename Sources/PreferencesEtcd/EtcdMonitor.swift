@@ -22,6 +22,8 @@ public final class EtcdMonitor: Sendable {
         var status = EtcdStatus()
         var observers: [Int: AsyncStream<EtcdStatus>.Continuation] = [:]
         var count = 0
+        var wasConnected = false
+        var record: @Sendable (EtcdEvent) -> Void = { _ in }
         var isFinished = false
     }
 
@@ -49,6 +51,9 @@ public final class EtcdMonitor: Sendable {
         return stream
     }
 
+    /// Has each change recorded.
+    func record(_ record: @escaping @Sendable (EtcdEvent) -> Void) { state.withLock { $0.record = record } }
+
     func connected(to endpoint: String) {
         change { status in
             status.endpoint = endpoint
@@ -75,9 +80,27 @@ public final class EtcdMonitor: Sendable {
 
     private func change(_ body: (inout EtcdStatus) -> Void) {
         // Under the lock, so that nobody sees two changes in the wrong order; to yield runs no code of others.
-        state.withLock { state in
+        let (events, record) = state.withLock { state in
+            let old = state.status
             body(&state.status)
             for observer in state.observers.values { observer.yield(state.status) }
+            let events = state.status.events(since: old, isAgain: state.wasConnected)
+            state.wasConnected = state.wasConnected || state.status.isConnected
+            return (events, state.record)
         }
+        for event in events { record(event) }
+    }
+}
+
+extension EtcdStatus {
+    fileprivate func events(since old: EtcdStatus, isAgain: Bool) -> [EtcdEvent] {
+        var events: [EtcdEvent] = []
+        if let endpoint, !old.isConnected { events.append(.connected(to: endpoint, isAgain: isAgain)) }
+        // While it stays disconnected, one is enough.
+        if let error, old.error == nil { events.append(.disconnected(error)) }
+        if waitingWrites != old.waitingWrites {
+            events.append(.waiting(from: old.waitingWrites, to: waitingWrites))
+        }
+        return events
     }
 }

@@ -22,6 +22,11 @@ extension PreferencesError {
                 "etcd demands a user that it knows: set the configuration's credentials. A client certificate's common "
                     + "name doesn't count as one: \(text)"
             )
+        case .noPassword:
+            self.init(
+                .notPermitted,
+                "the password of etcd's user can't be read; correct the file or the closure of the credentials: \(text)"
+            )
         case .notUnderstood:
             self.init(
                 .unavailable,

@@ -1,5 +1,6 @@
 #if Etcd
 import EtcdTestSupport
+import FileTestSupport
 import Foundation
 import Preferences
 import Testing
@@ -68,6 +69,63 @@ struct AuthenticationTests {
         try other.transaction { $0["b"] = 3 }
         try await eventually("the watch did not come back with a new token") { store["b"] == 3 }
         #expect(reports.codes.isEmpty, "nobody has to act where a token has had its time")
+    }
+
+    @Test
+    func passwordIsReplacedWhileAStoreLives() async throws {
+        let cluster = try Self.start()
+        let path = cluster.folder.path("password")
+        func write(_ password: String) throws { try Data("\(password)\n".utf8).write(to: URL(filePath: path)) }
+        try write("password")
+        var right = configuration(cluster, password: nil)
+        right.credentials = EtcdCredentials(user: "app", passwordFile: path)
+        let store = try PreferenceStore.etcd("allowed", right)
+        try store.transaction { $0["a"] = 1 }
+        for arguments in [
+            ["user", "delete", "app"], ["user", "add", "app:next"], ["user", "grant-role", "app", "app"],
+        ] {
+            try cluster.control(["--user", "root:secret"] + arguments)
+        }
+        let error = #expect(throws: PreferencesError.self) { try store.transaction { $0["a"] = 2 } }
+        #expect(error?.code == .notPermitted)
+        try write("next")
+        try store.transaction { $0["a"] = 3 }
+        // A restart ends the watch, and the tokens.
+        cluster.nodes[0].kill()
+        try cluster.nodes[0].start()
+        let other = try PreferenceStore.etcd("allowed", right)
+        try other.transaction { $0["b"] = 4 }
+        try await eventually("the watch did not come back with the new password") { store["b"] == 4 }
+    }
+
+    @Test
+    func passwordsAndTokensAreShownByNothingThatHoldsThem() async throws {
+        let cluster = try Self.start()
+        try cluster.control(["--user", "root:secret", "user", "add", "vault:hunter2"])
+        try cluster.control(["--user", "root:secret", "user", "grant-role", "vault", "app"])
+        var configuration = configuration(cluster, password: nil)
+        configuration.credentials = EtcdCredentials(user: "vault", password: "hunter2")
+        let log = TestLog()
+        configuration.logger = log.logger
+        let monitor = EtcdMonitor()
+        let transport = try HTTPTransport(tls: nil, connectTimeout: .seconds(5))
+        let backend = try EtcdBackend(suite: "allowed", configuration, monitor: monitor) { transport }
+        let store = PreferenceStore(backend: backend)
+        try store.transaction { $0["a"] = 1 }
+        let token = try #require(try backend.client.token(from: cluster.endpoints[0], within: .seconds(5)))
+        let service = EtcdService(store, monitor: monitor)
+        for value in [store, backend, backend.client, backend.watch, monitor, configuration, transport, service]
+            as [Any]
+        {
+            let shown = ConfigurationTests.shown(value)
+            #expect(!shown.isEmpty && !shown.contains("hunter2") && !shown.contains(token))
+        }
+        configuration.credentials = EtcdCredentials(user: "vault", password: "hunter2-wrong")
+        let refused = try PreferenceStore.etcd("allowed", configuration)
+        let error = #expect(throws: PreferencesError.self) { try refused.transaction { $0["a"] = 2 } }
+        #expect(error.map { ConfigurationTests.shown($0).contains("hunter2") } == false)
+        try await eventually("nothing is logged") { log.messages.contains("disconnected from etcd") }
+        #expect(!log.text.contains("hunter2") && !log.text.contains(token))
     }
 
     @Test

@@ -16,7 +16,10 @@ struct FailoverTests {
         let dead = "http://127.0.0.1:\(try EtcdCluster.ports(1)[0])"
         let monitor = EtcdMonitor()
         let node = try SharedNode.get().endpoints[0]
-        let store = try PreferenceStore.etcd(suite, .testing([dead, node]), monitor: monitor)
+        var configuration = EtcdConfiguration.testing([dead, node])
+        // The order of the list is kept.
+        configuration.random = { 0 }
+        let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
         store.set(1, for: "a")
         #expect(store.contents == ["a": 1])
         try await eventually("the watch is elsewhere") { monitor.status.endpoint == node }
@@ -96,6 +99,79 @@ struct FailoverTests {
         #expect(monitor.status.endpoint != member.clientURL)
         try store.transaction { $0["c"] = 3 }
         #expect(store.contents == ["a": 1, "b": 2, "c": 3])
+    }
+
+    @Test
+    func watchesSpreadAgainAfterAMemberWasAway() async throws {
+        let cluster = try EtcdCluster.start(3)
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.rebalanceInterval = .milliseconds(300)
+        // Where events are late, two probes would have all be read, and steps be one.
+        configuration.probeInterval = .seconds(10)
+        let monitors = (0..<12).map { _ in EtcdMonitor() }
+        let seen = Lock<[[Int]]>(Array(repeating: [], count: monitors.count))
+        var observations: [PreferenceObservation] = []
+        for (index, monitor) in monitors.enumerated() {
+            let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
+            let counter = Preference("counter", default: 0, in: store)
+            observations.append(counter.observe { change in seen.withLock { $0[index].append(change.new) } })
+        }
+        func watchers(of node: EtcdNode) -> Int { monitors.count { $0.status.endpoint == node.clientURL } }
+        let away = cluster.nodes[0]
+        away.kill()
+        try await eventually("a watch is still at the member that ended, or nowhere") {
+            monitors.allSatisfy { $0.status.isConnected && $0.status.endpoint != away.clientURL }
+        }
+        let tasks = monitors.map { monitor in Task { await monitor.statuses.first { !$0.isConnected } } }
+        try away.start()
+        let writer = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        var count = 0
+        try await eventually("no watch came back to the member") {
+            // Watches move while all this is told.
+            for _ in 0..<5 {
+                count += 1
+                try writer.transaction { $0["counter"] = .integer(Int64(count)) }
+            }
+            return watchers(of: away) >= 2
+        }
+        let expected = Array(1...count)
+        try await eventually("of \(count) it saw \(seen.withLock { $0 })") {
+            seen.withLock { $0.allSatisfy { $0 == expected } }
+        }
+        for task in tasks {
+            task.cancel()
+            #expect(await task.value == nil, "a watch that moved was disconnected")
+        }
+        for observation in observations { observation.cancel() }
+    }
+
+    @Test
+    func watchStaysWhereTheOtherMemberIsNotThere() async throws {
+        let node = try SharedNode.get().endpoints[0]
+        let dead = "http://127.0.0.1:\(try EtcdCluster.ports(1)[0])"
+        var configuration = EtcdConfiguration.testing([node, dead])
+        configuration.rebalanceInterval = .milliseconds(20)
+        let chosen = Lock(0)
+        // First the order of the list, then always the second endpoint.
+        configuration.random = {
+            chosen.withLock {
+                $0 += 1; return $0 <= 1 ? 0 : 0.9
+            }
+        }
+        let monitor = EtcdMonitor()
+        let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
+        let reports = Reports(of: store)
+        try store.transaction { $0["a"] = 1 }
+        try await eventually("the watch is nowhere") { monitor.status.endpoint == node }
+        let task = Task { await monitor.statuses.first { $0.endpoint != node } }
+        let before = chosen.withLock { $0 }
+        try await eventually("it was never tried") { chosen.withLock { $0 } > before + 50 }
+        #expect(monitor.status.endpoint == node)
+        try SharedNode.get().control("put", "tests/\(suite)/a", "2")
+        try await eventually("the watch tells nothing") { store["a"] == 2 }
+        #expect(reports.codes.isEmpty)
+        task.cancel()
+        #expect(await task.value == nil, "it was disconnected")
     }
 
     @Test

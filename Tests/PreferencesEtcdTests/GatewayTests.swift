@@ -1,3 +1,4 @@
+import DurableFile
 import Foundation
 import Preferences
 import Testing
@@ -82,7 +83,7 @@ struct GatewayTests {
 
     @Test
     func rotationGoesOnOnceForEachEndpointThatFailed() {
-        var rotation = EndpointRotation(["a", "b", "c"])
+        var rotation = EndpointRotation(["a", "b", "c"]) { 0 }
         rotation.leave("a")
         rotation.leave("a")
         #expect(rotation.current == "b")
@@ -93,10 +94,40 @@ struct GatewayTests {
 
     @Test
     func pauseComesOnlyAfterAllEndpointsWereTried() {
-        var pause = RetryPause(endpointCount: 2)
+        var pause = RetryPause(endpointCount: 2) { 0.5 }
         let pauses = (0..<6).map { _ in pause.next() }
         #expect(pauses == [0, 50, 0, 100, 0, 200].map { .milliseconds($0) })
         #expect((0..<100).map { _ in pause.next() }.max() == .seconds(1))
+    }
+
+    @Test
+    func endpointsAreTriedInARandomOrder() {
+        let generator = Lock(SplitMix(state: 1))
+        var firsts: [String: Int] = [:]
+        var seconds: [String: Int] = [:]
+        for _ in 0..<3000 {
+            var rotation = EndpointRotation(["a", "b", "c"]) { generator.withLock { $0.fraction() } }
+            #expect(rotation.endpoints.sorted() == ["a", "b", "c"])
+            firsts[rotation.current, default: 0] += 1
+            guard rotation.current == "a" else { continue }
+            rotation.leave("a")
+            seconds[rotation.current, default: 0] += 1
+        }
+        // A fixed seed: about a third each, and of those that leave one member half go to each of the others.
+        #expect(firsts.values.allSatisfy { (900...1100).contains($0) }, "\(firsts)")
+        #expect(seconds.count == 2 && seconds.values.allSatisfy { (430...570).contains($0) }, "\(seconds)")
+    }
+
+    @Test
+    func retriesAreSpreadFromHalfToOneAndAHalfOfThePause() {
+        let generator = Lock(SplitMix(state: 2))
+        let pauses = (0..<1000).map { _ in
+            var pause = RetryPause(endpointCount: 1) { generator.withLock { $0.fraction() } }
+            return pause.next() / .milliseconds(1)
+        }
+        #expect(pauses.allSatisfy { (25..<75).contains($0) })
+        #expect((45...55).contains(pauses.reduce(0, +) / 1000))
+        #expect(Set(pauses.map { Int($0) }).count == 50, "each millisecond is chosen now and then")
     }
 
     @Test
@@ -126,4 +157,19 @@ struct GatewayTests {
             #expect(throws: PreferencesError.self) { try KeySpace(prefix: "p", suite: suite) }
         }
     }
+}
+
+/// Numbers that are the same in each run (Steele et al., "Fast splittable pseudorandom number generators", 2014).
+struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var number = state
+        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+        return number ^ (number >> 31)
+    }
+
+    mutating func fraction() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 }

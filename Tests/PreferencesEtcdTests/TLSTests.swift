@@ -12,25 +12,46 @@ import Testing
 struct TLSTests {
     /// Two authorities, a certificate of the server by the first, and certificates of clients by each.
     private static func makeCertificates(in folder: TemporaryFolder) throws {
-        let script = """
+        try run(
+            "authority right; authority wrong; sign server right; sign client right; sign stranger wrong",
+            in: folder
+        )
+    }
+
+    /// Runs a script that may make authorities and certificates: `authority NAME`, `sign NAME AUTHORITY [DAYS]`.
+    private static func run(_ script: String, in folder: TemporaryFolder) throws {
+        let functions = """
             set -e
-            for authority in right wrong; do
-              openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/O=$authority" -keyout $authority.key -out $authority.pem
-            done
-            sign() { # name, authority
+            authority() {
+              openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/O=$1" -keyout $1.key -out $1.pem
+            }
+            sign() {
               openssl req -newkey rsa:2048 -nodes -subj "/O=$1" -keyout $1.key -out $1.csr
               printf 'subjectAltName=IP:127.0.0.1\\nextendedKeyUsage=serverAuth,clientAuth\\n' > $1.ext
-              openssl x509 -req -in $1.csr -CA $2.pem -CAkey $2.key -CAcreateserial -days 2 -extfile $1.ext -out $1.pem
+              openssl x509 -req -in $1.csr -CA $2.pem -CAkey $2.key -CAcreateserial -days ${3-2} -extfile $1.ext -out $1.pem
             }
-            sign server right; sign client right; sign stranger wrong
+            install() { # the authority and the client certificate, for the store under test
+              cp $1.pem my-authority.pem; cp $2.key my-client.key; cp $2.pem my-client.pem
+            }
             """
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "{ \(script)\n} >openssl.log 2>&1"]
+        process.arguments = ["-c", "{ \(functions)\n\(script)\n} >openssl.log 2>&1"]
         process.currentDirectoryURL = URL(filePath: folder.path)
         try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw EtcdObstacle(try folder.read("openssl.log")) }
+    }
+
+    /// A configuration with the certificates that `install` copied.
+    private static func installed(_ cluster: EtcdCluster) -> EtcdConfiguration {
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.tls = EtcdTLS(
+            authority: cluster.folder.path("my-authority.pem"),
+            certificate: cluster.folder.path("my-client.pem"),
+            privateKey: cluster.folder.path("my-client.key")
+        )
+        return configuration
     }
 
     private static func start() throws -> EtcdCluster {
@@ -81,6 +102,76 @@ struct TLSTests {
             )
         }
         #expect(first.contents == ["a": 1])
+    }
+
+    @Test
+    func authorityAndCertificatesMayBeReplacedWhileAStoreLives() async throws {
+        let cluster = try Self.start()
+        try Self.run("install right client", in: cluster.folder)
+        let suite = freshSuite()
+        let store = try PreferenceStore.etcd(suite, Self.installed(cluster))
+        try store.transaction { $0["a"] = 1 }
+        // The servers' authority is read when they start.
+        cluster.nodes[0].kill()
+        try Self.run("authority right; sign server right; sign client right; install right client", in: cluster.folder)
+        try cluster.nodes[0].start()
+        try #require(try cluster.waitUntilHealthy())
+        try store.transaction { $0["a"] = 2 }
+        let other = try PreferenceStore.etcd(suite, Self.installed(cluster))
+        try other.transaction { $0["b"] = 3 }
+        try await eventually("the watch did not come back with the new certificates") { store["b"] == 3 }
+        #expect(store["a"] == 2)
+    }
+
+    @Test
+    func expiredClientCertificateIsReplaced() async throws {
+        let cluster = try Self.start()
+        try Self.run("sign expired right -1; install right expired", in: cluster.folder)
+        var configuration = Self.installed(cluster)
+        configuration.timeout = .seconds(4)
+        let monitor = EtcdMonitor()
+        let store = try PreferenceStore.etcd(freshSuite(), configuration, monitor: monitor)
+        let error = #expect(throws: PreferencesError.self) { try store.transaction { $0["a"] = 1 } }
+        #expect(error?.code == .unavailable)
+        #expect(!monitor.status.isConnected)
+        try Self.run("install right client", in: cluster.folder)
+        try await eventually("the watch is not opened with the new certificate") { monitor.status.isConnected }
+        try store.transaction { $0["a"] = 1 }
+        #expect(store["a"] == 1)
+    }
+
+    @Test
+    func filesThatCanNotBeUsedAreReportedOnceAndThoseOfBeforeStayInUse() async throws {
+        let cluster = try Self.start()
+        try Self.run("sign next right; install right client", in: cluster.folder)
+        let monitor = EtcdMonitor()
+        let log = TestLog()
+        var configuration = Self.installed(cluster)
+        configuration.logger = log.logger
+        let store = try PreferenceStore.etcd(freshSuite(), configuration, monitor: monitor)
+        let reports = Reports(of: store)
+        try store.transaction { $0["a"] = 1 }
+        try await eventually("the watch is nowhere") { monitor.status.isConnected }
+        let task = Task { await monitor.statuses.first { !$0.isConnected } }
+
+        // No certificate at all, no file, and one without its key.
+        for (count, change) in ["echo x > my-client.pem", "rm my-client.pem", "cp next.pem my-client.pem"].enumerated()
+        {
+            try Self.run(change, in: cluster.folder)
+            try await eventually("nothing is reported: \(change)") { reports.codes.count > count }
+            try store.transaction { $0["a"] = .integer(Int64(count)) }
+        }
+        #expect(reports.codes == [.unavailable, .unavailable, .unavailable])
+        try Self.run("cp next.key my-client.key", in: cluster.folder)
+        try await eventually("the new certificate is not used") {
+            log.messages.contains("the watch moved to another connection")
+        }
+        #expect(log.messages.count { $0 == "the changed certificates can't be used" } == 3)
+        #expect(log.messages.count { $0 == "new connections use the changed certificates" } == 1)
+        try store.transaction { $0["a"] = 9 }
+        #expect(reports.codes.count == 3)
+        task.cancel()
+        #expect(await task.value == nil, "the watch was disconnected when it moved")
     }
 
     @Test

@@ -194,4 +194,72 @@ struct WatchStateMachineTests {
         var machine = Self.watching()
         expect(&machine, .lost, gives: [.close, .reread])
     }
+
+    // MARK: Another connection
+
+    @Test
+    func openWatchMovesWithoutADisconnectionGapOrRepeat() {
+        var machine = Self.watching()
+        expect(&machine, Self.response(11), gives: [.take([Self.event(11)])])
+        expect(&machine, .move, gives: [.openOther(from: 12)])
+        expect(&machine, .move, gives: [])
+        #expect(!machine.mayMove)
+        // The one in use goes on until the other is open, which then tells again from where it began.
+        expect(&machine, Self.response(12, 13), gives: [.take([Self.event(12), Self.event(13)])])
+        expect(&machine, .moved(true), gives: [.useOther, .becameConnected])
+        expect(&machine, Self.response(12, 13, 14), gives: [.take([Self.event(14)])])
+        #expect(machine.mayMove)
+    }
+
+    @Test
+    func watchStaysWhereTheOtherMemberDoesNotAnswer() {
+        var machine = Self.watching()
+        expect(&machine, .move, gives: [.openOther(from: 11)])
+        expect(&machine, .moved(false), gives: [.closeOther])
+        expect(&machine, Self.response(11), gives: [.take([Self.event(11)])])
+        expect(&machine, .moved(true), gives: [])
+    }
+
+    @Test
+    func watchThatEndsWhileItMovesOpensAnewAndForgetsTheOther() {
+        var machine = Self.watching()
+        expect(&machine, .move, gives: [.openOther(from: 11)])
+        expect(&machine, .ended(lost), gives: [.closeOther, .becameDisconnected(lost), .leaveEndpoint])
+        expect(&machine, .moved(true), gives: [])
+        expect(&machine, .silence, gives: [.open(from: 11)])
+        expect(&machine, .move, gives: [])
+    }
+
+    @Test
+    func onlyAnOpenWatchMoves() {
+        var machine = Self.machine()
+        #expect(!machine.mayMove)
+        expect(&machine, .move, gives: [])
+        _ = machine.handle(.response(WatchResponse(created: true)))
+        #expect(machine.mayMove)
+        _ = machine.handle(.lost)
+        #expect(!machine.mayMove)
+    }
+
+    @Test
+    func movedWatchNoLongerDoubts() {
+        var machine = Self.watching()
+        _ = machine.handle(.silence)
+        _ = machine.handle(.probed(.success(true)))
+        expect(&machine, .move, gives: [.openOther(from: 11)])
+        expect(&machine, .moved(true), gives: [.useOther, .becameConnected])
+        #expect(machine.patience == .seconds(10))
+    }
+
+    @Test
+    func pausesAndProbesAreSpreadByChance() {
+        for (random, probe, pause) in [(0.0, 9000, 25), (0.5, 10_000, 50), (1.0, 11_000, 75)] {
+            var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10)) { random }
+            _ = machine.handle(.begin(after: 10))
+            _ = machine.handle(.response(WatchResponse(created: true)))
+            #expect(machine.patience == .milliseconds(probe))
+            _ = machine.handle(.ended(lost))
+            #expect(machine.patience == .milliseconds(pause))
+        }
+    }
 }

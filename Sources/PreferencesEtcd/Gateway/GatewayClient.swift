@@ -16,23 +16,37 @@ final class GatewayClient: Sendable {
     }
 
     let transport: any Transport
+    /// Is called with what operators log and count.
+    let record: @Sendable (EtcdEvent) -> Void
     private let credentials: EtcdCredentials?
     private let attemptTimeout: Duration
+    private let random: @Sendable () -> Double
     private let rotation: Lock<EndpointRotation>
     private let tokens: Lock<TokenKeeper>
 
-    init(_ configuration: EtcdConfiguration, transport: any Transport) {
+    init(
+        _ configuration: EtcdConfiguration,
+        transport: any Transport,
+        record: @escaping @Sendable (EtcdEvent) -> Void = { _ in }
+    ) {
         self.transport = transport
+        self.record = record
         credentials = configuration.credentials
         attemptTimeout = configuration.attemptTimeout
-        rotation = Lock(EndpointRotation(configuration.endpoints))
+        random = configuration.random
+        rotation = Lock(EndpointRotation(configuration.endpoints, random: configuration.random))
         tokens = Lock(TokenKeeper(hasUser: configuration.credentials != nil))
     }
 
     var endpoint: String { rotation.withLock { $0.current } }
     var endpoints: [String] { rotation.withLock { $0.endpoints } }
 
+    /// One of the endpoints, by chance.
+    var randomEndpoint: String { endpoints[Int(random() * Double(endpoints.count))] }
+
     func leave(_ endpoint: String) { rotation.withLock { $0.leave(endpoint) } }
+
+    func use(_ endpoint: String) { rotation.withLock { $0.use(endpoint) } }
 
     /// Asks until there is an answer or time is over.
     ///
@@ -43,7 +57,7 @@ final class GatewayClient: Sendable {
         _ request: (_ isRepeated: Bool) -> some Encodable
     ) throws(Failure) -> Response {
         let end = ContinuousClock.now + timeout
-        var pause = RetryPause(endpointCount: endpoints.count)
+        var pause = RetryPause(endpointCount: endpoints.count, random: random)
         var isRepeated = false
         var renewals = 0
         while true {
@@ -65,6 +79,7 @@ final class GatewayClient: Sendable {
             leave(endpoint)
             let wait = pause.next()
             guard ContinuousClock.now + wait < end else { throw Failure(reason: failure, isInDoubt: isRepeated) }
+            record(.retry(endpoint: endpoint, reason: failure, pause: wait))
             if wait > .zero { Pause.sleep(microseconds: UInt32(wait / .microseconds(1))) }
         }
     }
@@ -83,7 +98,7 @@ final class GatewayClient: Sendable {
         }
         let request = GatewayRequest(endpoint: endpoint, path: path, body: body, token: token)
         do throws(GatewayFailure) {
-            return try Self.decode(transport.send(request, timeout: timeout))
+            return try send(request, within: timeout)
         } catch {
             if case .tokenRefused = error { refuse(token) }
             throw error
@@ -96,12 +111,27 @@ final class GatewayClient: Sendable {
             if case .use(let token) = tokens.withLock({ $0.next }) { return token }
             return nil
         }
-        let body = try Self.encode(AuthenticateRequest(name: credentials.user, password: credentials.password))
+        let body = try Self.encode(AuthenticateRequest(name: credentials.user, password: credentials.password()))
         let request = GatewayRequest(endpoint: endpoint, path: "/v3/auth/authenticate", body: body)
-        let response: AuthenticateResponse = try Self.decode(transport.send(request, timeout: timeout))
+        let response: AuthenticateResponse = try send(request, within: timeout)
         guard let token = response.token else { throw .notUnderstood("an answer without a token") }
         tokens.withLock { $0.take(token) }
         return token
+    }
+
+    private func send<Response: Decodable>(
+        _ request: GatewayRequest,
+        within timeout: Duration
+    ) throws(GatewayFailure) -> Response {
+        let start = ContinuousClock.now
+        do throws(GatewayFailure) {
+            let response: Response = try Self.decode(transport.send(request, timeout: timeout))
+            record(.attempt(path: request.path, failure: nil, start.duration(to: .now)))
+            return response
+        } catch {
+            record(.attempt(path: request.path, failure: error, start.duration(to: .now)))
+            throw error
+        }
     }
 
     func refuse(_ token: String?) { tokens.withLock { $0.refuse(token) } }

@@ -8,6 +8,8 @@ enum GatewayFailure: Error, Hashable, Sendable {
     case transient(String)
     /// The token is missing, too old, or of another time.
     case tokenRefused(String)
+    /// The password to ask for a token with can't be read.
+    case noPassword(String)
     /// The server's final word.
     case refused(code: Int, message: String)
     /// What came is not what a gateway says.
@@ -34,7 +36,7 @@ enum GatewayFailure: Error, Hashable, Sendable {
     var isPassing: Bool {
         switch self {
         case .unconnected, .unreachable, .transient: true
-        case .tokenRefused, .refused, .notUnderstood: false
+        case .tokenRefused, .noPassword, .refused, .notUnderstood: false
         }
     }
 
@@ -42,14 +44,14 @@ enum GatewayFailure: Error, Hashable, Sendable {
     var isInDoubt: Bool {
         switch self {
         case .unreachable, .transient: true
-        case .unconnected, .tokenRefused, .refused, .notUnderstood: false
+        case .unconnected, .tokenRefused, .noPassword, .refused, .notUnderstood: false
         }
     }
 
     var text: String {
         switch self {
         case .unconnected(let text), .unreachable(let text), .transient(let text): text
-        case .tokenRefused(let text), .notUnderstood(let text): text
+        case .tokenRefused(let text), .noPassword(let text), .notUnderstood(let text): text
         case .refused(_, let message): message
         }
     }

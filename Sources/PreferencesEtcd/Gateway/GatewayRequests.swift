@@ -122,7 +122,10 @@ struct WatchRequest: Encodable, Sendable {
     }
 }
 
-struct AuthenticateRequest: Encodable, Sendable {
+struct AuthenticateRequest: Encodable, Sendable, CustomReflectable {
     var name: String
     var password: String
+
+    /// Without the password; a description shows no more.
+    var customMirror: Swift.Mirror { Swift.Mirror(self, children: ["name": name]) }
 }

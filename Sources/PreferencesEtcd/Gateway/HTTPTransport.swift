@@ -19,35 +19,29 @@ internal import Foundation
 final class HTTPTransport: Transport {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    private let client: HTTPClient
+    private let connections: ConnectionSource
 
     init(tls: EtcdTLS?, connectTimeout: Duration) throws(PreferencesError) {
-        var configuration = HTTPClient.Configuration()
-        if let tls { configuration.tlsConfiguration = try tls.configuration() }
-        configuration.timeout = .init(connect: TimeAmount(connectTimeout))
-        configuration.redirectConfiguration = .disallow
-        configuration.httpVersion = .http1Only
-        // Else a refused connection is tried again and again until the request's time is over.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        client = HTTPClient(eventLoopGroupProvider: .shared(Self.loops), configuration: configuration)
+        connections = try ConnectionSource(tls, connectTimeout: connectTimeout, on: Self.loops)
     }
 
-    deinit {
-        // It must live until it is shut down.
-        client.shutdown { [client] _ in withExtendedLifetime(client) {} }
+    func observeCertificates(_ handler: @escaping @Sendable (PreferencesError?) -> Void) {
+        connections.observe(handler)
     }
 
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
         let answer = AnswerDelegate()
+        let connections = connections.current()
+        defer { withExtendedLifetime(connections) {} }
         let response: AnswerDelegate.Response
         do {
-            response = try client.execute(
+            response = try connections.client.execute(
                 request: try Self.request(request),
                 delegate: answer,
                 deadline: .now() + TimeAmount(timeout)
             ).wait()
         } catch {
-            let text = Self.text(of: error, at: request.endpoint)
+            let text = text(of: error, at: request.endpoint)
             throw answer.isSent ? .unreachable(text) : .unconnected(text)
         }
         guard response.status == .ok else { throw Self.failure(response.status, response.body) }
@@ -59,18 +53,22 @@ final class HTTPTransport: Transport {
         _ receive: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream {
         let endpoint = request.endpoint
+        let connections = connections.current()
         do {
             let delegate = LineDelegate(receive)
-            let task = client.execute(request: try Self.request(request), delegate: delegate)
-            task.futureResult.whenComplete { result in
+            let task = connections.client.execute(request: try Self.request(request), delegate: delegate)
+            task.futureResult.whenComplete { [self] result in
                 switch result {
                 case .success(let failure): receive(.end(failure ?? .unreachable("\(endpoint) ended the watch")))
-                case .failure(let error): receive(.end(.unconnected(Self.text(of: error, at: endpoint))))
+                case .failure(let error): receive(.end(.unconnected(text(of: error, at: endpoint))))
                 }
             }
-            return HTTPStream(cancelling: { task.fail(reason: HTTPClientError.cancelled) })
+            // Keeps its connections, which may no longer be those of new requests.
+            return HTTPStream(cancelling: {
+                withExtendedLifetime(connections) { task.fail(reason: HTTPClientError.cancelled) }
+            })
         } catch {
-            receive(.end(.unreachable(Self.text(of: error, at: endpoint))))
+            receive(.end(.unreachable(text(of: error, at: endpoint))))
             return HTTPStream(cancelling: {})
         }
     }
@@ -98,10 +96,17 @@ final class HTTPTransport: Transport {
         }
     }
 
-    private static func text(of error: any Error, at endpoint: String) -> String {
+    private func text(of error: any Error, at endpoint: String) -> String {
         let cause = (error as? HTTPClientError)?.shortDescription ?? "\(error)"
+        // The certificates may be others by now, for the next attempt.
+        if cause.contains("SSL") { connections.lookAgain() }
         return "\(endpoint): \(cause)"
     }
+}
+
+extension HTTPTransport: CustomReflectable {
+    /// Nothing: the client and its event loops keep the requests of open streams, with their tokens.
+    var customMirror: Swift.Mirror { Swift.Mirror(self, children: [:]) }
 }
 
 private struct HTTPStream: TransportStream {

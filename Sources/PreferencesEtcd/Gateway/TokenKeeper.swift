@@ -21,3 +21,8 @@ struct TokenKeeper: Hashable, Sendable {
         if self.token == token { self.token = nil }
     }
 }
+
+extension TokenKeeper: CustomReflectable {
+    /// Whether there is a token, without its text; a description shows no more.
+    var customMirror: Swift.Mirror { Swift.Mirror(self, children: ["hasToken": token != nil]) }
+}

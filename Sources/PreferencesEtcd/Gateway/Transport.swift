@@ -1,3 +1,5 @@
+internal import Preferences
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -13,6 +15,11 @@ struct GatewayRequest: Sendable {
     var token: String?
 }
 
+extension GatewayRequest: CustomReflectable {
+    /// Without the token, and without the body, which may have a password.
+    var customMirror: Swift.Mirror { Swift.Mirror(self, children: ["endpoint": endpoint, "path": path]) }
+}
+
 /// How requests reach an endpoint; tests put faults between.
 protocol Transport: Sendable {
     /// Sends and waits for the whole answer; blocks the calling thread no longer than `timeout`.
@@ -25,6 +32,14 @@ protocol Transport: Sendable {
         _ request: GatewayRequest,
         _ receive: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream
+
+    /// Calls `handler` each time that later connections use other certificates, and with an error if the files were changed
+    /// but can't be used; on the thread of a request.
+    func observeCertificates(_ handler: @escaping @Sendable (PreferencesError?) -> Void)
+}
+
+extension Transport {
+    func observeCertificates(_ handler: @escaping @Sendable (PreferencesError?) -> Void) {}
 }
 
 enum StreamPart: Sendable {

@@ -7,7 +7,12 @@ final class WatchDriver: Sendable {
         /// Each with the stream that it came by, if it did by one.
         var inputs = FirstInFirstOut<(input: WatchStateMachine.Input, stream: Int?)>()
         /// Which of the streams is in use; what another says, or has said, is dropped.
-        var stream = 0
+        var stream: Int?
+        /// The one that is being opened beside it.
+        var other: Int?
+        var streamCount = 0
+        /// Since when the watch should be on a new connection to its member.
+        var renewal: ContinuousClock.Instant?
         var isStopped = false
         var isStarted = false
     }
@@ -25,6 +30,8 @@ final class WatchDriver: Sendable {
     private let keys: KeySpace
     private let attemptTimeout: Duration
     private let probeInterval: Duration
+    private let rebalanceInterval: Duration?
+    private let random: @Sendable () -> Double
     private let inbox = Condition(Inbox())
 
     init(_ client: GatewayClient, keys: KeySpace, configuration: EtcdConfiguration) {
@@ -32,6 +39,8 @@ final class WatchDriver: Sendable {
         self.keys = keys
         attemptTimeout = configuration.attemptTimeout
         probeInterval = configuration.probeInterval
+        rebalanceInterval = configuration.rebalanceInterval
+        random = configuration.random
     }
 
     /// Watches from behind a revision, or from what is read first; once.
@@ -54,12 +63,18 @@ final class WatchDriver: Sendable {
     /// Has the member be asked now that watches, which sends what waits.
     func probeNow() { inbox.signal { $0.inputs.append((.waiting, nil)) } }
 
+    /// Has the watch go on over a new connection to its member, without a gap.
+    func renewConnection() { inbox.signal { $0.renewal = .now } }
+
     func stop() { inbox.signal { $0.isStopped = true } }
 
     private func run(after revision: Int64?, _ delegate: () -> (any Delegate)?) {
-        var machine = WatchStateMachine(attemptTimeout: attemptTimeout, probeInterval: probeInterval)
-        var watch = OpenWatch()
-        defer { watch.stream?.cancel() }
+        var machine = WatchStateMachine(attemptTimeout: attemptTimeout, probeInterval: probeInterval, random: random)
+        var watch = Watches(rebalanceAt: nextRebalance)
+        defer {
+            watch.used.stream?.cancel()
+            watch.other.stream?.cancel()
+        }
         var inputs: [WatchStateMachine.Input] = [.begin(after: revision)]
         while true {
             while !inputs.isEmpty {
@@ -68,7 +83,7 @@ final class WatchDriver: Sendable {
                     if let input = perform(action, &watch, delegate) { inputs.append(input) }
                 }
             }
-            guard let input = next(within: machine.patience) else { return }
+            guard let input = next(machine, watch) else { return }
             inputs = [input]
         }
     }
@@ -79,42 +94,69 @@ final class WatchDriver: Sendable {
         var token: String?
     }
 
+    private struct Watches {
+        var used = OpenWatch()
+        /// The one that is being opened beside it, over another connection.
+        var other = OpenWatch()
+        /// When that must be open.
+        var otherEnd: ContinuousClock.Instant?
+        var rebalanceAt: ContinuousClock.Instant?
+    }
+
+    private var nextRebalance: ContinuousClock.Instant? {
+        rebalanceInterval.map { .now + $0.jittered(by: 0.5, random()) }
+    }
+
     private func perform(
         _ action: WatchStateMachine.Action,
-        _ watch: inout OpenWatch,
+        _ watch: inout Watches,
         _ delegate: any Delegate
     ) -> WatchStateMachine.Input? {
         switch action {
-        case .open(let revision): return open(from: revision, &watch)
+        case .open(let revision):
+            // One that ended by what it said may still be open, and holds a connection.
+            watch.used.stream?.cancel()
+            return open(&watch.used, at: client.endpoint, from: revision, as: \.stream).map { .ended($0) }
         case .close:
-            inbox.withLock { $0.stream += 1 }
-            watch.stream?.cancel()
-            watch.stream = nil
-        case .leaveEndpoint: client.leave(watch.endpoint)
-        case .renewToken: client.refuse(watch.token)
-        case .take(let events): delegate.take(events)
-        case .probe: return .probed(delegate.probe(watch.endpoint))
+            inbox.withLock { $0.stream = nil }
+            watch.used.stream?.cancel()
+            watch.used.stream = nil
+        case .leaveEndpoint: client.leave(watch.used.endpoint)
+        case .renewToken: client.refuse(watch.used.token)
+        case .take(let events):
+            client.record(.told(events.count))
+            delegate.take(events)
+        case .probe:
+            let result = delegate.probe(watch.used.endpoint)
+            client.record(.probed(result))
+            return .probed(result)
         case .reread: return .reread(delegate.reread())
-        case .becameConnected: delegate.becameConnected(to: watch.endpoint)
+        case .openOther(let revision): return openOther(from: revision, &watch)
+        case .useOther: useOther(&watch)
+        case .closeOther: closeOther(&watch)
+        case .becameConnected: delegate.becameConnected(to: watch.used.endpoint)
         case .becameDisconnected(let failure): delegate.becameDisconnected(failure)
         }
         return nil
     }
 
-    private func open(from revision: Int64, _ watch: inout OpenWatch) -> WatchStateMachine.Input? {
-        // One that ended by what it said may still be open, and holds a connection.
-        watch.stream?.cancel()
-        watch.stream = nil
-        watch.endpoint = client.endpoint
+    private func open(
+        _ watch: inout OpenWatch,
+        at endpoint: String,
+        from revision: Int64,
+        as role: WritableKeyPath<Inbox, Int?>
+    ) -> GatewayFailure? {
+        watch = OpenWatch(endpoint: endpoint)
         let number = inbox.withLock { inbox in
-            inbox.stream += 1
-            return inbox.stream
+            inbox.streamCount += 1
+            inbox[keyPath: role] = inbox.streamCount
+            return inbox.streamCount
         }
         do throws(GatewayFailure) {
-            watch.token = try client.token(from: watch.endpoint, within: attemptTimeout)
+            watch.token = try client.token(from: endpoint, within: attemptTimeout)
             let create = WatchRequest.Create(key: keys.start, rangeEnd: keys.end, startRevision: revision)
             let request = GatewayRequest(
-                endpoint: watch.endpoint,
+                endpoint: endpoint,
                 path: "/v3/watch",
                 body: try GatewayClient.encode(WatchRequest(create: create)),
                 token: watch.token
@@ -122,14 +164,42 @@ final class WatchDriver: Sendable {
             watch.stream = client.transport.stream(request) { [weak self] in self?.receive($0, from: number) }
             return nil
         } catch {
-            return .ended(error)
+            return error
         }
+    }
+
+    // MARK: Another connection
+
+    /// Opens a watch at the same member if its connection is to be renewed, else at one chosen at random.
+    private func openOther(from revision: Int64, _ watch: inout Watches) -> WatchStateMachine.Input? {
+        let isRenewal = inbox.withLock { exchange(&$0.renewal, with: nil) } != nil
+        let endpoint = isRenewal ? watch.used.endpoint : client.randomEndpoint
+        watch.rebalanceAt = nextRebalance
+        guard isRenewal || endpoint != watch.used.endpoint else { return .moved(false) }
+        watch.otherEnd = .now + attemptTimeout
+        return open(&watch.other, at: endpoint, from: revision, as: \.other).map { _ in .moved(false) }
+    }
+
+    private func useOther(_ watch: inout Watches) {
+        inbox.withLock { $0.stream = exchange(&$0.other, with: nil) }
+        watch.used.stream?.cancel()
+        watch.used = exchange(&watch.other, with: OpenWatch())
+        watch.otherEnd = nil
+        client.use(watch.used.endpoint)
+        client.record(.moved(to: watch.used.endpoint))
+    }
+
+    private func closeOther(_ watch: inout Watches) {
+        inbox.withLock { $0.other = nil }
+        watch.other.stream?.cancel()
+        watch.other = OpenWatch()
+        watch.otherEnd = nil
     }
 
     private func receive(_ part: StreamPart, from stream: Int) {
         let input = Self.input(of: part)
         inbox.signal { inbox in
-            if inbox.stream == stream { inbox.inputs.append((input, stream)) }
+            if inbox.stream == stream || inbox.other == stream { inbox.inputs.append((input, stream)) }
         }
     }
 
@@ -148,19 +218,31 @@ final class WatchDriver: Sendable {
     }
 
     /// Waits for what happens next; nil at the end.
-    private func next(within patience: Duration?) -> WatchStateMachine.Input? {
-        let end = patience.map { ContinuousClock.now + $0 }
+    private func next(_ machine: WatchStateMachine, _ watch: Watches) -> WatchStateMachine.Input? {
+        var timers: [(end: ContinuousClock.Instant, input: WatchStateMachine.Input)] = []
+        if let patience = machine.patience { timers.append((.now + patience, .silence)) }
+        if let end = watch.otherEnd { timers.append((end, .moved(false))) }
+        if machine.mayMove, let end = watch.rebalanceAt { timers.append((end, .move)) }
         return inbox.wait { inbox in
             if inbox.isStopped { return .done(nil) }
             while let (input, stream) = inbox.inputs.popFirst() {
-                guard stream == nil || stream == inbox.stream else { continue }
+                guard let stream else { return .done(input) }
+                if stream == inbox.other { return .done(.moved(Self.isOpening(input))) }
+                guard stream == inbox.stream else { continue }
                 // It has said why it ends; its connection may end with another word.
-                if case .ended = input { inbox.stream += 1 }
+                if case .ended = input { inbox.stream = nil }
                 return .done(input)
             }
-            guard let end else { return .until(nil) }
-            let rest = end - .now
-            return rest > .zero ? .until(rest) : .done(.silence)
+            if machine.mayMove, inbox.renewal != nil { return .done(.move) }
+            guard let first = timers.min(by: { $0.end < $1.end }) else { return .until(nil) }
+            let rest = first.end - .now
+            return rest > .zero ? .until(rest) : .done(first.input)
         }
+    }
+
+    /// Whether the first word of a stream says that its watch is open.
+    private static func isOpening(_ input: WatchStateMachine.Input) -> Bool {
+        guard case .response(let response) = input else { return false }
+        return response.created == true && response.canceled != true
     }
 }

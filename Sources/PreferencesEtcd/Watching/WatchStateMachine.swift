@@ -15,6 +15,10 @@ struct WatchStateMachine: Sendable {
         case probed(Result<Bool, GatewayFailure>)
         /// The mirror is not what the watch told up to now.
         case lost
+        /// The watch is to go on over another connection.
+        case move
+        /// Whether the watch of the other connection is open.
+        case moved(Bool)
         /// All was read anew, at this revision.
         case reread(Result<Int64, GatewayFailure>)
     }
@@ -29,6 +33,11 @@ struct WatchStateMachine: Sendable {
         case reread
         case becameConnected
         case becameDisconnected(GatewayFailure)
+        /// Opens a watch over another connection beside the one in use.
+        case openOther(from: Int64)
+        /// Closes the one in use, and uses the other from now on.
+        case useOther
+        case closeOther
     }
 
     private enum State: Hashable {
@@ -48,12 +57,17 @@ struct WatchStateMachine: Sendable {
     private var failures = 0
     /// Whether the watch was opened again since it told too little.
     private var isSuspect = false
+    /// Whether a watch of another connection is being opened.
+    private var isMoving = false
     private let attemptTimeout: Duration
     private let probeInterval: Duration
+    private let random: @Sendable () -> Double
 
-    init(attemptTimeout: Duration, probeInterval: Duration) {
+    /// - Parameter random: Spreads pauses and probes: a number in 0..<1; 0.5 leaves them as they are.
+    init(attemptTimeout: Duration, probeInterval: Duration, random: @escaping @Sendable () -> Double = { 0.5 }) {
         self.attemptTimeout = attemptTimeout
         self.probeInterval = probeInterval
+        self.random = random
     }
 
     /// After how long without an input `silence` is one.
@@ -61,13 +75,30 @@ struct WatchStateMachine: Sendable {
         switch state {
         case .idle, .rereading, .probing: nil
         case .opening: attemptTimeout
-        case .watching: probeInterval
+        case .watching: probeInterval.jittered(by: 0.1, random())
         case .doubting: min(.seconds(1), probeInterval)
-        case .pausing: min(RetryPause.longest, RetryPause.shortest * (1 << min(max(failures - 1, 0), 10)))
+        case .pausing: RetryPause.pause(after: failures).jittered(by: 0.5, random())
+        }
+    }
+
+    /// Whether the watch is open, and may go on over another connection.
+    var mayMove: Bool { isOpen && !isMoving && nextRevision != nil }
+
+    private var isOpen: Bool {
+        switch state {
+        case .watching, .doubting, .probing: true
+        case .idle, .rereading, .opening, .pausing: false
         }
     }
 
     mutating func handle(_ input: Input) -> [Action] {
+        let actions = actions(for: input)
+        guard isMoving, !isOpen else { return actions }
+        isMoving = false
+        return [.closeOther] + actions
+    }
+
+    private mutating func actions(for input: Input) -> [Action] {
         switch input {
         case .begin(let revision):
             nextRevision = revision.map { $0 + 1 }
@@ -89,6 +120,17 @@ struct WatchStateMachine: Sendable {
             guard state != .idle, state != .rereading else { return [] }
             nextRevision = nil
             return [.close] + open()
+        case .move:
+            guard mayMove, let nextRevision else { return [] }
+            isMoving = true
+            return [.openOther(from: nextRevision)]
+        case .moved(let isOpen):
+            guard isMoving else { return [] }
+            isMoving = false
+            guard isOpen else { return [.closeOther] }
+            // What both tell is taken once, as each event before `nextRevision` is dropped.
+            state = .watching
+            return [.useOther, .becameConnected]
         case .reread(.success(let revision)):
             nextRevision = max(nextRevision ?? 0, revision + 1)
             return open()

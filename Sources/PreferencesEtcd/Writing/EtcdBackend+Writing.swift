@@ -65,6 +65,7 @@ extension EtcdBackend {
             do throws(WriteFailure) {
                 let outcome = try send(write, isQueued: true)
                 if !outcome.isStored {
+                    client.record(.dropped)
                     problem = PreferencesError(
                         .conflict,
                         "a change that waited for etcd is dropped, as others changed what it was based on: "
@@ -188,7 +189,10 @@ extension EtcdBackend {
             return revision
         }
         takeOrReadLater(delta, at: revision)
-        guard isInDoubt else { return nil }
+        guard isInDoubt else {
+            client.record(.conflict)
+            return nil
+        }
         // The repeated request has put it there, with nothing else.
         mirror.withLock { $0.noteMark(at: revision) }
         do throws(GatewayFailure) {

@@ -1,0 +1,140 @@
+internal import Preferences
+
+/// Something that operators log or count; it has no values, passwords or tokens.
+enum EtcdEvent: Sendable {
+    /// One attempt at one endpoint is over; without a failure it was answered.
+    case attempt(path: String, failure: GatewayFailure?, Duration)
+    /// An attempt failed, and is repeated after a pause.
+    case retry(endpoint: String, reason: GatewayFailure, pause: Duration)
+    case connected(to: String, isAgain: Bool)
+    case disconnected(PreferencesError)
+    /// The open watch goes on over another connection.
+    case moved(to: String)
+    /// New connections use other certificates, or can't though the files were changed.
+    case certificates(PreferencesError?)
+    /// The watch told changes of so many keys.
+    case told(Int)
+    /// The member that watches was asked; whether it has what the watch did not tell.
+    case probed(Result<Bool, GatewayFailure>)
+    /// The number of writes that wait has changed.
+    case waiting(from: Int, to: Int)
+    /// A write found that others were faster, and is built anew.
+    case conflict
+    /// A write that waited is dropped, as its condition no longer holds.
+    case dropped
+}
+
+#if !Etcd
+extension EtcdConfiguration {
+    /// Does nothing: without the trait there is neither log nor metrics.
+    func recorder(suite: String) -> @Sendable (EtcdEvent) -> Void { { _ in } }
+}
+#endif
+
+#if Etcd
+internal import CoreMetrics
+internal import Logging
+
+extension EtcdConfiguration {
+    /// Returns the closure that writes events to the log and counts them.
+    func recorder(suite: String) -> @Sendable (EtcdEvent) -> Void {
+        var logger = logger
+        logger?[metadataKey: "suite"] = .string(suite)
+        let telemetry = EtcdTelemetry(suite: suite, logger: logger, factory: metrics)
+        return { telemetry.record($0) }
+    }
+}
+
+/// Writes events to a log and counts them.
+private struct EtcdTelemetry: Sendable {
+    let suite: String
+    let logger: Logger?
+    /// `nil` for the factory that the program has bootstrapped.
+    let factory: (any MetricsFactory)?
+
+    func record(_ event: EtcdEvent) {
+        count(event)
+        if let logger { log(event, to: logger) }
+    }
+
+    // MARK: Metrics
+
+    private func count(_ event: EtcdEvent) {
+        switch event {
+        case .attempt(let path, let failure, let duration):
+            let kind = ("kind", Self.kind(of: path))
+            increment("requests_total", kind, ("outcome", failure?.outcome ?? "ok"))
+            let (seconds, attoseconds) = duration.components
+            Timer(label: Self.label("request_duration"), dimensions: dimensions(kind), factory: current)
+                .recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        case .connected(_, isAgain: true): increment("watch_reconnections_total")
+        case .moved: increment("watch_moves_total")
+        case .told(let events): increment("watch_events_total", by: events)
+        case .probed(.success(let isBehind)): increment("probes_total", ("outcome", isBehind ? "behind" : "current"))
+        case .probed(.failure): increment("probes_total", ("outcome", "failed"))
+        case .waiting(_, let count):
+            Gauge(label: Self.label("writes_waiting"), dimensions: dimensions(), factory: current).record(count)
+        case .conflict: increment("write_conflicts_total")
+        case .dropped: increment("writes_dropped_total")
+        case .retry, .connected, .disconnected, .certificates: break
+        }
+    }
+
+    private var current: any MetricsFactory { factory ?? MetricsSystem.factory }
+
+    private func increment(_ name: String, _ more: (String, String)..., by amount: Int = 1) {
+        Counter(label: Self.label(name), dimensions: [("suite", suite)] + more, factory: current).increment(by: amount)
+    }
+
+    private func dimensions(_ more: (String, String)...) -> [(String, String)] { [("suite", suite)] + more }
+
+    private static func label(_ name: String) -> String { "preferences_etcd_" + name }
+
+    private static func kind(of path: String) -> String {
+        switch path {
+        case "/v3/kv/txn": "write"
+        case "/v3/auth/authenticate": "authenticate"
+        default: "read"
+        }
+    }
+
+    // MARK: Log
+
+    private func log(_ event: EtcdEvent, to logger: Logger) {
+        switch event {
+        case .connected(let endpoint, _): logger.info("connected to etcd", metadata: ["endpoint": "\(endpoint)"])
+        case .disconnected(let error):
+            logger.warning("disconnected from etcd", metadata: ["reason": "\(error.message)"])
+        case .moved(let endpoint):
+            logger.info("the watch moved to another connection", metadata: ["endpoint": "\(endpoint)"])
+        case .certificates(nil): logger.info("new connections use the changed certificates")
+        case .certificates(let error?):
+            logger.error("the changed certificates can't be used", metadata: ["reason": "\(error)"])
+        case .waiting(from: 0, to: 1...): logger.notice("writes wait for etcd")
+        case .waiting(from: 1..., to: 0): logger.notice("no write waits for etcd any more")
+        case .dropped: logger.warning("a write that waited is dropped, as others changed what it was based on")
+        case .retry(let endpoint, let reason, let pause):
+            logger.debug(
+                "a request is repeated",
+                metadata: ["endpoint": "\(endpoint)", "reason": "\(reason.text)", "pause": "\(pause)"]
+            )
+        case .attempt, .told, .probed, .waiting, .conflict: break
+        }
+    }
+}
+
+extension GatewayFailure {
+    /// The value of the dimension `outcome`.
+    fileprivate var outcome: String {
+        switch self {
+        case .unconnected: "unconnected"
+        case .unreachable: "unreachable"
+        case .transient: "transient"
+        case .tokenRefused: "token_refused"
+        case .noPassword: "no_password"
+        case .refused: "refused"
+        case .notUnderstood: "not_understood"
+        }
+    }
+}
+#endif

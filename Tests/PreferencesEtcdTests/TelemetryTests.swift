@@ -1,0 +1,142 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import Logging
+import MetricsTestKit
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// What a store logged, in order.
+final class TestLog: Sendable {
+    private let lines = Lock<[(level: Logger.Level, message: String, metadata: Logger.Metadata)]>([])
+
+    var messages: [String] { lines.withLock { $0.map(\.message) } }
+    func levels(of message: String) -> [Logger.Level] {
+        lines.withLock { $0.filter { $0.message == message }.map(\.level) }
+    }
+    func metadata(of message: String) -> Logger.Metadata? {
+        lines.withLock { $0.first { $0.message == message }?.metadata }
+    }
+    /// All that was written, for what must not be in it.
+    var text: String { lines.withLock { "\($0)" } }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+
+    private struct Handler: LogHandler {
+        let log: TestLog
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let metadata = metadata.merging(event.metadata ?? [:]) { $1 }
+            log.lines.withLock { $0.append((event.level, "\(event.message)", metadata)) }
+        }
+    }
+}
+
+/// What operators see of a store.
+@Suite(needsEtcd)
+struct TelemetryTests {
+    private let suite = freshSuite()
+    private let log = TestLog()
+    private let metrics = TestMetrics()
+
+    private func configuration() throws -> EtcdConfiguration {
+        var configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
+        configuration.logger = log.logger
+        configuration.metrics = metrics
+        return configuration
+    }
+
+    private func counted(_ name: String, _ dimensions: (String, String)...) -> Int64 {
+        (try? metrics.expectCounter("preferences_etcd_\(name)", [("suite", suite)] + dimensions).totalValue) ?? 0
+    }
+
+    @Test
+    func requestsEventsAndProbesAreCountedAndTimed() async throws {
+        let store = try PreferenceStore.etcd(suite, try configuration())
+        try store.transaction { $0["a"] = 1 }
+        #expect(counted("requests_total", ("kind", "read"), ("outcome", "ok")) >= 1)
+        #expect(counted("requests_total", ("kind", "write"), ("outcome", "ok")) == 1)
+        let dimensions = [("suite", suite), ("kind", "write")]
+        let times = try metrics.expectTimer("preferences_etcd_request_duration", dimensions).values
+        #expect(times.count == 1 && times[0] > 0)
+
+        let reads = counted("requests_total", ("kind", "read"), ("outcome", "ok"))
+        let requests = log.messages.count
+        for _ in 0..<100 { #expect(store["a"] == 1) }
+        #expect(counted("requests_total", ("kind", "write"), ("outcome", "ok")) == 1)
+        #expect(log.messages.count == requests && reads >= 1)
+
+        try SharedNode.get().control("put", "tests/\(suite)/a", "2")
+        try SharedNode.get().control("put", "tests/\(suite)/b", "3")
+        try await eventually("the events are not counted") { counted("watch_events_total") == 3 }
+        try await eventually("no probe is counted") { counted("probes_total", ("outcome", "current")) > 0 }
+    }
+
+    @Test
+    func lostConnectionIsLoggedCountedAndTheQueueMeasured() async throws {
+        let transport = try TestTransport()
+        var configuration = try configuration()
+        configuration.offlineWrites = .queueing
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        store.set(1, for: "a")
+        #expect(log.levels(of: "connected to etcd") == [.info])
+        #expect(log.metadata(of: "connected to etcd")?["suite"] == "\(suite)")
+        try await eventually("the watch is nowhere") {
+            counted("requests_total", ("kind", "read"), ("outcome", "ok")) > 1
+        }
+        transport.cut()
+        try await eventually("it is not noticed") { log.levels(of: "disconnected from etcd") == [.warning] }
+        store.set(2, for: "a")
+        store.set(3, for: "b")
+        let gauge = try metrics.expectGauge("preferences_etcd_writes_waiting", [("suite", suite)])
+        #expect(gauge.lastValue == 2)
+        #expect(log.levels(of: "writes wait for etcd") == [.notice])
+        transport.mend()
+        try await eventually("what waits is not sent") { gauge.lastValue == 0 }
+        try await eventually("it does not reconnect") { counted("watch_reconnections_total") == 1 }
+        #expect(log.levels(of: "no write waits for etcd any more") == [.notice])
+        #expect(log.levels(of: "disconnected from etcd").count == 1)
+    }
+
+    @Test
+    func conflictsAndRetriesAreCountedAndLogged() async throws {
+        let transport = try TestTransport { $0 == 1 ? .lostRequest : nil }
+        let store = try PreferenceStore(etcd: suite, try configuration(), over: transport)
+        try store.transaction { $0["a"] = 1 }
+        #expect(log.levels(of: "a request is repeated") == [.debug])
+        #expect(log.metadata(of: "a request is repeated")?["reason"] == "lost on the way there")
+        #expect(counted("write_conflicts_total") == 0)
+        // Changed behind its back until one is not told in time.
+        let counter = Preference("a", default: 0, in: store)
+        var round = 10
+        try await eventually("no conflict in 60 s") {
+            round += 1
+            try SharedNode.get().control("put", "tests/\(suite)/a", "\(round)")
+            try counter.update { $0 += 1 }
+            return counted("write_conflicts_total") > 0
+        }
+    }
+
+    @Test
+    func nothingIsLoggedWithoutALoggerAndNeverAValue() async throws {
+        var configuration = try configuration()
+        configuration.logger = nil
+        let silent = try PreferenceStore.etcd(suite, configuration)
+        try silent.transaction { $0["a"] = "hunter2" }
+        #expect(log.messages.isEmpty)
+        let store = try PreferenceStore.etcd(suite, try self.configuration())
+        #expect(store["a"] == "hunter2")
+        try await eventually("nothing is logged") { !log.messages.isEmpty }
+        #expect(!log.text.contains("hunter2"))
+    }
+}
+#endif
