@@ -10,7 +10,8 @@ import Foundation
 struct DocumentTests {
     /// All documents with Swift, but for *Getting started*, which `Scripts/check-getting-started` follows as a reader does.
     static let documents =
-        ["README.md", "Sources/PreferencesEtcd/PreferencesEtcd.docc/PreferencesEtcd.md"]
+        ["README.md"]
+        + ["PreferencesEtcd", "Operations"].map { "Sources/PreferencesEtcd/PreferencesEtcd.docc/\($0).md" }
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
         "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Layers", "Adopting",

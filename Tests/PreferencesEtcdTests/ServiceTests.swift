@@ -1,0 +1,99 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import Logging
+import Preferences
+import ServiceLifecycle
+import Testing
+
+@testable import PreferencesEtcd
+
+/// A store in a group of services.
+@Suite(needsEtcd)
+struct ServiceTests {
+    private let suite = freshSuite()
+    private let monitor = EtcdMonitor()
+
+    private func store(over transport: TestTransport, _ endpoints: [String]) throws -> PreferenceStore {
+        var configuration = EtcdConfiguration.testing(endpoints)
+        configuration.offlineWrites = .queueing
+        return try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+    }
+
+    private func group(_ service: EtcdService) -> ServiceGroup {
+        ServiceGroup(services: [service], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    @Test
+    func storeIsLoadedWhenTheServiceRunsAndEndsWithTheGroup() async throws {
+        let node = try SharedNode.get()
+        let store = try store(over: try TestTransport(), node.endpoints)
+        try node.control("put", "tests/\(suite)/a", "1")
+        #expect(!monitor.status.isConnected)
+        let group = group(EtcdService(store, monitor: monitor))
+        async let run: Void = group.run()
+        try await eventually("it is not loaded") { monitor.status.isConnected }
+        #expect(store["a"] == 1)
+        await group.triggerGracefulShutdown()
+        try await run
+    }
+
+    @Test
+    func gracefulShutdownSendsWhatWaits() async throws {
+        let transport = try TestTransport()
+        let node = try SharedNode.get()
+        let store = try store(over: transport, node.endpoints)
+        let group = group(EtcdService(store, monitor: monitor, drainTimeout: .seconds(60)))
+        async let run: Void = group.run()
+        try await eventually("it is not loaded") { monitor.status.isConnected }
+        transport.cut()
+        try await eventually("the cut is not noticed") { !monitor.status.isConnected }
+        store.set(1, for: "a")
+        #expect(monitor.status.waitingWrites == 1)
+        await group.triggerGracefulShutdown()
+        // The store takes writes until the end.
+        store.set(2, for: "b")
+        transport.mend()
+        try await run
+        #expect(monitor.status.waitingWrites == 0)
+        #expect(try node.control("get", "--print-value-only", "tests/\(suite)/a") == "1\n")
+        #expect(try node.control("get", "--print-value-only", "tests/\(suite)/b") == "2\n")
+    }
+
+    @Test
+    func writesThatStillWaitAreAnError() async throws {
+        let transport = try TestTransport()
+        let store = try store(over: transport, try SharedNode.get().endpoints)
+        let group = group(EtcdService(store, monitor: monitor, drainTimeout: .milliseconds(50)))
+        let run = Task { try await group.run() }
+        try await eventually("it is not loaded") { monitor.status.isConnected }
+        transport.cut()
+        try await eventually("the cut is not noticed") { !monitor.status.isConnected }
+        store.set(1, for: "a")
+        await group.triggerGracefulShutdown()
+        let result = await run.result
+        let error = #expect(throws: PreferencesError.self) { try result.get() }
+        #expect(error?.code == .notDurable)
+        #expect(store["a"] == 1)
+    }
+
+    @Test
+    func unreachableClusterDoesNotEndTheGroup() async throws {
+        let transport = try TestTransport()
+        transport.cut()
+        let node = try SharedNode.get()
+        var configuration = EtcdConfiguration.testing(node.endpoints)
+        configuration.timeout = .milliseconds(200)
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        let group = group(EtcdService(store, monitor: monitor))
+        async let run: Void = group.run()
+        try await eventually("it is not reported") { reports.codes == [.unavailable] }
+        try node.control("put", "tests/\(suite)/a", "1")
+        transport.mend()
+        try await eventually("values don't come") { store["a"] == 1 }
+        await group.triggerGracefulShutdown()
+        try await run
+    }
+}
+#endif

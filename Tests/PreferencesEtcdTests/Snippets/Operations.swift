@@ -1,0 +1,57 @@
+#if Etcd
+import EtcdTestSupport
+import Logging
+import Preferences
+import PreferencesEtcd
+import ServiceLifecycle
+import Testing
+import UnixSignals
+
+/// What the guide to operations shows.
+@Suite(needsEtcd)
+struct OperationsGuideTests {
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    @Test
+    func fleetIsConfigured() {
+        // snippet: fleet
+        var configuration = EtcdConfiguration(endpoints: [
+            "https://etcd1.example.com:2379", "https://etcd2.example.com:2379", "https://etcd3.example.com:2379",
+        ])
+        configuration.tls = EtcdTLS(authority: "/etc/shop/authority.pem")
+        configuration.credentials = EtcdCredentials(user: "shop", passwordFile: "/run/secrets/shop")
+        configuration.probeInterval = .seconds(300)
+        configuration.offlineWrites = .queueing
+        configuration.logger = logger
+        // end
+        let error = #expect(throws: PreferencesError.self) { try PreferenceStore.etcd("shop", configuration) }
+        #expect(error?.message.contains("/run/secrets/shop") == true)
+    }
+
+    private struct Ended: Error {}
+
+    /// Ends the group.
+    private struct Server: Service {
+        func run() async throws { throw Ended() }
+    }
+
+    @Test
+    func storeIsAService() async throws {
+        let configuration = EtcdConfiguration(endpoints: try SharedNode.get().endpoints)
+        let suite = freshSuite()
+        let server = Server()
+        await #expect(throws: Ended.self) {
+            // snippet: service
+            let monitor = EtcdMonitor()
+            let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
+            let group = ServiceGroup(
+                services: [EtcdService(store, monitor: monitor), server],
+                gracefulShutdownSignals: [.sigterm],
+                logger: logger
+            )
+            try await group.run()
+            // end
+        }
+    }
+}
+#endif
