@@ -11,14 +11,8 @@ package final class EtcdCluster: Sendable {
 
     package var endpoints: [String] { nodes.map(\.clientURL) }
 
-    /// Whether the servers and their client are installed.
-    package static var isInstalled: Bool {
-        ["etcd", "etcdctl"].allSatisfy { tool in
-            (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
-                access("\($0)/\(tool)", X_OK) == 0
-            }
-        }
-    }
+    /// Whether the servers and their client are installed, or the environment names them.
+    package static var isInstalled: Bool { EtcdProgram.allCases.allSatisfy { $0.isNamed || $0.isExecutable } }
 
     /// Starts servers and waits until each answers.
     ///
@@ -33,6 +27,11 @@ package final class EtcdCluster: Sendable {
         arguments: (TemporaryFolder) throws -> [String] = { _ in [] },
         flags: (TemporaryFolder) -> [String] = { _ in [] }
     ) throws -> EtcdCluster {
+        for program in EtcdProgram.allCases where !program.isExecutable {
+            throw EtcdObstacle(
+                "\(program.path) can't be run; install it, or correct the variable \(program.rawValue) of the environment"
+            )
+        }
         // Another process may take a port between its choice and its use.
         for _ in 0..<10 {
             let folder = try TemporaryFolder()
@@ -82,9 +81,14 @@ package final class EtcdCluster: Sendable {
     package func control(_ arguments: String...) throws -> String { try control(arguments) }
 
     /// Runs `etcdctl`, and throws where it fails.
+    ///
+    /// - Parameters:
+    ///   - arguments: Its arguments.
+    ///   - input: The text that it reads; nothing by default.
+    ///   - isQuiet: Whether what it says of an error is dropped.
     @discardableResult
-    package func control(_ arguments: [String]) throws -> String {
-        guard let output = run(arguments, endpoints: nil, isQuiet: false) else {
+    package func control(_ arguments: [String], input: String? = nil, isQuiet: Bool = false) throws -> String {
+        guard let output = run(arguments, endpoints: nil, input: input, isQuiet: isQuiet) else {
             throw EtcdObstacle("etcdctl \(arguments.joined(separator: " ")) failed")
         }
         return output
@@ -115,17 +119,24 @@ package final class EtcdCluster: Sendable {
         run(arguments, endpoints: nil, isQuiet: isQuiet)
     }
 
-    private func run(_ arguments: [String], endpoints: [String]?, isQuiet: Bool) -> String? {
+    private func run(_ arguments: [String], endpoints: [String]?, input: String? = nil, isQuiet: Bool) -> String? {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments =
-            ["etcdctl", "--endpoints", (endpoints ?? self.endpoints).joined(separator: ",")] + flags + arguments
+            [EtcdProgram.client.path, "--endpoints", (endpoints ?? self.endpoints).joined(separator: ",")] + flags
+            + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["ETCDCTL_API": "3"]) { $1 }
         let output = Pipe()
         process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
+        let inputPipe = input.map { _ in Pipe() }
+        process.standardInput = inputPipe ?? FileHandle.nullDevice
         if isQuiet { process.standardError = FileHandle.nullDevice }
         do { try process.run() } catch { return nil }
+        if let inputPipe, let input {
+            // It may have ended before it has read all.
+            try? inputPipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+            try? inputPipe.fileHandleForWriting.close()
+        }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return process.terminationStatus == 0 ? text : nil

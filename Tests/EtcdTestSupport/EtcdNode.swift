@@ -32,7 +32,7 @@ package final class EtcdNode: Sendable {
     /// Starts it, or starts it again on the same data and ports.
     package func start() throws {
         // The shell ends the server when its input ends, so also when this process dies in whatever way.
-        let script = #"etcd "$@" >>"$LOG" 2>&1 </dev/null & echo $!; cat >/dev/null; kill -9 $! 2>/dev/null"#
+        let script = #""$SERVER" "$@" >>"$LOG" 2>&1 </dev/null & echo $!; cat >/dev/null; kill -9 $! 2>/dev/null"#
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/sh")
         shell.arguments =
@@ -41,7 +41,8 @@ package final class EtcdNode: Sendable {
                 "--listen-client-urls", clientURL, "--advertise-client-urls", clientURL,
                 "--listen-peer-urls", peerURL, "--initial-advertise-peer-urls", peerURL, "--logger", "zap",
             ] + arguments
-        shell.environment = ProcessInfo.processInfo.environment.merging(["LOG": folder.path("\(name).log")]) { $1 }
+        let variables = ["LOG": folder.path("\(name).log"), "SERVER": EtcdProgram.server.path]
+        shell.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         let (input, output) = (Pipe(), Pipe())
         shell.standardInput = input
         shell.standardOutput = output
@@ -76,6 +77,39 @@ package final class EtcdNode: Sendable {
     /// What it has logged.
     package var log: String {
         (try? String(contentsOf: URL(filePath: folder.path("\(name).log")), encoding: .utf8)) ?? ""
+    }
+}
+
+/// The programs of etcd: those of `PATH`, or those that the variables `ETCD` and `ETCDCTL` of the environment name.
+package enum EtcdProgram: String, CaseIterable, Sendable {
+    case server = "ETCD"
+    case client = "ETCDCTL"
+
+    /// Whether the environment says which one is meant.
+    var isNamed: Bool { ProcessInfo.processInfo.environment[rawValue] != nil }
+
+    /// The path, or the name if it is to be found in `PATH`.
+    package var path: String { ProcessInfo.processInfo.environment[rawValue] ?? rawValue.lowercased() }
+
+    /// Whether it is there.
+    package var isExecutable: Bool {
+        guard !path.contains("/") else { return access(path, X_OK) == 0 }
+        return (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+            access("\($0)/\(path)", X_OK) == 0
+        }
+    }
+
+    /// The first line of what `--version` prints, such as `etcd Version: 3.5.16`; nil if it can't be run.
+    package var version: String? {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [path, self == .server ? "--version" : "version"]
+        let output = Pipe()
+        process.standardOutput = output
+        do { try process.run() } catch { return nil }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return text.split(separator: "\n").first.map(String.init)
     }
 }
 
