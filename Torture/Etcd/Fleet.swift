@@ -30,7 +30,7 @@ enum Fleet {
         }
         // The first read connects.
         for client in clients { _ = client.value }
-        let writer = try WorkerProcess("set", changes, cluster.endpoints)
+        let writer = try WorkerProcess("set", "\(changes)", cluster.endpoints)
         _ = writer.words()
         try await until { try await Cost(node).watchers >= Double(count) }
 

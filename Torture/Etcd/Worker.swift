@@ -1,23 +1,47 @@
 #if Etcd && canImport(Glibc)
 import EtcdTestSupport
 import Foundation
+import Glibc
 import Preferences
 import PreferencesEtcd
 
 /// What this program does when an experiment starts it as a process of its own; it ends with its input.
 enum Worker {
     static func run(_ arguments: [String]) async throws -> Int32 {
-        guard arguments.count == 3 else { throw EtcdObstacle("a worker needs a role, a number and endpoints") }
-        let endpoints = arguments[2].split(separator: ",").map(String.init)
-        let store = try PreferenceStore.etcd("torture", EtcdConfiguration(endpoints: endpoints))
-        switch arguments[0] {
-        case "increment": try increment(Int(arguments[1]) ?? 0, in: store)
-        case "set": try set(Int(arguments[1]) ?? 0, in: store)
-        case "watch": try await watch(store)
-        default: throw EtcdObstacle("no such role")
+        endWithParent()
+        guard (3...4).contains(arguments.count) else {
+            throw EtcdObstacle("a worker needs a role, its parameter and endpoints, and a user where there are some")
+        }
+        var configuration = EtcdConfiguration(endpoints: arguments[2].split(separator: ",").map(String.init))
+        if arguments.count == 4 { configuration.credentials = credentials(arguments[3]) }
+        if arguments[0] == "fire" {
+            try await FireWorker(arguments[1], configuration).run()
+        } else {
+            let store = try PreferenceStore.etcd("torture", configuration)
+            switch arguments[0] {
+            case "increment": try increment(Int(arguments[1]) ?? 0, in: store)
+            case "set": try set(Int(arguments[1]) ?? 0, in: store)
+            case "watch": try await watch(store)
+            default: throw EtcdObstacle("no such role")
+            }
         }
         while readLine() != nil {}
         return 0
+    }
+
+    /// Ends this process when the one that started it has ended in whatever way, also while a call of the store hangs.
+    private static func endWithParent() {
+        let parent = getppid()
+        Thread.detachNewThread {
+            while getppid() == parent { sleep(1) }
+            exit(1)
+        }
+    }
+
+    /// A user as `etcdctl` takes it: the name, a colon and the password.
+    private static func credentials(_ text: String) -> EtcdCredentials {
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        return EtcdCredentials(user: parts[0], password: parts.count > 1 ? parts[1] : "")
     }
 
     private static func increment(_ count: Int, in store: PreferenceStore) throws {
@@ -51,16 +75,17 @@ enum Worker {
         var last = await updates.next() ?? -1
         say("ready \(last)")
         guard let end = readLine().flatMap({ Int($0) }) else { return }
-        var (seen, breaks) = (0, 0)
-        while last != end, let value = await updates.next() {
+        var (seen, breaks, falls) = (0, 0, 0)
+        while last < end, let value = await updates.next() {
             seen += 1
             if value != last + 1 { breaks += 1 }
+            if value <= last { falls += 1 }
             last = value
         }
-        say("saw \(seen) \(breaks) \(last) \(counter.value)")
+        say("saw \(seen) \(breaks) \(falls) \(last) \(counter.value)")
     }
 
-    private static func say(_ line: String) {
+    static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 }
@@ -69,26 +94,64 @@ enum Worker {
 final class WorkerProcess {
     private let process = Process()
     private let (input, output) = (Pipe(), Pipe())
+    /// What it has said that nobody has read.
+    private var unread: [UInt8] = []
 
-    init(_ role: String, _ number: Int = 0, _ endpoints: [String]) throws {
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - role: What it does; see `Worker`.
+    ///   - parameter: What the role needs to know.
+    ///   - endpoints: The URLs of the members.
+    ///   - user: The user's name and password, with a colon between them; nil if none is demanded.
+    init(_ role: String, _ parameter: String, _ endpoints: [String], user: String? = nil) throws {
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["worker", role, "\(number)", endpoints.joined(separator: ",")]
+        process.arguments =
+            ["worker", role, parameter, endpoints.joined(separator: ",")] + (user.map { [$0] } ?? [])
         process.standardInput = input
         process.standardOutput = output
         try process.run()
     }
 
-    deinit { process.terminate() }
+    deinit { end() }
 
     var isRunning: Bool { process.isRunning }
+
+    /// Kills it, also where it hangs.
+    func end() {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
 
     func send(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
 
     /// The next words that it says; none when it has ended.
     func words() -> [String] {
-        var line: [UInt8] = []
-        while let byte = output.fileHandleForReading.readData(ofLength: 1).first, byte != 10 { line.append(byte) }
-        return String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
+        (line(within: nil) ?? "").split(separator: " ").map(String.init)
+    }
+
+    /// The next line that it says; nil when it has ended, or has not said one in time.
+    ///
+    /// - Parameter timeout: How long to wait; nil waits as long as it runs.
+    func line(within timeout: Duration?) -> String? {
+        let end = timeout.map { ContinuousClock.now + $0 }
+        while true {
+            if let index = unread.firstIndex(of: 10) {
+                defer { unread.removeSubrange(...index) }
+                return String(decoding: unread[..<index], as: UTF8.self)
+            }
+            let rest = end.map { max(.zero, $0 - .now) / .milliseconds(1) } ?? -1
+            var descriptor = pollfd(
+                fd: output.fileHandleForReading.fileDescriptor,
+                events: Int16(POLLIN),
+                revents: 0
+            )
+            let count = poll(&descriptor, 1, Int32(rest))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { return nil }
+            unread += data
+        }
     }
 }
 #endif

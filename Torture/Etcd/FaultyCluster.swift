@@ -1,0 +1,184 @@
+#if Etcd && canImport(Glibc)
+import EtcdTestSupport
+import Foundation
+import NIOCore
+
+/// Three members with users and little space, each behind a proxy, and what can happen to them.
+final class FaultyCluster {
+    /// Something that goes wrong for a while and is then mended.
+    enum Fault: String, CaseIterable {
+        case kill = "the leader is killed"
+        case stop = "the leader is stopped"
+        case swallow = "a member's connections swallow everything"
+        case lostAnswers = "all answers are lost"
+        case lostHistory = "all answers are lost, and the history is compacted"
+        case delay = "all connections are slow"
+        case flap = "a member's connections are cut again and again"
+        case cut = "all connections are cut, the history is compacted, the members are defragmented"
+        case revoke = "the permission is revoked"
+        case noSpace = "the members have no space"
+    }
+
+    static let user = "app:password"
+    private static let root = "root:secret"
+    /// What the clients' keys begin with.
+    static let keys = "preferences/torture/"
+
+    let cluster: EtcdCluster
+    private let proxies: [FaultyProxy]
+
+    /// The URLs of the proxies.
+    var endpoints: [String] { proxies.map(\.endpoint) }
+
+    init() throws {
+        cluster = try EtcdCluster.start(
+            3,
+            arguments: { _ in
+                [
+                    "--auth-token", "simple", "--auth-token-ttl", "1", "--bcrypt-cost", "4",
+                    "--quota-backend-bytes", "\(32 << 20)",
+                ]
+            },
+            flags: { _ in ["--user", Self.root] }
+        )
+        proxies = try cluster.nodes.map { try FaultyProxy(to: $0.clientURL) }
+        for command in [
+            ["user", "add", Self.root], ["user", "grant-role", "root", "root"], ["role", "add", "app"],
+            ["role", "grant-permission", "app", "--prefix=true", "readwrite", Self.keys],
+            ["user", "add", Self.user], ["user", "grant-role", "app", "app"], ["auth", "enable"],
+        ] { try cluster.control(command, isQuiet: true) }
+    }
+
+    /// How many tokens have expired, by the members' logs.
+    var expiredTokens: Int {
+        cluster.nodes.reduce(0) { $0 + $1.log.components(separatedBy: "deleted a simple token").count - 1 }
+    }
+
+    /// The values under `keys`, by name.
+    func contents() throws -> [String: String] {
+        struct Answer: Decodable {
+            struct Pair: Decodable { var key: Data, value: Data? }
+            var kvs: [Pair]?
+        }
+        let text = try control("get", "--prefix", Self.keys, "-w", "json")
+        let pairs = try JSONDecoder().decode(Answer.self, from: Data(text.utf8)).kvs ?? []
+        let named = pairs.map { pair in
+            (
+                String(decoding: pair.key.dropFirst(Self.keys.utf8.count), as: UTF8.self),
+                String(decoding: pair.value ?? Data(), as: UTF8.self)
+            )
+        }
+        return Dictionary(uniqueKeysWithValues: named)
+    }
+
+    /// Has something go wrong, and mends it.
+    func suffer(_ fault: Fault, _ random: inout SeededRandom) async throws {
+        let time = Duration.milliseconds(1_500 + Int(random.next(below: 2_000)))
+        let proxy = proxies[Int(random.next(below: UInt64(proxies.count)))]
+        // A kill or a stop that also meets slow connections is another one.
+        let isSlow = random.next(below: 3) == 0
+        switch fault {
+        case .kill, .stop:
+            if isSlow { all(.delay(.milliseconds(40))) }
+            let leader = try await leader()
+            if fault == .kill { leader.kill() } else { leader.pause() }
+            try await Task.sleep(for: time)
+            if fault == .kill { try leader.start() } else { leader.resume() }
+        case .swallow:
+            proxy.suffer(.swallow)
+            try await Task.sleep(for: time)
+        case .lostAnswers:
+            all(.swallowAnswers)
+            try await Task.sleep(for: time)
+        case .lostHistory:
+            all(.swallowAnswers)
+            try await Task.sleep(for: time)
+            compact()
+        case .delay:
+            all(.delay(.milliseconds(50 + Int64(random.next(below: 250)))))
+            try await Task.sleep(for: time)
+        case .flap:
+            let end = ContinuousClock.now + time
+            while ContinuousClock.now < end {
+                proxy.suffer(.cut)
+                try await Task.sleep(for: .milliseconds(50))
+                proxy.suffer(.none)
+                try await Task.sleep(for: .milliseconds(Int(random.next(below: 200))))
+            }
+        case .cut:
+            all(.cut)
+            try await Task.sleep(for: time)
+            compact()
+            try control("defrag")
+        case .revoke:
+            try control("role", "revoke-permission", "app", "--prefix=true", Self.keys)
+            try await Task.sleep(for: time)
+            try control("role", "grant-permission", "app", "--prefix=true", "readwrite", Self.keys)
+        case .noSpace: try await runOutOfSpace(for: time)
+        }
+        all(.none)
+        guard try cluster.waitUntilHealthy() else { throw EtcdObstacle("a member has ended by itself") }
+    }
+
+    private func all(_ fault: FaultyProxy.Fault) { for proxy in proxies { proxy.suffer(fault) } }
+
+    private func leader() async throws -> EtcdNode {
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
+            if let leader = cluster.leader { return leader }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw EtcdObstacle("there is no leader")
+    }
+
+    // MARK: Space
+
+    /// Fills the members with another key space until they take no more, and later has them take writes again.
+    private func runOutOfSpace(for time: Duration) async throws {
+        let filling = String(repeating: "x", count: 1 << 20)
+        var count = 0
+        while count < 100, (try? cluster.control(["put", "filler"], input: filling, isQuiet: true)) != nil {
+            count += 1
+        }
+        guard try control("alarm", "list").contains("NOSPACE") else {
+            throw EtcdObstacle("\(count) MB did not fill the members")
+        }
+        try await Task.sleep(for: time)
+        let end = ContinuousClock.now + .seconds(60)
+        repeat {
+            _ = try? cluster.control(["del", "filler"], isQuiet: true)
+            compact()
+            try control("defrag")
+            try control("alarm", "disarm")
+            try await Task.sleep(for: .milliseconds(200))
+            guard ContinuousClock.now < end else { throw EtcdObstacle("the alarm can't be ended") }
+        } while try control("alarm", "list").contains("NOSPACE")
+    }
+
+    /// Forgets the history; what is forgotten already is no error.
+    private func compact() {
+        struct Answer: Decodable {
+            struct Header: Decodable { var revision: Int64 }
+            var header: Header
+        }
+        guard let text = try? control("get", "nothing", "-w", "json"),
+            let revision = try? JSONDecoder().decode(Answer.self, from: Data(text.utf8)).header.revision
+        else { return }
+        _ = try? cluster.control(["compact", "\(revision)"], isQuiet: true)
+    }
+
+    /// Runs `etcdctl` as root past the proxies; it may be run twice, and is until it succeeds or a minute is over.
+    @discardableResult
+    private func control(_ arguments: String...) throws -> String {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do {
+                return try cluster.control(arguments, isQuiet: true)
+            } catch {
+                guard ContinuousClock.now < end else { throw error }
+                usleep(100_000)
+            }
+        }
+    }
+}
+#endif
