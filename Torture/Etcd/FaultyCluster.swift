@@ -4,6 +4,8 @@ import Foundation
 import NIOCore
 
 /// Three members with users and little space, each behind a proxy, and what can happen to them.
+///
+/// It is used by one thread at a time.
 final class FaultyCluster {
     /// Something that goes wrong for a while and is then mended.
     enum Fault: String, CaseIterable {
@@ -35,7 +37,7 @@ final class FaultyCluster {
             3,
             arguments: { _ in
                 [
-                    "--auth-token", "simple", "--auth-token-ttl", "1", "--bcrypt-cost", "4",
+                    "--auth-token", "simple", "--auth-token-ttl", "1", "--bcrypt-cost", "4", "--log-level", "debug",
                     "--quota-backend-bytes", "\(32 << 20)",
                 ]
             },
@@ -88,8 +90,14 @@ final class FaultyCluster {
             proxy.suffer(.swallow)
             try await Task.sleep(for: time)
         case .lostAnswers:
-            all(.swallowAnswers)
-            try await Task.sleep(for: time)
+            // Short enough that most of the lost ones can be settled.
+            let end = ContinuousClock.now + time
+            while ContinuousClock.now < end {
+                all(.swallowAnswers)
+                try await Task.sleep(for: .milliseconds(100 + Int(random.next(below: 700))))
+                all(.none)
+                try await Task.sleep(for: .milliseconds(100))
+            }
         case .lostHistory:
             all(.swallowAnswers)
             try await Task.sleep(for: time)
@@ -146,7 +154,7 @@ final class FaultyCluster {
         try await Task.sleep(for: time)
         let end = ContinuousClock.now + .seconds(60)
         repeat {
-            _ = try? cluster.control(["del", "filler"], isQuiet: true)
+            _ = try? cluster.control(["del", "--prefix", "filler."], isQuiet: true)
             compact()
             try control("defrag")
             try control("alarm", "disarm")

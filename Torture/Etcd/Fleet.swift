@@ -7,62 +7,138 @@ import NIOHTTP1
 import Preferences
 import PreferencesEtcd
 
-/// What a change and an idle client cost one node, by how many clients watch it.
+/// What a load, a change and an idle client cost, by how many names there are and how many clients watch them.
+///
+/// It prints tables in Markdown; the last one multiplies what was measured, with the arithmetic.
 enum Fleet {
-    private static let probeInterval = Duration.seconds(2)
+    private static let probeInterval = 5
+    private static let stores = [1, 20, 200]
+    /// How large the fleet is that the last table is about, and on how many members.
+    private static let (machines, members) = (10_000, 3)
+    /// How much of one processor of a member the changes may take.
+    private static let share = 0.1
 
-    static func run(_ changes: Int) async throws -> Int32 {
-        print("\(changes) changes of one integer, each a set of its own, on one node")
-        for count in [1, 10, 100] { try await run(count, changes) }
+    /// What one combination of names and clients costs; times in seconds, sizes in bytes.
+    private struct Row {
+        let names: Int
+        let clients: Int
+        var loadTime = 0.0
+        /// Of all clients together.
+        var load = Cost.zero
+        /// Of one change, with the write itself.
+        var change = Cost.zero
+        var median = 0.0
+        var nearlyAll = 0.0
+        /// Of all clients together, in `probeInterval`.
+        var idle = Cost.zero
+        /// What the server keeps for the clients, after a collection of its garbage.
+        var serverMemory = 0.0
+        var clientMemory = 0.0
+    }
+
+    static func run(_ arguments: [String]) async throws -> Int32 {
+        var (changes, names) = (100, [Int]())
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument == "--names", let number = rest.popFirst().flatMap({ Int($0) }), number > 0 {
+                names.append(number)
+            } else if let number = Int(argument), number > 0 {
+                changes = number
+            } else {
+                throw EtcdObstacle("usage: etcd-torture fleet [changes] [--names N]…")
+            }
+        }
+        if names.isEmpty { names = [1_000, 5_000] }
+        print(
+            "\(EtcdProgram.server.version ?? "etcd"), one node; \(changes) changes of one integer, each seen by all before the next\n"
+        )
+        var rows: [Row] = []
+        for names in names {
+            for clients in stores { rows.append(try await measure(names, clients, changes)) }
+        }
+        show(rows)
+        for names in names { extrapolate(rows.filter { $0.names == names }) }
         return 0
     }
 
-    private static func run(_ count: Int, _ changes: Int) async throws {
-        let cluster = try EtcdCluster.start()
+    // MARK: Measuring
+
+    private static func measure(_ names: Int, _ clients: Int, _ changes: Int) async throws -> Row {
+        var row = Row(names: names, clients: clients)
+        let cluster = try EtcdCluster.start(arguments: { _ in ["--enable-pprof"] })
         let node = cluster.nodes[0]
-        let empty = try await Cost(node)
-        var configuration = EtcdConfiguration(endpoints: cluster.endpoints)
-        configuration.probeInterval = probeInterval
-        var clients: [Preference<Int>] = []
-        for _ in 0..<count {
-            let store = try PreferenceStore.etcd("torture", configuration)
-            clients.append(Preference("flag", default: 0, in: store))
+        try fill(names, cluster.endpoints)
+        let writer = try WorkerProcess("stamp", "0", cluster.endpoints)
+        guard writer.line(within: .seconds(60)) == "ready" else { throw EtcdObstacle("the writer did not start") }
+        let fleet = try WorkerProcess("clients", "\(clients),\(probeInterval)", cluster.endpoints)
+        let meter = Meter(node, fleet)
+
+        // What the server needs without clients.
+        let quiet = try await meter.read()
+        try await Task.sleep(for: .seconds(5))
+        let still = try await meter.read()
+        let base = (still.server - quiet.server) / (still.time - quiet.time)
+
+        let before = try await meter.read(collecting: true)
+        fleet.send("load")
+        let loaded = (fleet.line(within: .seconds(600)) ?? "").split(separator: " ")
+        guard loaded.count == 3, let time = Double(loaded[1]), Int(loaded[2]) == names else {
+            throw EtcdObstacle("the clients read \(loaded.last ?? "nothing") and not \(names) names")
         }
-        // The first read connects.
-        for client in clients { _ = client.value }
-        let writer = try WorkerProcess("set", "\(changes)", cluster.endpoints)
-        _ = writer.words()
-        try await until { try await Cost(node).watchers >= Double(count) }
+        let after = try await meter.read()
+        row.loadTime = time
+        row.load = after.since(before, base: base)
+        try await until { try await meter.read().watchers >= Double(clients + 1) }
 
-        let before = try await Cost(node)
-        writer.send("go")
-        _ = writer.words()
-        try await until { clients.allSatisfy { $0.value == changes } }
-        let after = try await Cost(node)
-        let share = Double(changes * count)
-        print("\(count) clients: \(Int(after.watchers)) watchers (the writer has one)")
-        print(
-            "  a change, for each client: \(text((after.received - before.received) / share)) bytes received,"
-                + " \(text((after.sent - before.sent) / share)) sent, \(text((after.seconds - before.seconds) / share * 1e6)) µs of the"
-                + " server's processor, the write included"
-        )
-        print("  a client: \(text((after.memory - empty.memory) / Double(count) / 1024)) KB of the server's memory")
+        // The first ones warm up.
+        for _ in 0..<5 { try change(writer, fleet) }
+        _ = try delays(of: fleet)
+        let first = try await meter.read()
+        for _ in 0..<changes { try change(writer, fleet) }
+        let last = try await meter.read()
+        row.change = last.since(first, base: base) / Double(changes)
+        (row.median, row.nearlyAll) = try delays(of: fleet)
 
-        // As long as several probes take.
-        let quiet = try await Cost(node)
-        try await Task.sleep(for: probeInterval * 5)
-        let end = try await Cost(node)
-        // Those of the writer's are few, and not among the bytes.
-        let probes = end.ranges - quiet.ranges
-        print(
-            "  idle, \(text(probes)) probes: \(text((end.received - quiet.received) / probes)) bytes received,"
-                + " \(text((end.sent - quiet.sent) / probes)) sent, \(text((end.seconds - quiet.seconds) / probes * 1e6)) µs of the"
-                + " server's processor each"
-        )
+        writer.end()
+        try await Task.sleep(for: .seconds(probeInterval))
+        let idle = try await meter.read()
+        try await Task.sleep(for: .seconds(probeInterval * 4))
+        let end = try await meter.read()
+        row.idle = end.since(idle, base: base) / ((end.time - idle.time) / Double(probeInterval))
+
+        let settled = try await meter.read(collecting: true)
+        row.serverMemory = settled.serverMemory - before.serverMemory
+        row.clientMemory = settled.clientMemory - before.clientMemory
+        return row
     }
 
-    private static func text(_ number: Double) -> String {
-        number.formatted(.number.precision(.fractionLength(0)).grouping(.never))
+    /// Sets so many names, of 20 characters and with a text of 20, in transactions that etcd takes.
+    private static func fill(_ names: Int, _ endpoints: [String]) throws {
+        let store = try PreferenceStore.etcd("torture", EtcdConfiguration(endpoints: endpoints))
+        try store.transaction { $0["flag"] = 0 }
+        for start in stride(from: 1, to: names, by: 1_000) {
+            try store.transaction { transaction in
+                for number in start..<min(start + 1_000, names) {
+                    let digits = String(number + 1_000_000).dropFirst()
+                    transaction["feature.group.\(digits)"] = .string("the text of \(digits)..")
+                }
+            }
+        }
+    }
+
+    private static func change(_ writer: WorkerProcess, _ fleet: WorkerProcess) throws {
+        writer.send("set")
+        guard fleet.line(within: .seconds(120)) == "seen" else { throw EtcdObstacle("a change was not seen by all") }
+        guard writer.line(within: .seconds(120)) == "set" else { throw EtcdObstacle("a change was not stored") }
+    }
+
+    private static func delays(of fleet: WorkerProcess) throws -> (Double, Double) {
+        fleet.send("delays")
+        let words = (fleet.line(within: .seconds(60)) ?? "").split(separator: " ")
+        guard words.count == 3, let median = Double(words[1]), let nearlyAll = Double(words[2]) else {
+            throw EtcdObstacle("no delays were measured")
+        }
+        return (median, nearlyAll)
     }
 
     private static func until(_ condition: () async throws -> Bool) async throws {
@@ -72,44 +148,182 @@ enum Fleet {
             try await Task.sleep(for: .milliseconds(50))
         }
     }
+
+    // MARK: Tables
+
+    private static func show(_ rows: [Row]) {
+        print("| names | clients | load of all | each: received | server | client |")
+        print("|---|---|---|---|---|---|")
+        for row in rows {
+            let each = row.load / Double(row.clients)
+            print(
+                "| \(row.names) | \(row.clients) | \(text(row.loadTime, 2)) s | \(text(each.received / 1024)) KB | "
+                    + "\(text(each.server * 1e3, 1)) ms | \(text(each.client * 1e3, 1)) ms |"
+            )
+        }
+        print(
+            "\n| names | clients | a change, each: received | sent | server | client | seen after: median | 99th percentile |"
+        )
+        print("|---|---|---|---|---|---|---|---|")
+        for row in rows {
+            let each = row.change / Double(row.clients)
+            print(
+                "| \(row.names) | \(row.clients) | \(text(each.received)) bytes | \(text(each.sent)) | \(text(each.server * 1e6)) µs | "
+                    + "\(text(each.client * 1e6)) µs | \(text(row.median, 1)) ms | \(text(row.nearlyAll, 1)) ms |"
+            )
+        }
+        print("\n| names | clients | a probe: received | sent | server | client | memory a client: server | client |")
+        print("|---|---|---|---|---|---|---|---|")
+        for row in rows {
+            let each = row.idle / Double(row.clients)
+            print(
+                "| \(row.names) | \(row.clients) | \(text(each.received)) bytes | \(text(each.sent)) bytes | "
+                    + "\(text(each.server * 1e6)) µs | \(text(each.client * 1e6)) µs | "
+                    + "\(text(row.serverMemory / Double(row.clients) / 1024)) KB | "
+                    + "\(text(row.clientMemory / Double(row.clients) / 1024)) KB |"
+            )
+        }
+    }
+
+    /// Multiplies what a client more costs, by the rows with the fewest and the most clients from 20 on.
+    private static func extrapolate(_ rows: [Row]) {
+        guard let few = rows.dropFirst().first, let many = rows.last else { return }
+        let more = Double(many.clients - few.clients)
+        let each = machines / members
+        func slope(_ name: String, _ value: (Row) -> Double, _ scale: Double, _ unit: String) -> Double {
+            let slope = (value(many) - value(few)) / more
+            print(
+                "| \(name) | (\(text(value(many) * scale, 1)) − \(text(value(few) * scale, 1))) ÷ \(Int(more)) = "
+                    + "\(text(slope * scale, 2)) \(unit) |",
+                terminator: ""
+            )
+            return slope
+        }
+        print(
+            "\n\(many.names) names:\n\n| | a client more, by the rows of \(few.clients) and \(many.clients) | \(machines) machines |"
+        )
+        print("|---|---|---|")
+        let memory = slope("memory of a member", \.serverMemory, 1 / 1024, "KB")
+        print(" × \(each) = \(text(memory * Double(each) / 1e9, 2)) GB |")
+        let received = slope("a change, bytes", \.change.received, 1, "bytes")
+        print(" × \(machines) = \(text(received * Double(machines) / 1e6, 1)) MB from all members |")
+        let change = slope("a change, processor of a member", \.change.server, 1e3, "ms") * Double(each)
+        print(" × \(each) = \(text(change, 2)) s |")
+        print(
+            "| changes in a minute that keep a processor of each member \(Int(share * 100)) % busy | | 60 s × \(share) ÷ "
+                + "\(text(change, 2)) s = \(text(60 * share / change)) |"
+        )
+        let idle = slope("a probe, processor of a member", \.idle.server, 1e3, "ms")
+        for interval in [10, 300] {
+            let busy = idle * Double(each) / Double(interval)
+            let end =
+                "× \(each) ÷ \(interval) s = \(text(busy * 100, 1)) % of a processor, \(text(Double(machines) / Double(interval))) "
+                + "probes a second from all |"
+            print(interval == 10 ? " \(end)" : "| a probe every 5 minutes | | \(text(idle * 1e3, 2)) ms \(end)")
+        }
+        let bytes = slope("all start at once, bytes", \.load.received, 1 / 1024, "KB")
+        print(" × \(machines) = \(text(bytes * Double(machines) / 1e9, 2)) GB from all members |")
+        let load = slope("all start at once, processor of a member", \.load.server, 1e3, "ms")
+        print(" × \(each) = \(text(load * Double(each), 1)) s |")
+    }
+
+    private static func text(_ number: Double, _ digits: Int = 0) -> String {
+        number.formatted(.number.precision(.fractionLength(digits)).grouping(.never))
+    }
 }
 
-/// What the server counts, and what the kernel counts on this process's connections to it.
+/// What something takes: bytes of the clients' connections, and seconds of processors.
 private struct Cost {
-    /// Bytes of this process's clients, with the headers of HTTP and without those of TCP.
-    var (received, sent) = (0.0, 0.0)
-    let watchers: Double
-    let ranges: Double
-    let seconds: Double
-    let memory: Double
+    static let zero = Cost(received: 0, sent: 0, server: 0, client: 0)
 
-    init(_ node: EtcdNode) async throws {
-        // Closed, so that its bytes are not among those of the clients.
-        let request = try HTTPClient.Request(url: node.clientURL + "/metrics", headers: ["Connection": "close"])
-        let response = try await HTTPClient.shared.execute(request: request).get()
-        let metrics = String(buffer: response.body ?? ByteBuffer())
+    var received: Double
+    var sent: Double
+    var server: Double
+    var client: Double
+
+    static func / (cost: Cost, number: Double) -> Cost {
+        Cost(
+            received: cost.received / number,
+            sent: cost.sent / number,
+            server: cost.server / number,
+            client: cost.client / number
+        )
+    }
+}
+
+/// Reads what the server counts, what the kernel counts on the clients' connections to it, and what the clients say of themselves.
+private struct Meter {
+    struct Reading {
+        let time: Double
+        /// With the headers of HTTP and without those of TCP.
+        var received = 0.0
+        var sent = 0.0
+        let server: Double
+        let client: Double
+        let watchers: Double
+        let serverMemory: Double
+        let clientMemory: Double
+
+        /// What was used since an earlier reading, without what the server uses by itself in each second.
+        func since(_ earlier: Reading, base: Double) -> Cost {
+            Cost(
+                received: received - earlier.received,
+                sent: sent - earlier.sent,
+                server: max(0, server - earlier.server - base * (time - earlier.time)),
+                client: client - earlier.client
+            )
+        }
+    }
+
+    private let node: EtcdNode
+    private let fleet: WorkerProcess
+
+    init(_ node: EtcdNode, _ fleet: WorkerProcess) {
+        self.node = node
+        self.fleet = fleet
+    }
+
+    /// Reads everything; `collecting` has the server collect its garbage first.
+    func read(collecting: Bool = false) async throws -> Reading {
+        if collecting { _ = try await get("/debug/pprof/heap?gc=1") }
+        fleet.send("cost")
+        let words = (fleet.line(within: .seconds(120)) ?? "").split(separator: " ").dropFirst().compactMap {
+            Double($0)
+        }
+        guard words.count == 2 else { throw EtcdObstacle("the clients have ended") }
+        let metrics = String(buffer: try await get("/metrics"))
         func metric(_ name: String) -> Double {
             let line = metrics.split(separator: "\n").first { $0.hasPrefix(name + " ") }
             return line?.split(separator: " ").last.flatMap { Double($0) } ?? 0
         }
-        watchers = metric("etcd_debugging_mvcc_watcher_total")
-        ranges = metric("etcd_debugging_mvcc_range_total")
-        seconds = metric("process_cpu_seconds_total")
-        memory = metric("process_resident_memory_bytes")
-        let port = node.clientURL.split(separator: ":").last ?? ""
-        for counters in try Self.sockets(to: String(port)) {
+        var reading = Reading(
+            time: Double(FleetClients.now) / 1e9,
+            server: metric("process_cpu_seconds_total"),
+            client: words[0],
+            watchers: metric("etcd_debugging_mvcc_watcher_total"),
+            serverMemory: metric("go_memstats_heap_alloc_bytes") + metric("go_memstats_stack_inuse_bytes"),
+            clientMemory: words[1]
+        )
+        for counters in try sockets() {
             for word in counters.split(separator: " ") {
                 let parts = word.split(separator: ":")
-                if parts.first == "bytes_received" { received += Double(parts[1]) ?? 0 }
-                if parts.first == "bytes_sent" { sent += Double(parts[1]) ?? 0 }
+                if parts.first == "bytes_received" { reading.received += Double(parts[1]) ?? 0 }
+                if parts.first == "bytes_sent" { reading.sent += Double(parts[1]) ?? 0 }
             }
         }
+        return reading
     }
 
-    /// The kernel's counters of each connection of this process.
-    private static func sockets(to port: String) throws -> [Substring] {
+    private func get(_ path: String) async throws -> ByteBuffer {
+        let request = try HTTPClient.Request(url: node.clientURL + path, headers: ["Connection": "close"])
+        return try await HTTPClient.shared.execute(request: request).get().body ?? ByteBuffer()
+    }
+
+    /// The kernel's counters of each connection of the clients.
+    private func sockets() throws -> [Substring] {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
+        let port = node.clientURL.split(separator: ":").last ?? ""
         process.arguments = ["ss", "-tinpH", "dst", "127.0.0.1:\(port)"]
         let output = Pipe()
         process.standardOutput = output
@@ -117,7 +331,7 @@ private struct Cost {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         let lines = text.split(separator: "\n")
-        let own = "pid=\(ProcessInfo.processInfo.processIdentifier),"
+        let own = "pid=\(fleet.identifier),"
         return zip(lines, lines.dropFirst()).filter { $0.0.contains(own) }.map(\.1)
     }
 }

@@ -14,16 +14,14 @@ enum Worker {
         }
         var configuration = EtcdConfiguration(endpoints: arguments[2].split(separator: ",").map(String.init))
         if arguments.count == 4 { configuration.credentials = credentials(arguments[3]) }
-        if arguments[0] == "fire" {
-            try await FireWorker(arguments[1], configuration).run()
-        } else {
-            let store = try PreferenceStore.etcd("torture", configuration)
-            switch arguments[0] {
-            case "increment": try increment(Int(arguments[1]) ?? 0, in: store)
-            case "set": try set(Int(arguments[1]) ?? 0, in: store)
-            case "watch": try await watch(store)
-            default: throw EtcdObstacle("no such role")
-            }
+        func store() throws -> PreferenceStore { try PreferenceStore.etcd("torture", configuration) }
+        switch arguments[0] {
+        case "increment": try increment(Int(arguments[1]) ?? 0, in: store())
+        case "watch": try await watch(store())
+        case "fire": try await FireWorker(arguments[1], configuration).run()
+        case "stamp": try stamp(in: store())
+        case "clients": try FleetClients(arguments[1], configuration).run()
+        default: throw EtcdObstacle("no such role")
         }
         while readLine() != nil {}
         return 0
@@ -59,13 +57,15 @@ enum Worker {
         say("done \(conflicts)")
     }
 
-    /// Sets a flag so often when it is told to.
-    private static func set(_ count: Int, in store: PreferenceStore) throws {
+    /// Sets a flag to the time, once for each line of its input.
+    private static func stamp(in store: PreferenceStore) throws {
         let flag = Preference("flag", default: 0, in: store)
-        say("ready \(flag.value)")
-        guard readLine() != nil else { return }
-        for value in 1...max(1, count) { try flag.write(value) }
-        say("done")
+        _ = flag.value
+        say("ready")
+        while readLine() != nil {
+            try flag.write(FleetClients.now)
+            say("set")
+        }
     }
 
     /// Says what it saw when it is told where the counter ended.
@@ -116,6 +116,7 @@ final class WorkerProcess {
     deinit { end() }
 
     var isRunning: Bool { process.isRunning }
+    var identifier: pid_t { process.processIdentifier }
 
     /// Kills it, also where it hangs.
     func end() {
