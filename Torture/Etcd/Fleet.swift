@@ -157,7 +157,7 @@ enum Fleet {
         for row in rows {
             let each = row.load / Double(row.clients)
             print(
-                "| \(row.names) | \(row.clients) | \(text(row.loadTime, 2)) s | \(text(each.received / 1024)) KB | "
+                "| \(row.names) | \(row.clients) | \(text(row.loadTime, 2)) s | \(text(each.received / 1e3)) KB | "
                     + "\(text(each.server * 1e3, 1)) ms | \(text(each.client * 1e3, 1)) ms |"
             )
         }
@@ -179,8 +179,8 @@ enum Fleet {
             print(
                 "| \(row.names) | \(row.clients) | \(text(each.received)) bytes | \(text(each.sent)) bytes | "
                     + "\(text(each.server * 1e6)) µs | \(text(each.client * 1e6)) µs | "
-                    + "\(text(row.serverMemory / Double(row.clients) / 1024)) KB | "
-                    + "\(text(row.clientMemory / Double(row.clients) / 1024)) KB |"
+                    + "\(text(row.serverMemory / Double(row.clients) / 1e3)) KB | "
+                    + "\(text(row.clientMemory / Double(row.clients) / 1e3)) KB |"
             )
         }
     }
@@ -203,7 +203,7 @@ enum Fleet {
             "\n\(many.names) names:\n\n| | a client more, by the rows of \(few.clients) and \(many.clients) | \(machines) machines |"
         )
         print("|---|---|---|")
-        let memory = slope("memory of a member", \.serverMemory, 1 / 1024, "KB")
+        let memory = slope("memory of a member", \.serverMemory, 1 / 1e3, "KB")
         print(" × \(each) = \(text(memory * Double(each) / 1e9, 2)) GB |")
         let received = slope("a change, bytes", \.change.received, 1, "bytes")
         print(" × \(machines) = \(text(received * Double(machines) / 1e6, 1)) MB from all members |")
@@ -221,7 +221,7 @@ enum Fleet {
                 + "probes a second from all |"
             print(interval == 10 ? " \(end)" : "| a probe every 5 minutes | | \(text(idle * 1e3, 2)) ms \(end)")
         }
-        let bytes = slope("all start at once, bytes", \.load.received, 1 / 1024, "KB")
+        let bytes = slope("all start at once, bytes", \.load.received, 1 / 1e3, "KB")
         print(" × \(machines) = \(text(bytes * Double(machines) / 1e9, 2)) GB from all members |")
         let load = slope("all start at once, processor of a member", \.load.server, 1e3, "ms")
         print(" × \(each) = \(text(load * Double(each), 1)) s |")
