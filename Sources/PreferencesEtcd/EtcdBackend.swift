@@ -211,25 +211,31 @@ extension EtcdBackend: WatchDriver.Delegate {
         }
     }
 
-    func probe(_ endpoint: String) -> Result<Bool, GatewayFailure> {
+    func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure> {
         do throws(GatewayFailure) {
-            let newest = try newest(at: endpoint)
+            let newest = try newest(at: endpoint, isCounting: isCounting)
             sendQueue()
             announceChanges()
-            return .success(mirror.withLock { $0.isBehind(newest) })
+            let ranges = newest.responses?.compactMap(\.range) ?? []
+            let mark = ranges.first?.kvs?.first?.modRevision.value ?? 0
+            let count = isCounting ? Int(ranges.last?.count.value ?? 0) : nil
+            let revision = newest.header?.revision.value ?? 0
+            return .success(mirror.withLock { $0.isBehind(mark: mark, count: count, at: revision) })
         } catch {
             return .failure(error)
         }
     }
 
-    private func newest(at endpoint: String) throws(GatewayFailure) -> RangeResponse {
-        let body = try GatewayClient.encode(RangeRequest.newest(of: keys))
+    private func newest(at endpoint: String, isCounting: Bool) throws(GatewayFailure) -> TransactionResponse {
+        let mark = Operation.range(RangeRequest(key: keys.mark))
+        let parts = isCounting ? [mark, .range(.count(of: keys))] : [mark]
+        let body = try GatewayClient.encode(TransactionRequest(compare: [], success: parts, failure: []))
         do throws(GatewayFailure) {
-            return try client.ask(endpoint, "/v3/kv/range", body, within: configuration.attemptTimeout)
+            return try client.ask(endpoint, "/v3/kv/txn", body, within: configuration.attemptTimeout)
         } catch {
             guard case .tokenRefused = error, configuration.credentials != nil else { throw error }
             // A token has its time, and is renewed now.
-            return try client.ask(endpoint, "/v3/kv/range", body, within: configuration.attemptTimeout)
+            return try client.ask(endpoint, "/v3/kv/txn", body, within: configuration.attemptTimeout)
         }
     }
 

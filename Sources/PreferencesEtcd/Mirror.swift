@@ -6,13 +6,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The keys of a suite as they were at one revision, and what of that the store has yet to be told.
+/// The names of a suite as etcd held them at one revision with the store's own later writes, and what of that the store has
+/// yet to be notified of.
 ///
-/// What is older than the revision is known already and changes nothing, so answers and the watch may tell the same twice.
+/// A write of the store's own is known as soon as it is answered, before the watch tells what others did up to it. So each
+/// key has a revision of its own, and anything older about the key changes nothing.
 struct Mirror: Sendable {
     struct Entry: Hashable, Sendable {
         var modRevision: Int64
-        /// Nil where it can't be read.
+        /// Nil if it can't be read.
         var value: PropertyListValue?
     }
 
@@ -24,38 +26,51 @@ struct Mirror: Sendable {
     let keys: KeySpace
     private(set) var entries: [Data: Entry] = [:]
     private(set) var values: [String: PropertyListValue] = [:]
-    /// Zero until all was read.
+    /// The revision up to which everything is known; zero until all was read.
     private(set) var revision: Int64 = 0
-    /// What the store hasn't been told, oldest first.
+    /// The revision of the store's own last write.
+    private var ownRevision: Int64 = 0
+    /// The keys that the store itself removed after `revision`, with the revisions of that.
+    private var tombstones: [Data: Int64] = [:]
+    /// Changes that the store hasn't been notified of, oldest first.
     private(set) var pending: [Batch] = []
     /// What can't be read, to be reported.
     private var problems: [PreferencesError] = []
-    /// What the copy in a file hasn't been told.
+    /// Changes that the copy in a file lacks.
     private var uncopied: [String: PropertyListValue?] = [:]
 
     init(_ keys: KeySpace) { self.keys = keys }
 
-    func modRevision(of name: String) -> Int64 { entries[keys.key(of: name)]?.modRevision ?? 0 }
+    /// The newest revision of which anything is known.
+    var newest: Int64 { max(revision, ownRevision) }
 
     /// Whether a member has what the mirror doesn't know of.
-    func isBehind(_ newest: RangeResponse) -> Bool {
-        (newest.kvs?.first?.modRevision.value ?? 0) > revision || Int(newest.count.value) != entries.count
+    ///
+    /// - Parameters:
+    ///   - mark: The revision of the suite's mark.
+    ///   - count: How many names there are, if they were counted.
+    ///   - revision: The revision at which that was read.
+    func isBehind(mark: Int64, count: Int?, at revision: Int64) -> Bool {
+        // What was read before the mirror's last change says nothing about now.
+        guard newest <= revision else { return false }
+        return mark > newest || count.map { $0 != entries.count } ?? false
     }
 
     // MARK: What is read
 
-    /// Takes everything as it was read whole; false where the mirror knows something newer.
+    /// Takes everything as it was read whole; returns false if the mirror knows something newer.
     mutating func replace(with keyValues: [KeyValue], at revision: Int64) -> Bool {
         guard revision >= self.revision else { return false }
         var changes: [String: PropertyListValue?] = [:]
-        let present = Set(keyValues.map(\.key))
-        for key in entries.keys where !present.contains(key) { remove(key, &changes) }
+        removeAll(except: Set(keyValues.map(\.key)), at: revision, &changes)
         for keyValue in keyValues { take(keyValue, &changes) }
         finish(changes, at: revision)
         return true
     }
 
-    /// Takes what was put since the mirror's revision; false, and nothing is taken, where keys were removed, too.
+    /// Takes what was put since the mirror's revision; returns false and takes nothing if keys were removed, too.
+    ///
+    /// To be called by whoever writes, so that no write of the store's own is newer than the delta.
     mutating func take(_ delta: RangeResponse, at revision: Int64) -> Bool {
         guard revision > self.revision else { return true }
         let addedCount = news(of: delta).count { entries[$0.key] == nil }
@@ -69,22 +84,20 @@ struct Mirror: Sendable {
         guard revision > self.revision else { return }
         var changes: [String: PropertyListValue?] = [:]
         let news = news(of: delta)
-        if let present {
-            for key in entries.keys where !present.contains(key) { remove(key, &changes) }
-        }
+        if let present { removeAll(except: present, at: revision, &changes) }
         for keyValue in news { take(keyValue, &changes) }
         finish(changes, at: revision)
     }
 
     private func news(of delta: RangeResponse) -> [KeyValue] {
-        (delta.kvs ?? []).filter { $0.modRevision.value > revision }
+        (delta.kvs ?? []).filter { $0.modRevision.value > revision && isNews($0) }
     }
 
     /// Takes what a watch tells of one revision.
     mutating func take(_ events: some Collection<WatchEvent>) {
         guard let revision = events.first?.kv.modRevision.value, revision > self.revision else { return }
         var changes: [String: PropertyListValue?] = [:]
-        for event in events {
+        for event in events where isNews(event.kv) {
             if event.isRemoval { remove(event.kv.key, &changes) } else { take(event.kv, &changes) }
         }
         finish(changes, at: revision)
@@ -98,33 +111,29 @@ struct Mirror: Sendable {
 
     // MARK: What is written
 
-    /// Takes changes of the store's own that were stored at a revision; gives what others had changed before.
+    /// Takes changes of the store's own that were stored at a revision; returns those of others that are known to be older.
     ///
-    /// What came after them stays to be told.
+    /// What came after them stays pending.
     mutating func commit(_ changes: [String: PropertyListValue?], at revision: Int64) -> [String: PropertyListValue?] {
         var unused: [String: PropertyListValue?] = [:]
         if revision > self.revision {
-            for (name, value) in changes where values[name] != value {
+            for (name, value) in changes {
                 let key = keys.key(of: name)
+                guard knownRevision(of: key) < revision else { continue }
                 set(value, for: name, &unused)
                 entries[key] = value.map { Entry(modRevision: revision, value: $0) }
+                tombstones[key] = value == nil ? revision : nil
             }
-            self.revision = revision
+            ownRevision = max(ownRevision, revision)
         }
         let before = pending.prefix { $0.revision < revision }
         let own = pending.dropFirst(before.count).prefix { $0.revision == revision }
         let after = pending.dropFirst(before.count + own.count)
         pending = Array(after)
-        // Where it is not known at which of several revisions they were stored, others' may lie in the same batch.
+        // All was read at the very revision: then others' changes lie in the same batch.
         var others = before.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
         for batch in own { others.merge(batch.changes.filter { changes[$0.key] == nil }) { $1 } }
         return others
-    }
-
-    /// Notes the mark that was written with a commit, which the store knows nothing of.
-    mutating func noteMark(at revision: Int64) {
-        guard revision >= self.revision else { return }
-        entries[keys.mark] = Entry(modRevision: revision)
     }
 
     // MARK: What the store is told
@@ -168,18 +177,35 @@ struct Mirror: Sendable {
 
     private mutating func finish(_ changes: [String: PropertyListValue?], at revision: Int64) {
         self.revision = revision
+        if !tombstones.isEmpty { tombstones = tombstones.filter { $0.value > revision } }
         if !changes.isEmpty { pending.append(Batch(revision: revision, changes: changes)) }
     }
 
+    /// The revision of what is known of a key; zero if nothing is.
+    private func knownRevision(of key: Data) -> Int64 { entries[key]?.modRevision ?? tombstones[key] ?? 0 }
+
+    private func isNews(_ keyValue: KeyValue) -> Bool { keyValue.modRevision.value > knownRevision(of: keyValue.key) }
+
+    /// Takes a key and its value unless something newer is known of the key.
     private mutating func take(_ keyValue: KeyValue, _ changes: inout [String: PropertyListValue?]) {
+        guard isNews(keyValue) else { return }
         let name = keys.name(of: keyValue.key)
-        var value: PropertyListValue?
-        if name != nil || keyValue.key != keys.mark {
-            value = name == nil ? nil : read(keyValue)
-            if value == nil { reportUnreadable(keyValue.key) }
-        }
+        let value = name == nil ? nil : read(keyValue)
+        if value == nil { reportUnreadable(keyValue.key) }
         entries[keyValue.key] = Entry(modRevision: keyValue.modRevision.value, value: value)
+        tombstones[keyValue.key] = nil
         if let name { set(value, for: name, &changes) }
+    }
+
+    /// Removes what was no key at a revision, but for what the store itself put later.
+    private mutating func removeAll(
+        except present: Set<Data>,
+        at revision: Int64,
+        _ changes: inout [String: PropertyListValue?]
+    ) {
+        for (key, entry) in entries where entry.modRevision <= revision && !present.contains(key) {
+            remove(key, &changes)
+        }
     }
 
     private mutating func remove(_ key: Data, _ changes: inout [String: PropertyListValue?]) {

@@ -74,6 +74,9 @@ package final class EtcdNode: Sendable {
         running.withLock { $0.map { Glibc.kill($0.server, signal) == 0 } ?? false }
     }
 
+    /// Its process; nil if it doesn't run.
+    package var process: Int32? { running.withLock { $0?.server } }
+
     /// What it has logged.
     package var log: String {
         (try? String(contentsOf: URL(filePath: folder.path("\(name).log")), encoding: .utf8)) ?? ""

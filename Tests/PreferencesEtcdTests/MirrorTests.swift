@@ -63,14 +63,62 @@ struct MirrorTests {
         #expect(told == ["b": nil, "c": 3, "d": 4])
     }
 
-    /// A write of one's own was stored at a revision of which it is not known what others removed before.
     @Test
-    mutating func allThatIsReadCountsAtTheMirrorsOwnRevisionToo() {
-        _ = mirror.commit(["c": 3], at: 12)
-        let isTaken = mirror.replace(with: [put("a", "1", 3), put("c", "3", 12)], at: 12)
-        #expect(isTaken && mirror.values == ["a": 1, "c": 3])
-        let isOlderTaken = mirror.replace(with: [], at: 11)
-        #expect(!isOlderTaken && mirror.values == ["a": 1, "c": 3])
+    mutating func allThatIsReadReplacesWhatIsOlderAndKeepsTheStoresOwnNewerWrites() {
+        _ = mirror.commit(["c": 3, "a": nil], at: 14)
+        let isTaken = mirror.replace(with: [put("a", "1", 3), put("d", "4", 12)], at: 13)
+        #expect(isTaken && mirror.values == ["c": 3, "d": 4])
+        let told = mirror.drain()
+        #expect(told == ["b": nil, "d": 4])
+        let isOlderTaken = mirror.replace(with: [], at: 12)
+        #expect(!isOlderTaken && mirror.values == ["c": 3, "d": 4])
+        let isNewerTaken = mirror.replace(with: [put("a", "5", 15)], at: 16)
+        #expect(isNewerTaken && mirror.values == ["a": 5])
+    }
+
+    // MARK: Own writes ahead of the watch
+
+    /// An event that is older than the store's own write of the name comes after the answer to that write.
+    @Test
+    mutating func eventThatIsOlderThanTheStoresOwnWriteIsSkippedForItsName() {
+        _ = mirror.commit(["a": 7], at: 14)
+        #expect(mirror.revision == 10 && mirror.newest == 14)
+        mirror.take([event("a", "6", 12), event("c", "3", 12)])
+        #expect(mirror.values == ["a": 7, "b": 2, "c": 3] && mirror.revision == 12)
+        let told = mirror.drain()
+        #expect(told == ["c": 3])
+        #expect(mirror.entries[keys.key(of: "a")]?.modRevision == 14)
+    }
+
+    @Test
+    mutating func eventThatIsOlderThanTheStoresOwnRemovalBringsNothingBack() {
+        _ = mirror.commit(["a": nil], at: 14)
+        mirror.take([event("a", "6", 12)])
+        let isDeltaTaken = mirror.take(RangeResponse(kvs: [put("a", "6", 13)], count: 1), at: 13)
+        #expect(isDeltaTaken && mirror.values == ["b": 2])
+        let told = mirror.drain()
+        #expect(told.isEmpty)
+        mirror.take([removal("a", 14)])
+        mirror.take([event("a", "8", 15)])
+        #expect(mirror.values == ["a": 8, "b": 2])
+    }
+
+    @Test
+    mutating func nameThatTheStorePutsAgainAfterItsRemovalIsKnownByThePut() {
+        _ = mirror.commit(["a": nil], at: 12)
+        _ = mirror.commit(["a": 9], at: 14)
+        for revision in [removal("a", 12), event("a", "9", 14)].revisions { mirror.take(revision) }
+        #expect(mirror.values == ["a": 9, "b": 2] && mirror.revision == 14)
+        let told = mirror.drain()
+        #expect(told.isEmpty)
+    }
+
+    @Test
+    mutating func removalThatIsOlderThanTheStoresOwnPutIsSkipped() {
+        _ = mirror.commit(["b": 7], at: 14)
+        mirror.take([removal("b", 12)])
+        mirror.take(RangeResponse(kvs: [], count: 1), keeping: [keys.key(of: "a")], at: 13)
+        #expect(mirror.values == ["a": 1, "b": 7])
     }
 
     @Test
@@ -127,28 +175,41 @@ struct MirrorTests {
         mirror.take([event("b", "7", 12), removal("a", 12)])
         let told = mirror.drain()
         #expect(told.isEmpty)
-        #expect(mirror.modRevision(of: "b") == 12)
+        #expect(mirror.entries[keys.key(of: "b")]?.modRevision == 12)
     }
 
     @Test
     mutating func unreadableValueIsReportedAndCountsAsAbsent() {
         mirror.take([event("a", "{broken", 11)])
-        mirror.take([WatchEvent(kv: KeyValue(key: keys.start + [0xFF], modRevision: 12))])
+        mirror.take([WatchEvent(kv: KeyValue(key: keys.start + [0xFE], modRevision: 12))])
         #expect(mirror.values == ["b": 2])
         let problems = mirror.takeProblems() + mirror.takeProblems()
         #expect(problems.map(\.code) == [.damaged, .damaged])
     }
 
     @Test
-    mutating func markIsNoValue() {
-        mirror.take([WatchEvent(kv: KeyValue(key: keys.mark, value: Data("\"x\"".utf8), modRevision: 11))])
-        let told = mirror.drain()
-        #expect(told.isEmpty)
-        let problems = mirror.takeProblems()
-        #expect(problems.isEmpty)
-        #expect(!mirror.isBehind(RangeResponse(kvs: [KeyValue(key: keys.mark, modRevision: 11)], count: 3)))
-        #expect(mirror.isBehind(RangeResponse(kvs: [KeyValue(key: keys.mark, modRevision: 12)], count: 3)))
-        #expect(mirror.isBehind(RangeResponse(kvs: [KeyValue(key: keys.mark, modRevision: 11)], count: 2)))
+    mutating func memberIsAheadByItsMarkOrByItsCount() {
+        #expect(!mirror.isBehind(mark: 10, count: 2, at: 10))
+        #expect(mirror.isBehind(mark: 11, count: 2, at: 11))
+        #expect(mirror.isBehind(mark: 5, count: 3, at: 12))
+        #expect(!mirror.isBehind(mark: 5, count: nil, at: 12))
+        _ = mirror.commit(["c": 3], at: 14)
+        #expect(
+            !mirror.isBehind(mark: 13, count: 2, at: 13),
+            "what was read before the store's last write tells nothing"
+        )
+        #expect(!mirror.isBehind(mark: 14, count: 3, at: 14))
+    }
+
+    @Test
+    func markAndFenceLieOutsideOfTheNames() {
+        let (start, end) = keys.names
+        #expect(keys.mark.lexicographicallyPrecedes(start))
+        #expect(!keys.fence.lexicographicallyPrecedes(end) && keys.fence.lexicographicallyPrecedes(keys.end))
+        for name in ["\0", "a", "\u{10FFFF}"] {
+            let key = keys.key(of: name)
+            #expect(!key.lexicographicallyPrecedes(start) && key.lexicographicallyPrecedes(end))
+        }
     }
 
     // MARK: Transactions
@@ -163,36 +224,55 @@ struct MirrorTests {
     }
 
     @Test
-    func everyNameOfAWriteIsComparedAndAnAbsentOneIsAtRevisionZero() throws {
+    func everyNameOfAWriteIsComparedAndAnAbsentOneWithTheMarkToo() throws {
         let condition = PreferenceCondition(values: ["b": 2])
-        let request = try builder(["a": 4, "new": 1], if: condition).request(isRepeated: false)
-        #expect(
-            Set(request.compare) == [
-                Comparison(key: keys.key(of: "a"), modRevision: 3), Comparison(key: keys.key(of: "b"), modRevision: 5),
-                Comparison(key: keys.key(of: "new"), modRevision: 0),
-            ]
-        )
+        let known = [
+            Comparison(key: keys.key(of: "a"), modRevision: 3), Comparison(key: keys.key(of: "b"), modRevision: 5),
+        ]
+        let request = try builder(["a": 4], if: condition).request(isRepeated: false)
+        #expect(Set(request.compare) == Set(known))
+        let adding = try builder(["a": 4, "new": 1], if: condition).request(isRepeated: false)
+        let absent = [
+            Comparison(key: keys.key(of: "new"), modRevision: 0),
+            Comparison(key: keys.mark, result: .less, modRevision: 11),
+        ]
+        #expect(Set(adding.compare) == Set(known + absent))
+    }
+
+    /// The mark was put by the store's own last write, and a range may hold what others put before that.
+    @Test
+    mutating func markIsComparedWithTheStoresOwnLastWriteAndARangeWithWhatIsKnownOfAll() throws {
+        _ = mirror.commit(["a": 4], at: 14)
+        let condition = PreferenceCondition(values: [:], isComplete: true)
+        let request = try builder(["new": 1], if: condition).request(isRepeated: false)
+        let (start, end) = keys.names
+        #expect(request.compare.contains(Comparison(key: keys.mark, result: .less, modRevision: 15)))
+        #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
+        #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 14)))
     }
 
     @Test
     func completeConditionComparesAllKeysAndThatThereIsNoOther() throws {
         let condition = PreferenceCondition(values: [:], isComplete: true)
         let request = try builder(["new": 1], if: condition).request(isRepeated: false)
-        #expect(
-            request.compare.contains(Comparison(key: keys.start, rangeEnd: keys.end, result: .less, modRevision: 11))
-        )
+        let (start, end) = keys.names
+        #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
         #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 3)))
     }
 
     @Test
-    func plainSetCarriesNoMarkAndAConditionalOrARemovalDoes() throws {
-        #expect(try builder(["a": 4]).mark == nil)
-        #expect(try builder(["a": 4], if: PreferenceCondition(values: ["a": 1])).mark != nil)
-        #expect(try builder(["a": nil]).mark != nil)
+    func successReadsNothing() throws {
+        let request = try builder(["a": 4, "b": nil]).request(isRepeated: true)
+        #expect(
+            request.success.allSatisfy { operation in
+                if case .range = operation { return false }
+                return true
+            }
+        )
     }
 
     @Test
-    func onlyARepeatedRequestMarksItsFailure() throws {
+    func onlyARepeatedRequestPutsAFence() throws {
         let builder = try builder(["a": 4])
         #expect(builder.request(isRepeated: false).failure.count == 1)
         #expect(builder.request(isRepeated: true).failure.count == 2)
@@ -202,7 +282,7 @@ struct MirrorTests {
     func manyWritesArePackedAndTooManyAreRefused() throws {
         let many = Dictionary(uniqueKeysWithValues: (0..<3000).map { ("n\($0)", PropertyListValue?.some(1)) })
         let request = try builder(many).request(isRepeated: false)
-        #expect(request.compare.count == 1)
+        #expect(request.compare.count == 2)
         #expect(request.success.count < 128)
         let tooMany = Dictionary(uniqueKeysWithValues: (0..<5000).map { ("n\($0)", PropertyListValue?.some(1)) })
         let error = #expect(throws: PreferencesError.self) { try builder(tooMany) }
@@ -219,13 +299,6 @@ struct MirrorTests {
         let own = [event("a", "4", 12), WatchEvent(kv: KeyValue(key: keys.mark, value: mark.data, modRevision: 12))]
         #expect(History.revision(of: builder, in: another) == nil)
         #expect(History.revision(of: builder, in: another + own) == 12)
-    }
-
-    @Test
-    func plainSetIsFoundByAnEqualOne() throws {
-        let builder = try builder(["a": 4, "b": 5])
-        #expect(History.revision(of: builder, in: [event("a", "4", 11), event("b", "5", 12)]) == nil)
-        #expect(History.revision(of: builder, in: [event("a", "4", 13), event("b", "5", 13)]) == 13)
     }
 
     // MARK: The queue

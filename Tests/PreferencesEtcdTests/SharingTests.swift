@@ -176,5 +176,36 @@ struct SharingTests {
         #expect(isTaken)
         #expect(try PreferenceStore.etcd(suite, configuration).contents.isEmpty)
     }
+
+    /// A copy of a request that the network held back comes after somebody removed what it had put.
+    @Test(arguments: [false, true])
+    func requestThatComesLateBringsNoRemovedNameBack(isRemovedByItsWriter: Bool) throws {
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        try store.write(1, for: "job")
+        let remover = isRemovedByItsWriter ? store : try PreferenceStore.etcd(suite, configuration)
+        try remover.write(nil, for: "job")
+        try transport.repeatWrite(1)
+        #expect(try cluster.control("get", "tests/\(suite)/job").isEmpty)
+        try store.write(2, for: "job")
+        #expect(try PreferenceStore.etcd(suite, configuration).contents == ["job": 2])
+    }
+
+    /// The watch of one store is slower than its own writes.
+    @Test
+    func whatOthersChangedBeforeAnOwnSetIsToldAfterItAndOverwritesNothing() async throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        let other = try PreferenceStore.etcd(suite, configuration)
+        for round in 1...50 {
+            try other.transaction { transaction in
+                transaction["a"] = .integer(Int64(round))
+                transaction["b"] = .integer(Int64(round))
+            }
+            try store.write(.integer(Int64(-round)), for: "b")
+            #expect(store["b"] == .integer(Int64(-round)))
+        }
+        try await eventually("it shows \(store.contents)") { store.contents == ["a": 50, "b": -50] }
+        try await eventually("the other shows \(other.contents)") { other.contents == ["a": 50, "b": -50] }
+    }
 }
 #endif

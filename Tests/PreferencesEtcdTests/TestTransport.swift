@@ -25,7 +25,7 @@ final class TestTransport: Transport {
         var isCut = false
         var streams: [@Sendable (StreamPart) -> Void] = []
         var open: [any TransportStream] = []
-        var writes = 0
+        var writes: [GatewayRequest] = []
     }
 
     private let transport: HTTPTransport
@@ -48,15 +48,23 @@ final class TestTransport: Transport {
         for stream in streams { stream(.end(.unreachable("cut"))) }
     }
 
+    /// Delivers a write again, as a network does that holds a copy back.
+    func repeatWrite(_ number: Int) throws {
+        _ = try transport.send(state.withLock { $0.writes[number - 1] }, timeout: .seconds(5))
+    }
+
     func mend() { state.withLock { $0.isCut = false } }
 
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
+        let text = String(decoding: request.body, as: UTF8.self)
+        // Others ask for the mark, or whether something is as it was.
+        let isWrite = text.contains("request_put") || text.contains("request_delete_range")
         let (isCut, number) = state.withLock { state in
-            if request.path == "/v3/kv/txn" { state.writes += 1 }
-            return (state.isCut, state.writes)
+            if isWrite { state.writes.append(request) }
+            return (state.isCut, state.writes.count)
         }
         if isCut { throw .unconnected("cut") }
-        switch request.path == "/v3/kv/txn" ? fault(number) : nil {
+        switch isWrite ? fault(number) : nil {
         case .refusal: throw .refused(code: 8, message: "etcdserver: mvcc: database space exceeded")
         case .lostRequest: throw .unreachable("lost on the way there")
         case .lostAnswer:

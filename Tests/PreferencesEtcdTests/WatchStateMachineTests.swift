@@ -52,7 +52,7 @@ struct WatchStateMachineTests {
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
         expect(&machine, .waiting, gives: [])
         expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
-        expect(&machine, .waiting, gives: [.probe])
+        expect(&machine, .waiting, gives: [.probe(isCounting: false)])
         expect(&machine, .waiting, gives: [])
         expect(&machine, .probed(.success(false)), gives: [])
         #expect(machine.patience == .seconds(10))
@@ -65,7 +65,7 @@ struct WatchStateMachineTests {
         expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
         expect(&machine, .ended(lost), gives: [.becameDisconnected(lost), .leaveEndpoint])
         expect(&machine, Self.response(11), gives: [])
-        expect(&machine, .silence, gives: [.open(from: 11)])
+        expect(&machine, .silence(since: .zero), gives: [.open(from: 11)])
     }
 
     @Test
@@ -73,7 +73,7 @@ struct WatchStateMachineTests {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: nil), gives: [.reread])
         expect(&machine, .reread(.failure(lost)), gives: [.becameDisconnected(lost), .leaveEndpoint])
-        expect(&machine, .silence, gives: [.reread])
+        expect(&machine, .silence(since: .zero), gives: [.reread])
         expect(&machine, .reread(.success(7)), gives: [.open(from: 8)])
     }
 
@@ -82,7 +82,7 @@ struct WatchStateMachineTests {
         var machine = Self.watching()
         expect(&machine, Self.response(12, 15), gives: [.take([Self.event(12), Self.event(15)])])
         expect(&machine, .ended(lost), gives: [.becameDisconnected(lost), .leaveEndpoint])
-        expect(&machine, .silence, gives: [.open(from: 16)])
+        expect(&machine, .silence(since: .zero), gives: [.open(from: 16)])
     }
 
     @Test
@@ -100,7 +100,7 @@ struct WatchStateMachineTests {
         for _ in 0..<7 {
             _ = machine.handle(.ended(lost))
             pauses.append(machine.patience)
-            _ = machine.handle(.silence)
+            _ = machine.handle(.silence(since: .zero))
         }
         #expect(pauses == [50, 100, 200, 400, 800, 1000, 1000].map { .milliseconds($0) })
         _ = machine.handle(.response(WatchResponse(created: true)))
@@ -126,7 +126,7 @@ struct WatchStateMachineTests {
     @Test
     func silentWatchIsProbedAndGoesOnWhereNothingWasMissed() {
         var machine = Self.watching()
-        expect(&machine, .silence, gives: [.probe])
+        expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(false)), gives: [])
         #expect(machine.patience == .seconds(10))
     }
@@ -134,16 +134,16 @@ struct WatchStateMachineTests {
     @Test
     func silentWatchThatMissedSomethingIsOpenedAgainAndThenNoLongerTrusted() {
         var machine = Self.watching()
-        expect(&machine, .silence, gives: [.probe])
+        expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(true)), gives: [])
         #expect(machine.patience == .seconds(1))
-        expect(&machine, .silence, gives: [.probe])
+        expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
         let reopening = machine.handle(.probed(.success(true)))
         #expect(reopening.last == .open(from: 11))
         _ = machine.handle(.response(WatchResponse(created: true)))
-        expect(&machine, .silence, gives: [.probe])
+        expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(true)), gives: [])
-        expect(&machine, .silence, gives: [.probe])
+        expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
         let rereading = machine.handle(.probed(.success(true)))
         #expect(rereading.last == .reread)
     }
@@ -151,7 +151,7 @@ struct WatchStateMachineTests {
     @Test
     func whatWasOnItsWayEndsTheDoubt() {
         var machine = Self.watching()
-        _ = machine.handle(.silence)
+        _ = machine.handle(.silence(since: .zero))
         _ = machine.handle(.probed(.success(true)))
         expect(&machine, Self.response(12), gives: [.take([Self.event(12)])])
         #expect(machine.patience == .seconds(10))
@@ -160,17 +160,17 @@ struct WatchStateMachineTests {
     @Test
     func memberThatDoesNotAnswerTheProbeIsLeft() {
         var machine = Self.watching()
-        _ = machine.handle(.silence)
+        _ = machine.handle(.silence(since: .zero))
         expect(&machine, .probed(.failure(lost)), gives: [.close, .becameDisconnected(lost), .leaveEndpoint])
-        expect(&machine, .silence, gives: [.open(from: 11)])
+        expect(&machine, .silence(since: .zero), gives: [.open(from: 11)])
     }
 
     @Test
     func watchThatIsNotOpenedInTimeIsLeft() {
         var machine = Self.machine()
-        let leaving = machine.handle(.silence)
+        let leaving = machine.handle(.silence(since: .zero))
         #expect(leaving.first == .close)
-        expect(&machine, .silence, gives: [.open(from: 11)])
+        expect(&machine, .silence(since: .zero), gives: [.open(from: 11)])
     }
 
     @Test
@@ -190,9 +190,24 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func mirrorThatIsNotCurrentIsReadAnew() {
+    func oneProbeOfThirtyCountsTheNames() {
         var machine = Self.watching()
-        expect(&machine, .lost, gives: [.close, .reread])
+        let counts = (1...60).map { _ in
+            let actions = machine.handle(.silence(since: .zero))
+            _ = machine.handle(.probed(.success(false)))
+            return actions == [.probe(isCounting: true)]
+        }
+        #expect(counts == (1...60).map { $0.isMultiple(of: 30) })
+    }
+
+    @Test
+    func streamThatIsSilentForLongerThanEtcdEverIsIsReplacedWithoutADisconnection() {
+        var machine = Self.watching()
+        expect(&machine, .silence(since: .seconds(900)), gives: [.probe(isCounting: false)])
+        expect(&machine, .probed(.success(false)), gives: [])
+        expect(&machine, .silence(since: .seconds(901)), gives: [.close, .open(from: 11)])
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
+        expect(&machine, .silence(since: .seconds(10)), gives: [.probe(isCounting: false)])
     }
 
     // MARK: Another connection

@@ -2,7 +2,7 @@
 import EtcdTestSupport
 import Glibc
 
-// etcd-torture increments [count], fire [count [seed]] and fleet [changes] [--names N]…; `worker …` is for themselves.
+// etcd-torture increments [count], fire [count [seed]], fleet [changes] [--names N]… and cost; `worker …` is for themselves.
 @main
 enum EtcdTorture {
     static func main() async {
@@ -17,9 +17,10 @@ enum EtcdTorture {
                 let seed = arguments.dropFirst(2).first.flatMap { UInt64($0) }
                 exit(try await Fire.run(count ?? 10_000, seed: seed))
             case "fleet": exit(try await Fleet.run(Array(arguments.dropFirst())))
+            case "cost": exit(try await SuiteCost.run())
             case "worker": exit(try await Worker.run(Array(arguments.dropFirst())))
             default:
-                print("usage: etcd-torture increments [count] | fire [count [seed]] | fleet [changes] [--names N]…")
+                print("usage: etcd-torture increments [count] | fire [count [seed]] | fleet [changes] [--names N]… | cost")
                 exit(2)
             }
         } catch {

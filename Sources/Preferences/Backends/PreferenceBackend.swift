@@ -34,10 +34,12 @@ public protocol PreferenceBackend: Sendable {
 
     /// Stores all of `changes` or nothing; a nil value removes.
     ///
-    /// First takes in what others changed meanwhile and returns it as `outside`. Then, unless `condition` is no longer
-    /// true, stores those changes that differ from what is stored. When it returns, the changes survive the death of
-    /// the process. An error means that nothing was stored (but see `PreferencesError.Code.outcomeUnknown`); outside
-    /// changes learned before it are returned by the next call of `refresh` or `apply`.
+    /// Stores those changes that differ from what is stored, unless `condition` is not true of it. Returns as `outside` what
+    /// others changed before, at least under the names of `changes` and of the condition; the rest may be returned by
+    /// `refresh` after a later `host.changed()`, but nothing that is older than these changes under their names. When it
+    /// returns, the changes survive the death of the process. An error means that nothing was stored (but see
+    /// `PreferencesError.Code.outcomeUnknown`); outside changes learned before it are returned by the next call of
+    /// `refresh` or `apply`.
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition

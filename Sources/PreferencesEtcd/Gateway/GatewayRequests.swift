@@ -14,18 +14,15 @@ struct RangeRequest: Encodable, Sendable {
     var minimumModRevision: GatewayInteger?
     /// As of this revision and not of now.
     var revision: GatewayInteger?
-    var limit: GatewayInteger?
     var keysOnly: Bool?
-    var sortOrder: String?
-    var sortTarget: String?
+    var countOnly: Bool?
 
     enum CodingKeys: String, CodingKey {
-        case key, revision, limit
+        case key, revision
         case rangeEnd = "range_end"
         case minimumModRevision = "min_mod_revision"
         case keysOnly = "keys_only"
-        case sortOrder = "sort_order"
-        case sortTarget = "sort_target"
+        case countOnly = "count_only"
     }
 }
 

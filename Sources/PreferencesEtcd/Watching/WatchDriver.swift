@@ -13,6 +13,8 @@ final class WatchDriver: Sendable {
         var streamCount = 0
         /// Since when the watch should be on a new connection to its member.
         var renewal: ContinuousClock.Instant?
+        /// When the one in use was opened or last said anything.
+        var lastWord = ContinuousClock.now
         var isStopped = false
         var isStarted = false
     }
@@ -21,7 +23,7 @@ final class WatchDriver: Sendable {
     protocol Delegate: AnyObject, Sendable {
         func take(_ events: [WatchEvent])
         func reread() -> Result<Int64, GatewayFailure>
-        func probe(_ endpoint: String) -> Result<Bool, GatewayFailure>
+        func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure>
         func becameConnected(to endpoint: String)
         func becameDisconnected(_ failure: GatewayFailure)
     }
@@ -56,9 +58,6 @@ final class WatchDriver: Sendable {
             throw PreferencesError(.unavailable, "the system has no thread left to watch etcd with; end some")
         }
     }
-
-    /// Has everything be read anew.
-    func readAnew() { inbox.signal { $0.inputs.append((.lost, nil)) } }
 
     /// Has the member be asked now that watches, which sends what waits.
     func probeNow() { inbox.signal { $0.inputs.append((.waiting, nil)) } }
@@ -126,8 +125,8 @@ final class WatchDriver: Sendable {
         case .take(let events):
             client.record(.told(events.count))
             delegate.take(events)
-        case .probe:
-            let result = delegate.probe(watch.used.endpoint)
+        case .probe(let isCounting):
+            let result = delegate.probe(watch.used.endpoint, isCounting: isCounting)
             client.record(.probed(result))
             return .probed(result)
         case .reread: return .reread(delegate.reread())
@@ -150,11 +149,13 @@ final class WatchDriver: Sendable {
         let number = inbox.withLock { inbox in
             inbox.streamCount += 1
             inbox[keyPath: role] = inbox.streamCount
+            if role == \.stream { inbox.lastWord = .now }
             return inbox.streamCount
         }
         do throws(GatewayFailure) {
             watch.token = try client.token(from: endpoint, within: attemptTimeout)
-            let create = WatchRequest.Create(key: keys.start, rangeEnd: keys.end, startRevision: revision)
+            let (start, end) = keys.names
+            let create = WatchRequest.Create(key: start, rangeEnd: end, startRevision: revision)
             let request = GatewayRequest(
                 endpoint: endpoint,
                 path: "/v3/watch",
@@ -181,7 +182,10 @@ final class WatchDriver: Sendable {
     }
 
     private func useOther(_ watch: inout Watches) {
-        inbox.withLock { $0.stream = exchange(&$0.other, with: nil) }
+        inbox.withLock { inbox in
+            inbox.stream = exchange(&inbox.other, with: nil)
+            inbox.lastWord = .now
+        }
         watch.used.stream?.cancel()
         watch.used = exchange(&watch.other, with: OpenWatch())
         watch.otherEnd = nil
@@ -199,7 +203,9 @@ final class WatchDriver: Sendable {
     private func receive(_ part: StreamPart, from stream: Int) {
         let input = Self.input(of: part)
         inbox.signal { inbox in
-            if inbox.stream == stream || inbox.other == stream { inbox.inputs.append((input, stream)) }
+            guard inbox.stream == stream || inbox.other == stream else { return }
+            if inbox.stream == stream { inbox.lastWord = .now }
+            inbox.inputs.append((input, stream))
         }
     }
 
@@ -219,8 +225,8 @@ final class WatchDriver: Sendable {
 
     /// Waits for what happens next; nil at the end.
     private func next(_ machine: WatchStateMachine, _ watch: Watches) -> WatchStateMachine.Input? {
-        var timers: [(end: ContinuousClock.Instant, input: WatchStateMachine.Input)] = []
-        if let patience = machine.patience { timers.append((.now + patience, .silence)) }
+        var timers: [(end: ContinuousClock.Instant, input: WatchStateMachine.Input?)] = []
+        if let patience = machine.patience { timers.append((.now + patience, nil)) }
         if let end = watch.otherEnd { timers.append((end, .moved(false))) }
         if machine.mayMove, let end = watch.rebalanceAt { timers.append((end, .move)) }
         return inbox.wait { inbox in
@@ -236,7 +242,8 @@ final class WatchDriver: Sendable {
             if machine.mayMove, inbox.renewal != nil { return .done(.move) }
             guard let first = timers.min(by: { $0.end < $1.end }) else { return .until(nil) }
             let rest = first.end - .now
-            return rest > .zero ? .until(rest) : .done(first.input)
+            guard rest <= .zero else { return .until(rest) }
+            return .done(first.input ?? .silence(since: .now - inbox.lastWord))
         }
     }
 

@@ -14,10 +14,7 @@ extension EtcdBackend {
                 let outcome = try send(write, isQueued: false)
                 return PreferenceBackendCommit(outside: visible(outcome.outside), isStored: outcome.isStored)
             } catch {
-                guard configuration.offlineWrites == .queueing, error.isPassing else {
-                    if !error.isPassing { takeOutside() }
-                    throw error.error
-                }
+                guard configuration.offlineWrites == .queueing, error.isPassing else { throw error.error }
                 var write = write
                 write.inDoubt = error.inDoubt
                 return enqueue(write)
@@ -99,38 +96,38 @@ extension EtcdBackend {
     }
 
     private enum Plan {
-        case refused
-        case unchanged
+        /// The condition is not true of the mirror, as the request of comparisons confirms.
+        case refused(TransactionBuilder)
+        /// The mirror holds the values already, as the request of comparisons confirms.
+        case unchanged(TransactionBuilder)
         case send(TransactionBuilder)
     }
 
     /// Stores a write, or finds that its condition is not true of what is stored.
     ///
-    /// Of one that was queued what others changed is left to be told; there is no answer to tell it with.
+    /// Of one that was queued what others changed stays pending; there is no answer to return it with.
     private func send(_ write: WriteQueue.Write, isQueued: Bool) throws(WriteFailure) -> Outcome {
         let end = ContinuousClock.now + configuration.timeout
         var inDoubt = write.inDoubt
-        var isCurrent = false
+        var isCurrent = try readFirst()
         repeat {
             if let builder = inDoubt {
                 inDoubt = nil
                 if let stored = try send(builder, isRepeated: true, until: end) {
-                    return commit(builder, of: write, at: stored, isQueued: isQueued)
+                    return commit(builder, at: stored, isQueued: isQueued)
                 }
                 isCurrent = true
             }
             switch try plan(write) {
             case .send(let builder):
                 if let stored = try send(builder, isRepeated: false, until: end) {
-                    return commit(builder, of: write, at: stored, isQueued: isQueued)
+                    return commit(builder, at: stored, isQueued: isQueued)
                 }
-                isCurrent = true
-            case .refused where !isCurrent, .unchanged where !isCurrent:
-                try catchUp(until: end)
-                isCurrent = true
-            case .refused:
+            case .refused(let builder):
+                if !isCurrent, try !confirm(builder, until: end) { break }
                 return Outcome(outside: isQueued ? [:] : mirror.withLock { $0.drain() }, isStored: false)
-            case .unchanged:
+            case .unchanged(let builder):
+                if !isCurrent, try !confirm(builder, until: end) { break }
                 // Of what the watch took in since, the store must not think that its own value came later.
                 let outside = mirror.withLock { mirror -> [String: PropertyListValue?]? in
                     guard write.isStored(in: mirror.values) else { return nil }
@@ -138,6 +135,8 @@ extension EtcdBackend {
                 }
                 if let outside { return Outcome(outside: outside, isStored: true) }
             }
+            // A comparison failed, and the answer told what is stored.
+            isCurrent = true
         } while ContinuousClock.now < end
         throw WriteFailure(
             error: PreferencesError(.conflict, "others kept changing the same names for too long; nothing was changed")
@@ -146,23 +145,51 @@ extension EtcdBackend {
 
     private func plan(_ write: WriteQueue.Write) throws(WriteFailure) -> Plan {
         let mirror = mirror.withLock { $0 }
-        guard write.condition.holds(for: mirror.values) else { return .refused }
-        guard !write.isStored(in: mirror.values) else { return .unchanged }
-        let changes = write.changes.filter { mirror.values[$0.key] != $0.value }
-        do throws(PreferencesError) {
-            return .send(
-                try TransactionBuilder(
+        func builder(
+            _ changes: [String: PropertyListValue?],
+            among names: some Sequence<String>,
+            if condition: PreferenceCondition,
+            mark: WriteMark?
+        ) throws(WriteFailure) -> TransactionBuilder {
+            do throws(PreferencesError) {
+                return try TransactionBuilder(
                     changes,
-                    among: write.changes.keys,
-                    if: write.condition,
+                    among: names,
+                    if: condition,
                     on: mirror,
-                    mark: WriteMark(),
+                    mark: mark,
                     limit: configuration.maximumOperations
                 )
-            )
-        } catch {
-            throw WriteFailure(error: error)
+            } catch {
+                throw WriteFailure(error: error)
+            }
         }
+        // One name whose value breaks the condition tells that as well as all.
+        if let name = write.condition.firstBroken(in: mirror.values) {
+            return .refused(try builder([:], among: [name], if: .none, mark: nil))
+        }
+        let names = write.changes.keys
+        if write.isStored(in: mirror.values) {
+            return .unchanged(try builder([:], among: names, if: write.condition, mark: nil))
+        }
+        let changes = write.changes.filter { mirror.values[$0.key] != $0.value }
+        return .send(try builder(changes, among: names, if: write.condition, mark: WriteMark()))
+    }
+
+    /// Returns whether the keys of a request that changes nothing are as the mirror has them.
+    private func confirm(
+        _ builder: TransactionBuilder,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) -> Bool {
+        let response: TransactionResponse
+        do throws(GatewayClient.Failure) {
+            response = try client.call("/v3/kv/txn", within: end - .now) { _ in builder.request(isRepeated: false) }
+        } catch {
+            throw WriteFailure(error: PreferencesError(error.reason), isPassing: error.reason.isPassing)
+        }
+        guard response.succeeded != true else { return true }
+        try takeOutside(response)
+        return false
     }
 
     /// Sends a request until it is answered; gives the revision where it is stored, or nil where somebody else was faster.
@@ -182,25 +209,21 @@ extension EtcdBackend {
             throw failure(error, builder, isInDoubt: isInDoubt)
         }
         let revision = response.header?.revision.value ?? 0
-        let delta = response.responses?.first?.range ?? RangeResponse()
-        if response.succeeded == true {
-            // What it was built on was the state just before.
-            takeOrReadLater(delta, at: revision - 1)
-            return revision
-        }
-        takeOrReadLater(delta, at: revision)
+        guard response.succeeded != true else { return revision }
         guard isInDoubt else {
             client.record(.conflict)
+            try takeOutside(response)
             return nil
         }
-        // The repeated request has put it there, with nothing else.
-        mirror.withLock { $0.noteMark(at: revision) }
+        // The repeated request has put the fence at this revision, the end of the history.
         do throws(GatewayFailure) {
             let history = History(of: builder, through: revision, client, configuration)
-            return try history.find(until: end)
+            if let stored = try history.find(until: end) { return stored }
         } catch {
             throw WriteFailure(error: PreferencesError(inDoubt: error), isPassing: error.isPassing, inDoubt: builder)
         }
+        try takeOutside(response)
+        return nil
     }
 
     private func failure(
@@ -218,49 +241,44 @@ extension EtcdBackend {
         )
     }
 
-    private func catchUp(until end: ContinuousClock.Instant) throws(WriteFailure) {
+    /// Reads all if nothing was read yet, since only then the mirror's revisions are those of etcd; returns whether it did.
+    private func readFirst() throws(WriteFailure) -> Bool {
+        guard mirror.withLock({ $0.revision }) == 0 else { return false }
         do throws(GatewayClient.Failure) {
-            let base = mirror.withLock { $0.revision }
-            guard base > 0 else {
-                _ = try readAll()
-                return
-            }
-            let delta: RangeResponse = try client.call("/v3/kv/range", within: end - .now) { _ in
-                RangeRequest.delta(of: keys, since: base)
-            }
-            try take(delta, at: delta.header?.revision.value ?? 0)
+            _ = try readAll()
+            return true
         } catch {
             throw WriteFailure(error: PreferencesError(error.reason), isPassing: error.reason.isPassing)
         }
     }
 
-    /// Takes what others changed before a write that was refused.
-    private func takeOutside() {
-        do throws(WriteFailure) {
-            try catchUp(until: .now + configuration.attemptTimeout)
+    /// Takes what others changed from the answer to a request of which a comparison failed.
+    private func takeOutside(_ response: TransactionResponse) throws(WriteFailure) {
+        let delta = response.responses?.first?.range ?? RangeResponse()
+        do throws(GatewayClient.Failure) {
+            try take(delta, at: response.header?.revision.value ?? 0)
         } catch {
-            // The watch tells it later.
+            throw WriteFailure(error: PreferencesError(error.reason), isPassing: error.reason.isPassing)
         }
     }
 
-    /// What is stored is stored, also where it can't be found out just now what others removed.
-    private func takeOrReadLater(_ delta: RangeResponse, at revision: Int64) {
-        do throws(GatewayClient.Failure) { try take(delta, at: revision) } catch { watch.readAnew() }
-    }
-
-    private func commit(
-        _ builder: TransactionBuilder,
-        of write: WriteQueue.Write,
-        at revision: Int64,
-        isQueued: Bool
-    ) -> Outcome {
+    private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) -> Outcome {
         let outside = mirror.withLock { mirror -> [String: PropertyListValue?] in
-            let outside = mirror.commit(write.changes, at: revision)
-            if builder.mark != nil { mirror.noteMark(at: revision) }
+            let outside = mirror.commit(builder.changes, at: revision)
             guard isQueued else { return outside }
             mirror.tellFirst(outside)
             return [:]
         }
         return Outcome(outside: outside, isStored: true)
+    }
+}
+
+extension PreferenceCondition {
+    /// Returns a name of which the condition is not true, or nil if it holds.
+    fileprivate func firstBroken(in contents: [String: PropertyListValue]) -> String? {
+        if let name = values.first(where: { contents[$0.key] != $0.value })?.key { return name }
+        guard isComplete else { return nil }
+        let noOther = PreferenceCondition(values: [:], isComplete: true, prefix: prefix)
+        return contents.first { values[$0.key] == nil && !noOther.holds(for: [$0.key: $0.value]) }?.key
     }
 }

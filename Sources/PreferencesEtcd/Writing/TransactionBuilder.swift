@@ -8,35 +8,41 @@ internal import Foundation
 
 /// A set of changes as a transaction of etcd, on condition that no key concerned was touched since it was read.
 ///
-/// Each key written is compared, too: so a request that comes late, or twice, can't be stored after a newer write.
+/// Each key written is compared, too, and if one is absent the mark: so a request that comes late, or twice, can't be
+/// stored after a newer write or removal. Without changes it only asks whether the keys are as they were.
 struct TransactionBuilder: Sendable {
     let keys: KeySpace
-    /// The revision of what the changes are based on.
+    /// The revision after which the write is stored, if it is.
     let base: Int64
     /// The changes, without those that change nothing.
     let changes: [String: PropertyListValue?]
-    /// What tells this write from any other; nil for a plain set, which equals any other of the same values.
+    /// The mark that tells this write from any other; nil for a write that puts nothing.
     let mark: WriteMark?
+    /// The revision up to which everything was known.
+    private let revision: Int64
     private let comparisons: [Comparison]
     private let writes: [Operation]
 
-    /// `changes` are those of `names` that change something; all of `names` must be as they were, too.
+    /// Creates a transaction.
     ///
-    /// Throws where a value can't be written, or where etcd would not take so many operations.
+    /// - Parameters:
+    ///   - changes: Those of `names` that change something; all of `names` must be as they were, too.
+    ///   - mark: The mark to put; nil leaves it as it is, which a cluster without space demands of a removal.
+    ///   - limit: The servers' `--max-txn-ops`.
+    /// - Throws: If a value can't be written, or etcd would not take so many operations.
     init(
         _ changes: [String: PropertyListValue?],
         among names: some Sequence<String>,
         if condition: PreferenceCondition,
         on mirror: Mirror,
-        mark: WriteMark,
+        mark: WriteMark?,
         limit: Int
     ) throws(PreferencesError) {
         keys = mirror.keys
-        base = mirror.revision
+        base = mirror.newest
+        revision = mirror.revision
         self.changes = changes
-        // A removal leaves no key that could be compared; see `comparisons`.
-        let isMarked = !condition.values.isEmpty || condition.isComplete || changes.values.contains { $0 == nil }
-        self.mark = isMarked ? mark : nil
+        self.mark = mark
         var writes: [Operation] = []
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             let key = keys.key(of: name)
@@ -47,59 +53,65 @@ struct TransactionBuilder: Sendable {
                 writes.append(.delete(DeleteRequest(key: key)))
             }
         }
-        if isMarked { writes.append(.put(PutRequest(key: keys.mark, value: mark.data))) }
+        if let mark { writes.append(.put(PutRequest(key: keys.mark, value: mark.data))) }
         self.writes = try Self.packed(writes, limit: limit)
         // A transaction inside another may have as many operations as the limit leaves beside the outer one's comparisons.
         let isPacked = writes.count >= limit
-        comparisons = Self.comparisons(names, condition, mirror, limit: isPacked ? limit / 2 : limit)
+        let comparisonLimit = isPacked ? limit / 2 : limit
+        comparisons = Self.comparisons(names, condition, mirror, isWrite: !changes.isEmpty, limit: comparisonLimit)
     }
 
-    /// The request; one that may have been sent before also marks its failure, so that the history has an end.
+    /// Returns the request; one that may have been sent before puts a fence if it fails, so that the history has an end.
     func request(isRepeated: Bool) -> TransactionRequest {
-        let delta = Operation.range(.delta(of: keys, since: base))
+        let delta = Operation.range(.delta(of: keys, since: revision))
+        let fence = Operation.put(PutRequest(key: keys.fence, value: WriteMark.fence))
         return TransactionRequest(
             compare: comparisons,
-            success: [delta] + writes,
-            failure: isRepeated ? [delta, .put(PutRequest(key: keys.mark, value: WriteMark.fence))] : [delta]
+            success: writes,
+            failure: isRepeated && mark != nil ? [delta, fence] : [delta]
         )
     }
 
-    /// Whether the events of one revision are this write, and nobody else's.
+    /// Returns whether the events of one revision are this write.
     func isMade(by events: some Collection<WatchEvent>) -> Bool {
-        guard events.count == changes.count + (mark == nil ? 0 : 1) else { return false }
-        return events.allSatisfy { event in
-            if event.kv.key == keys.mark { return event.kv.value == mark?.data }
-            guard let name = keys.name(of: event.kv.key), let value = changes[name] else { return false }
-            guard let value else { return event.isRemoval }
-            do throws(PreferencesError) {
-                let text = try PreferenceText.text(of: value)
-                return !event.isRemoval && event.kv.value == Data(text.utf8)
-            } catch {
-                return false
-            }
-        }
+        guard let mark else { return false }
+        return events.contains { $0.kv.key == keys.mark && $0.kv.value == mark.data }
     }
 
-    /// Where there are too many to compare each, all keys of the suite together must be as old as the mirror.
+    /// Returns what must hold; if there are too many keys to compare each, all of the suite must be as old as the mirror.
     ///
-    /// That comparison doesn't see what was removed, but whoever removes by this library also puts the mark.
+    /// That comparison doesn't see what was removed, but the mark does.
     private static func comparisons(
         _ names: some Sequence<String>,
         _ condition: PreferenceCondition,
         _ mirror: Mirror,
+        isWrite: Bool,
         limit: Int
     ) -> [Comparison] {
         let keys = mirror.keys
-        let all = Comparison(key: keys.start, rangeEnd: keys.end, result: .less, modRevision: mirror.revision + 1)
         var compared = Set(names.map(keys.key(of:))).union(condition.values.keys.map(keys.key(of:)))
         let (start, end) = keys.range(of: condition.prefix)
         if condition.isComplete {
-            compared.formUnion(mirror.entries.keys.filter { $0 != keys.mark && $0.starts(with: start) })
+            compared.formUnion(mirror.entries.keys.filter { $0.starts(with: keys.key(of: condition.prefix)) })
         }
-        guard compared.count < limit else { return [all] }
-        let each = compared.map { Comparison(key: $0, modRevision: mirror.entries[$0]?.modRevision ?? 0) }
-        let noOther = Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1)
-        return condition.isComplete ? each + [noOther] : each
+        // A range is compared with what is known of all of it, which may be older than the store's own last write.
+        guard compared.count + 2 <= limit else {
+            let (start, end) = keys.names
+            return [
+                Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1),
+                Comparison(key: keys.mark, result: .less, modRevision: mirror.revision + 1),
+            ]
+        }
+        var comparisons = compared.map { Comparison(key: $0, modRevision: mirror.entries[$0]?.modRevision ?? 0) }
+        // A comparison that failed must never hold again, or a request that comes late could be stored after it was given up. An
+        // absent key is as it was after somebody put and removed it; the mark isn't.
+        if isWrite, compared.contains(where: { mirror.entries[$0] == nil }) {
+            comparisons.append(Comparison(key: keys.mark, result: .less, modRevision: mirror.newest + 1))
+        }
+        if condition.isComplete {
+            comparisons.append(Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1))
+        }
+        return comparisons
     }
 
     /// Packs what is too much for one transaction into transactions inside it: etcd limits each, not their sum.
@@ -122,17 +134,19 @@ struct TransactionBuilder: Sendable {
 }
 
 extension RangeRequest {
-    /// All keys of a suite.
-    static func all(of keys: KeySpace) -> RangeRequest { RangeRequest(key: keys.start, rangeEnd: keys.end) }
+    /// All names of a suite.
+    static func all(of keys: KeySpace) -> RangeRequest {
+        RangeRequest(key: keys.names.start, rangeEnd: keys.names.end)
+    }
 
-    /// What was put since a revision, and how many keys there are.
+    /// The names that were put since a revision, and how many there are.
     static func delta(of keys: KeySpace, since revision: Int64) -> RangeRequest {
         var request = all(of: keys)
         request.minimumModRevision = GatewayInteger(revision + 1)
         return request
     }
 
-    /// Which keys there were at a revision.
+    /// The names that there were at a revision.
     static func names(of keys: KeySpace, at revision: Int64) -> RangeRequest {
         var request = all(of: keys)
         request.keysOnly = true
@@ -140,13 +154,10 @@ extension RangeRequest {
         return request
     }
 
-    /// The key that was changed last, and how many there are.
-    static func newest(of keys: KeySpace) -> RangeRequest {
+    /// How many names there are.
+    static func count(of keys: KeySpace) -> RangeRequest {
         var request = all(of: keys)
-        request.keysOnly = true
-        request.limit = 1
-        request.sortOrder = "DESCEND"
-        request.sortTarget = "MOD"
+        request.countOnly = true
         return request
     }
 }

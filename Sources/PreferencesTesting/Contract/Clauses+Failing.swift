@@ -21,7 +21,9 @@ extension PreferenceBackendContract {
                 let second = try trial.open()
                 try first.apply(["a": 2, "removed": 1])
                 try expectFailure(trial, of: second, ["a": 3, "new": 1])
-                let outside = isRefreshing ? try second.refresh() : try second.apply(["absent": nil]).outside
+                var told = isRefreshing ? [] : [try second.apply(["absent": nil]).outside]
+                told += try await second.refresh(within: trial.patience) { second.contents == first.contents }
+                let outside = told.reduce(into: [:]) { $0.merge($1) { $1 } }
                 trial.expect(
                     outside == ["a": 2, "removed": 1],
                     "\(isRefreshing ? "refresh" : "apply") after it returns \(describe(outside))"

@@ -16,9 +16,15 @@ extension PreferenceBackendContract {
                 try await second.refresh(within: trial.patience) { second.contents == first.contents }
             }
         },
-        Clause("apply returns what others changed before, and nothing that is outdated", needs: [.others]) { trial in
+        Clause("apply and refresh return what others changed, and nothing that is outdated", needs: [.others]) {
+            trial in
             let (first, second) = (try trial.open(), try trial.open())
-            try await expectTold(trial, by: first, to: second) { [try second.apply(["own": nil]).outside] }
+            try await expectTold(trial, by: first, to: second) {
+                // What apply need not compare with may come later.
+                let outside = try second.apply(["own": nil]).outside
+                let rest = try await second.refresh(within: trial.patience) { second.contents == first.contents }
+                return [outside] + rest
+            }
         },
         Clause("apply returns what others had stored under the names that it sets", needs: [.others]) { trial in
             let (first, second) = (try trial.open(), try trial.open())

@@ -63,7 +63,7 @@ struct PlantedFaultTests {
     func backendThatDropsOutsideChangesInApplyIsCaught() async {
         await expect(
             .dropsOutsideChangesInApply,
-            breaks: "apply returns what others changed before, and nothing that is outdated"
+            breaks: "apply and refresh return what others changed, and nothing that is outdated"
         )
     }
 
