@@ -37,6 +37,8 @@ public struct PreferencesError: Error, Sendable {
         public static let busy = Code("busy")
         /// The store could not be read or written; nothing changed.
         public static let unavailable = Code("unavailable")
+        /// The server's space is used up; nothing changed.
+        public static let noSpace = Code("noSpace")
         /// The value is set and readable, but may not survive a loss of power.
         public static let notDurable = Code("notDurable")
         /// It can't be told whether the value was stored; read it again.
@@ -137,6 +139,8 @@ extension PreferencesError {
     public static let busy = Code.busy
     /// The code `Code.unavailable`, for `catch PreferencesError.unavailable`.
     public static let unavailable = Code.unavailable
+    /// The code `Code.noSpace`, for `catch PreferencesError.noSpace`.
+    public static let noSpace = Code.noSpace
     /// The code `Code.notDurable`, for `catch PreferencesError.notDurable`.
     public static let notDurable = Code.notDurable
     /// The code `Code.outcomeUnknown`, for `catch PreferencesError.outcomeUnknown`.

@@ -97,10 +97,11 @@ final class EtcdBackend: PreferenceBackend {
         announceChanges()
         let count = queue.withLock { $0.count }
         guard count == 0 else {
+            let status = monitor.status
             throw PreferencesError(
                 .notDurable,
-                "\(count) writes wait until an endpoint of etcd can be reached, and end with the program; wait and flush "
-                    + "again"
+                "\(count) writes wait until etcd can be reached and takes them, and end with the program; wait and flush again",
+                cause: status.refusal ?? status.error
             )
         }
     }

@@ -9,6 +9,8 @@ public struct EtcdStatus: Sendable {
     public internal(set) var error: PreferencesError?
     /// How many writes wait to be sent.
     public internal(set) var waitingWrites = 0
+    /// The reason for which the servers refuse what waits, `noSpace` or `notPermitted`; nil if they don't, or weren't asked.
+    public internal(set) var refusal: PreferencesError?
 
     /// Whether what is read is current; else it is what was stored when the connection was lost.
     public var isConnected: Bool { endpoint != nil }
@@ -68,7 +70,13 @@ public final class EtcdMonitor: Sendable {
         }
     }
 
-    func waits(_ count: Int) { change { $0.waitingWrites = count } }
+    func waits(_ count: Int) {
+        if status.waitingWrites != count { change { $0.waitingWrites = count } }
+    }
+
+    func refuses(_ reason: PreferencesError?) {
+        if status.refusal?.code != reason?.code { change { $0.refusal = reason } }
+    }
 
     func finish() {
         let observers = state.withLock { state in

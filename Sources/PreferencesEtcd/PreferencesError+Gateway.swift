@@ -51,6 +51,12 @@ extension PreferencesError {
                     "the change has more names than etcd takes at once; set maximumOperations to the servers' "
                         + "--max-txn-ops, or raise both; nothing was changed: \(text)"
                 )
+            case (_, _) where failure.isOutOfSpace:
+                self.init(
+                    .noSpace,
+                    "etcd's space is used up; nothing was changed. Compact and defragment it or raise --quota-backend-bytes, then "
+                        + "disarm the alarm: \(text)"
+                )
             default:
                 self.init(.unavailable, "etcd refuses the request; nothing was changed: \(text)")
             }

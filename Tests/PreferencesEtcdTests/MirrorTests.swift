@@ -300,20 +300,4 @@ struct MirrorTests {
         #expect(History.revision(of: builder, in: another) == nil)
         #expect(History.revision(of: builder, in: another + own) == 12)
     }
-
-    // MARK: The queue
-
-    @Test
-    func viewIsWhatWaitsOverWhatIsStored() {
-        var queue = WriteQueue()
-        queue.append(.init(changes: ["a": 8, "b": nil], condition: .none))
-        queue.append(.init(changes: ["a": 9], condition: .none))
-        #expect(queue.view(of: mirror.values) == ["a": 9])
-        let first = queue.removeFirst()
-        #expect(first == ["b"])
-        #expect(queue.view(of: mirror.values) == ["a": 9, "b": 2])
-        let second = queue.removeFirst()
-        #expect(second == ["a"])
-        #expect(queue.count == 0)
-    }
 }

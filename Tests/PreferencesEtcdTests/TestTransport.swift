@@ -53,6 +53,9 @@ final class TestTransport: Transport {
         _ = try transport.send(state.withLock { $0.writes[number - 1] }, timeout: .seconds(5))
     }
 
+    /// How many writes were sent, or tried to be.
+    var writeCount: Int { state.withLock { $0.writes.count } }
+
     func mend() { state.withLock { $0.isCut = false } }
 
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
@@ -87,11 +90,17 @@ final class TestTransport: Transport {
             return NoStream()
         }
         let stream = transport.stream(request, receive)
-        state.withLock { state in
+        // It may have been cut while this one was opened.
+        let isCut = state.withLock { state in
+            guard !state.isCut else { return true }
             state.streams.append(receive)
             state.open.append(stream)
+            return false
         }
-        return stream
+        guard isCut else { return stream }
+        stream.cancel()
+        receive(.end(.unreachable("cut")))
+        return NoStream()
     }
 }
 #endif

@@ -48,6 +48,11 @@ enum GatewayFailure: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether the servers take nothing that needs space, until somebody makes some and disarms the alarm.
+    var isOutOfSpace: Bool {
+        if case .refused(_, let text) = self { text.contains("database space exceeded") } else { false }
+    }
+
     var text: String {
         switch self {
         case .unconnected(let text), .unreachable(let text), .transient(let text): text

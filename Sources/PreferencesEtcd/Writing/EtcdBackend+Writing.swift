@@ -8,89 +8,48 @@ extension EtcdBackend {
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         defer { announceChanges() }
         return try turn.withLock { _ throws(PreferencesError) in
-            if mustQueue { return enqueue(.init(changes: changes, condition: condition)) }
             let write = WriteQueue.Write(changes: changes, condition: condition)
+            if mustQueue { return try enqueue(write) }
             do throws(WriteFailure) {
                 let outcome = try send(write, isQueued: false)
                 return PreferenceBackendCommit(outside: visible(outcome.outside), isStored: outcome.isStored)
             } catch {
-                guard configuration.offlineWrites == .queueing, error.isPassing else { throw error.error }
+                guard configuration.offlineWrites == .queueing, error.isPassing || error.isHeld else {
+                    throw error.error
+                }
+                if error.isHeld { noteRefusal(error.error) }
                 var write = write
                 write.inDoubt = error.inDoubt
-                return enqueue(write)
+                return try enqueue(write)
             }
         }
     }
 
-    /// Sends what waits, unless somebody else writes just now, who does it.
-    func sendQueue() {
-        guard queue.withLock({ $0.count }) > 0 else { return }
-        _ = turn.withLockIfAvailable { _ in sendQueueInTurn() }
-    }
-
-    /// Whether a write has to wait: behind others, or as nobody could be reached a moment ago.
-    private var mustQueue: Bool {
-        guard configuration.offlineWrites == .queueing else { return false }
-        let isConnected = monitor.status.isConnected
-        if isConnected { sendQueueInTurn() }
-        return !isConnected || queue.withLock { $0.count } > 0
-    }
-
-    private func enqueue(_ write: WriteQueue.Write) -> PreferenceBackendCommit {
-        let (stored, outside) = mirror.withLock { ($0.values, $0.drain()) }
-        let shown = visible(outside)
-        // What may be stored already was true when it was sent; the mirror may show it.
-        let mayWait = write.inDoubt != nil || queue.withLock { write.condition.holds(for: $0.view(of: stored)) }
-        guard mayWait else {
-            return PreferenceBackendCommit(outside: shown, isStored: false)
-        }
-        monitor.waits(
-            queue.withLock { queue in
-                queue.append(write)
-                return queue.count
-            }
-        )
-        // Else it would wait for the next event or silence.
-        if monitor.status.isConnected { watch.probeNow() }
-        return PreferenceBackendCommit(outside: shown, isStored: true)
-    }
-
-    private func sendQueueInTurn() {
-        // What went wrong is told when the turn is over: no lock is held while calling out.
-        while let write = queue.withLock({ $0.first }) {
-            var problem: PreferencesError?
-            do throws(WriteFailure) {
-                let outcome = try send(write, isQueued: true)
-                if !outcome.isStored {
-                    client.record(.dropped)
-                    problem = PreferencesError(
-                        .conflict,
-                        "a change that waited for etcd is dropped, as others changed what it was based on: "
-                            + write.changes.keys.sorted().joined(separator: ", ")
-                    )
-                }
-            } catch {
-                if error.isPassing { return }
-                problem = error.error
-            }
-            if let problem { mirror.withLock { $0.note(problem) } }
-            let (names, count) = queue.withLock { ($0.removeFirst(), $0.count) }
-            // The store shows what was set; it may be told otherwise now.
-            mirror.withLock { $0.tell(names) }
-            monitor.waits(count)
-        }
-    }
-
-    // MARK: One write
-
-    private struct WriteFailure: Error {
+    /// Why a write is not stored, or may not be.
+    struct WriteFailure: Error {
         var error: PreferencesError
+        /// Whether no server could be reached that can store it.
         var isPassing = false
-        /// The request of which nobody knows whether it was done.
+        /// Whether the servers refuse it until somebody acts: they have no space left, or the user no permission.
+        var isHeld = false
+        /// The request that may have been done.
         var inDoubt: TransactionBuilder?
+
+        init(_ error: PreferencesError, isPassing: Bool = false) {
+            self.error = error
+            self.isPassing = isPassing
+        }
+
+        init(_ reason: GatewayFailure, inDoubt: TransactionBuilder? = nil) {
+            let error = PreferencesError(reason)
+            self.error = inDoubt == nil ? error : PreferencesError(inDoubt: reason)
+            self.inDoubt = inDoubt
+            isPassing = reason.isPassing
+            isHeld = error.code == .noSpace || error.code == .notPermitted
+        }
     }
 
-    private struct Outcome {
+    struct Outcome {
         var outside: [String: PropertyListValue?]
         var isStored: Bool
     }
@@ -106,21 +65,35 @@ extension EtcdBackend {
     /// Stores a write, or finds that its condition is not true of what is stored.
     ///
     /// Of one that was queued what others changed stays pending; there is no answer to return it with.
-    private func send(_ write: WriteQueue.Write, isQueued: Bool) throws(WriteFailure) -> Outcome {
-        let end = ContinuousClock.now + configuration.timeout
+    func send(_ write: WriteQueue.Write, isQueued: Bool) throws(WriteFailure) -> Outcome {
         var inDoubt = write.inDoubt
+        do throws(WriteFailure) {
+            return try send(write, isQueued: isQueued, &inDoubt)
+        } catch {
+            var error = error
+            error.inDoubt = error.inDoubt ?? inDoubt
+            throw error
+        }
+    }
+
+    private func send(
+        _ write: WriteQueue.Write,
+        isQueued: Bool,
+        _ inDoubt: inout TransactionBuilder?
+    ) throws(WriteFailure) -> Outcome {
+        let end = ContinuousClock.now + configuration.timeout
         var isCurrent = try readFirst()
         repeat {
             if let builder = inDoubt {
-                inDoubt = nil
-                if let stored = try send(builder, isRepeated: true, until: end) {
+                if let stored = try send(builder, of: write, isRepeated: true, until: end) {
                     return commit(builder, at: stored, isQueued: isQueued)
                 }
+                inDoubt = nil
                 isCurrent = true
             }
             switch try plan(write) {
             case .send(let builder):
-                if let stored = try send(builder, isRepeated: false, until: end) {
+                if let stored = try send(builder, of: write, isRepeated: false, until: end) {
                     return commit(builder, at: stored, isQueued: isQueued)
                 }
             case .refused(let builder):
@@ -139,7 +112,8 @@ extension EtcdBackend {
             isCurrent = true
         } while ContinuousClock.now < end
         throw WriteFailure(
-            error: PreferencesError(.conflict, "others kept changing the same names for too long; nothing was changed")
+            PreferencesError(.conflict, "others kept changing the same names for too long; nothing was changed"),
+            isPassing: isQueued
         )
     }
 
@@ -161,7 +135,7 @@ extension EtcdBackend {
                     limit: configuration.maximumOperations
                 )
             } catch {
-                throw WriteFailure(error: error)
+                throw WriteFailure(error)
             }
         }
         // One name whose value breaks the condition tells that as well as all.
@@ -185,16 +159,17 @@ extension EtcdBackend {
         do throws(GatewayClient.Failure) {
             response = try client.call("/v3/kv/txn", within: end - .now) { _ in builder.request(isRepeated: false) }
         } catch {
-            throw WriteFailure(error: PreferencesError(error.reason), isPassing: error.reason.isPassing)
+            throw WriteFailure(error.reason)
         }
         guard response.succeeded != true else { return true }
         try takeOutside(response)
         return false
     }
 
-    /// Sends a request until it is answered; gives the revision where it is stored, or nil where somebody else was faster.
+    /// Sends a request until it is answered; returns the revision at which it is stored, or nil if it was overtaken.
     private func send(
         _ builder: TransactionBuilder,
+        of write: WriteQueue.Write,
         isRepeated: Bool,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) -> Int64? {
@@ -206,39 +181,46 @@ extension EtcdBackend {
                 return builder.request(isRepeated: isInDoubt)
             }
         } catch {
-            throw failure(error, builder, isInDoubt: isInDoubt)
+            isInDoubt = isInDoubt || error.isInDoubt
+            if error.reason.isOutOfSpace, let unmarked = builder.unmarked {
+                return try send(unmarked, of: write, isRepeated: isInDoubt, until: end)
+            }
+            throw WriteFailure(error.reason, inDoubt: isInDoubt ? builder : nil)
         }
         let revision = response.header?.revision.value ?? 0
         guard response.succeeded != true else { return revision }
-        guard isInDoubt else {
-            client.record(.conflict)
-            try takeOutside(response)
-            return nil
-        }
-        // The repeated request has put the fence at this revision, the end of the history.
-        do throws(GatewayFailure) {
-            let history = History(of: builder, through: revision, client, configuration)
-            if let stored = try history.find(until: end) { return stored }
-        } catch {
-            throw WriteFailure(error: PreferencesError(inDoubt: error), isPassing: error.isPassing, inDoubt: builder)
-        }
+        if isInDoubt, let stored = try find(builder, of: write, response, until: end) { return stored }
+        if !isInDoubt { client.record(.conflict) }
         try takeOutside(response)
         return nil
     }
 
-    private func failure(
-        _ failure: GatewayClient.Failure,
+    /// Returns the revision at which a repeated write was stored before it was found too late; nil if it wasn't.
+    private func find(
         _ builder: TransactionBuilder,
-        isInDoubt: Bool
-    ) -> WriteFailure {
-        guard failure.isInDoubt || isInDoubt else {
-            return WriteFailure(error: PreferencesError(failure.reason), isPassing: failure.reason.isPassing)
+        of write: WriteQueue.Write,
+        _ response: TransactionResponse,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) -> Int64? {
+        guard builder.mark == nil else {
+            // The repeated request has put the fence at this revision, the end of the history.
+            let history = History(of: builder, through: response.header?.revision.value ?? 0, client, configuration)
+            do throws(GatewayFailure) { return try history.find(until: end) } catch {
+                throw WriteFailure(error, inDoubt: builder)
+            }
         }
-        return WriteFailure(
-            error: PreferencesError(inDoubt: failure.reason),
-            isPassing: failure.reason.isPassing,
-            inDoubt: builder
-        )
+        // Without a mark or a fence it is known by what is stored, if at all; a plain removal has done its work either way.
+        try takeOutside(response)
+        guard write.isPlain || mirror.withLock({ builder.isUntouched(in: $0) }) else {
+            throw WriteFailure(
+                PreferencesError(
+                    inDoubt: .notUnderstood(
+                        "the names were removed, and without space for a mark it can't be told by whom"
+                    )
+                )
+            )
+        }
+        return nil
     }
 
     /// Reads all if nothing was read yet, since only then the mirror's revisions are those of etcd; returns whether it did.
@@ -248,7 +230,7 @@ extension EtcdBackend {
             _ = try readAll()
             return true
         } catch {
-            throw WriteFailure(error: PreferencesError(error.reason), isPassing: error.reason.isPassing)
+            throw WriteFailure(error.reason)
         }
     }
 
@@ -258,7 +240,7 @@ extension EtcdBackend {
         do throws(GatewayClient.Failure) {
             try take(delta, at: response.header?.revision.value ?? 0)
         } catch {
-            throw WriteFailure(error: PreferencesError(error.reason), isPassing: error.reason.isPassing)
+            throw WriteFailure(error.reason)
         }
     }
 

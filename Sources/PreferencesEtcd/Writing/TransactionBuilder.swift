@@ -16,8 +16,8 @@ struct TransactionBuilder: Sendable {
     let base: Int64
     /// The changes, without those that change nothing.
     let changes: [String: PropertyListValue?]
-    /// The mark that tells this write from any other; nil for a write that puts nothing.
-    let mark: WriteMark?
+    /// The mark that tells this write from any other; nil if it puts nothing.
+    private(set) var mark: WriteMark?
     /// The revision up to which everything was known.
     private let revision: Int64
     private let comparisons: [Comparison]
@@ -27,7 +27,7 @@ struct TransactionBuilder: Sendable {
     ///
     /// - Parameters:
     ///   - changes: Those of `names` that change something; all of `names` must be as they were, too.
-    ///   - mark: The mark to put; nil leaves it as it is, which a cluster without space demands of a removal.
+    ///   - mark: The mark to put; nil leaves it as it is.
     ///   - limit: The servers' `--max-txn-ops`.
     /// - Throws: If a value can't be written, or etcd would not take so many operations.
     init(
@@ -53,7 +53,6 @@ struct TransactionBuilder: Sendable {
                 writes.append(.delete(DeleteRequest(key: key)))
             }
         }
-        if let mark { writes.append(.put(PutRequest(key: keys.mark, value: mark.data))) }
         self.writes = try Self.packed(writes, limit: limit)
         // A transaction inside another may have as many operations as the limit leaves beside the outer one's comparisons.
         let isPacked = writes.count >= limit
@@ -64,12 +63,30 @@ struct TransactionBuilder: Sendable {
     /// Returns the request; one that may have been sent before puts a fence if it fails, so that the history has an end.
     func request(isRepeated: Bool) -> TransactionRequest {
         let delta = Operation.range(.delta(of: keys, since: revision))
+        guard let mark else { return TransactionRequest(compare: comparisons, success: writes, failure: [delta]) }
         let fence = Operation.put(PutRequest(key: keys.fence, value: WriteMark.fence))
         return TransactionRequest(
             compare: comparisons,
-            success: writes,
-            failure: isRepeated && mark != nil ? [delta, fence] : [delta]
+            success: writes + [.put(PutRequest(key: keys.mark, value: mark.data))],
+            failure: isRepeated ? [delta, fence] : [delta]
         )
+    }
+
+    /// The same without the mark, as a cluster without space takes no transaction that puts anything; nil if this one has to.
+    var unmarked: TransactionBuilder? {
+        guard mark != nil, changes.values.allSatisfy({ $0 == nil }) else { return nil }
+        var builder = self
+        builder.mark = nil
+        return builder
+    }
+
+    /// Returns whether a name that it removes is still what it was.
+    func isUntouched(in mirror: Mirror) -> Bool {
+        comparisons.contains { comparison in
+            comparison.modRevision.value > 0 && comparison.result == .equal
+                && mirror.entries[comparison.key]?.modRevision == comparison.modRevision.value
+                && changes.keys.contains { keys.key(of: $0) == comparison.key }
+        }
     }
 
     /// Returns whether the events of one revision are this write.

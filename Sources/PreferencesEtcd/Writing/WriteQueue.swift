@@ -1,24 +1,70 @@
 internal import Preferences
 
-/// Writes that wait for an endpoint, in the order in which they were made.
+/// Writes that wait to be stored, in the order in which they were made.
+///
+/// A plain write replaces what earlier plain ones set under its names, so that many sets of few names are few writes.
 struct WriteQueue: Sendable {
     struct Write: Sendable {
         var changes: [String: PropertyListValue?]
         var condition: PreferenceCondition
         /// The request that may have been done already.
         var inDoubt: TransactionBuilder?
+        /// Whether an earlier run of the program may have sent it.
+        var mayBeStored = false
+
+        var isPlain: Bool { condition.values.isEmpty && !condition.isComplete }
+        var removesOnly: Bool { changes.values.allSatisfy { $0 == nil } }
+        /// The names that it sets or reads, but for those of a complete condition.
+        var names: Set<String> { Set(changes.keys).union(condition.values.keys) }
 
         func isStored(in values: [String: PropertyListValue]) -> Bool {
             changes.allSatisfy { values[$0.key] == $0.value }
         }
     }
 
-    private var writes = FirstInFirstOut<Write>()
+    /// The writes that a step puts in their places, by number; nil takes one out.
+    typealias Step = [Int: Write?]
+
+    private var writes: [Int: Write] = [:]
+    /// None has a lower number.
+    private var head = 0
+    private var next = 0
+    /// The numbers of the writes that set a name, in order.
+    private var setters: [String: [Int]] = [:]
+    /// The last write that read a name, and the last that read all.
+    private var readers: [String: Int] = [:]
+    private var lastComplete = -1
     /// What the waiting writes make of the values.
     private(set) var overlay: [String: PropertyListValue?] = [:]
 
     var count: Int { writes.count }
-    var first: Write? { writes.first }
+    var names: [String] { overlay.keys.sorted() }
+
+    /// The first write and its number.
+    var first: (number: Int, write: Write)? {
+        mutating get {
+            while head < next {
+                if let write = writes[head] { return (head, write) }
+                head += 1
+            }
+            return nil
+        }
+    }
+
+    /// The removals that no earlier write has to do with, but for such removals.
+    var independentRemovals: [(number: Int, write: Write)] {
+        var removals: [(number: Int, write: Write)] = []
+        var taken: Set<String> = []
+        for (number, write) in writes.sorted(by: { $0.key < $1.key }) {
+            if write.removesOnly, !write.condition.isComplete, taken.isDisjoint(with: write.names) {
+                removals.append((number, write))
+            } else {
+                guard !write.condition.isComplete else { break }
+                taken.formUnion(write.names)
+            }
+        }
+        return removals
+    }
 
     /// What the store shows, given what is stored.
     func view(of stored: [String: PropertyListValue]) -> [String: PropertyListValue] {
@@ -27,18 +73,60 @@ struct WriteQueue: Sendable {
         return values
     }
 
-    mutating func append(_ write: Write) {
-        writes.append(write)
-        overlay.merge(write.changes) { $1 }
+    /// Returns the step that appends a write.
+    func appending(_ write: Write) -> Step {
+        var step: Step = [next: write]
+        guard write.isPlain else { return step }
+        for name in write.changes.keys {
+            guard let number = setters[name]?.last, var earlier = step[number] ?? writes[number], earlier.isPlain,
+                earlier.inDoubt == nil, !earlier.mayBeStored, max(readers[name] ?? -1, lastComplete) < number
+            else { continue }
+            earlier.changes[name] = nil
+            step.updateValue(earlier.changes.isEmpty ? nil : earlier, forKey: number)
+        }
+        return step
     }
 
-    /// Takes the first one out; gives the names that none of the others sets.
-    mutating func removeFirst() -> Set<String> {
-        guard let first = writes.popFirst() else { return [] }
-        overlay = [:]
-        // Few wait, or nobody is in a hurry.
-        var rest = writes
-        while let write = rest.popFirst() { overlay.merge(write.changes) { $1 } }
-        return Set(first.changes.keys).subtracting(overlay.keys)
+    /// How many writes there are after a step.
+    func count(after step: Step) -> Int {
+        step.reduce(count) { $0 + ($1.value == nil ? 0 : 1) - (writes[$1.key] == nil ? 0 : 1) }
+    }
+
+    /// Does a step; returns the names that no write sets any more.
+    @discardableResult
+    mutating func perform(_ step: Step) -> Set<String> {
+        var names: Set<String> = []
+        for (number, write) in step.sorted(by: { $0.key < $1.key }) {
+            if let old = writes.removeValue(forKey: number) {
+                for name in old.changes.keys {
+                    setters[name]?.removeAll { $0 == number }
+                    names.insert(name)
+                }
+            }
+            if let write { insert(write, number, &names) }
+        }
+        for name in names {
+            if let number = setters[name]?.last, let value = writes[number]?.changes[name] {
+                overlay.updateValue(value, forKey: name)
+            } else {
+                overlay.removeValue(forKey: name)
+                setters[name] = nil
+            }
+        }
+        if writes.isEmpty { (readers, lastComplete) = ([:], -1) }
+        return names.filter { overlay[$0] == nil }
+    }
+
+    private mutating func insert(_ write: Write, _ number: Int, _ names: inout Set<String>) {
+        writes[number] = write
+        (head, next) = (min(head, number), max(next, number + 1))
+        for name in write.changes.keys {
+            var numbers = setters[name] ?? []
+            numbers.insert(number, at: numbers.firstIndex { $0 > number } ?? numbers.count)
+            setters[name] = numbers
+            names.insert(name)
+        }
+        for name in write.condition.values.keys { readers[name] = max(number, readers[name] ?? -1) }
+        if write.condition.isComplete { lastComplete = max(number, lastComplete) }
     }
 }

@@ -1,0 +1,185 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// A cluster whose space is used up, or whose user has lost its permission: what was acknowledged is kept.
+@Suite(needsEtcd)
+struct RefusalTests {
+    private let suite = freshSuite()
+    private let monitor = EtcdMonitor()
+
+    private func stored(_ name: String, in cluster: EtcdCluster) throws -> String {
+        try cluster.control("get", "--print-value-only", "tests/\(suite)/\(name)")
+    }
+
+    // MARK: No space
+
+    private static func startSmall() throws -> EtcdCluster {
+        try EtcdCluster.start(arguments: { _ in ["--quota-backend-bytes", "4000000"] })
+    }
+
+    /// Puts until the alarm is raised.
+    private func fill(_ cluster: EtcdCluster) throws {
+        let store = try PreferenceStore.etcd("filler", .testing(cluster.endpoints))
+        let filler = PropertyListValue.string(String(repeating: "x", count: 500_000))
+        for _ in 0..<100 {
+            do throws(PreferencesError) { try store.write(filler, for: "filler") } catch {
+                #expect(error.code == .noSpace)
+                return
+            }
+            try store.write(nil, for: "filler")
+        }
+        Issue.record("the space is never used up")
+    }
+
+    private func makeSpace(_ cluster: EtcdCluster) throws {
+        let status = try cluster.control("get", "-w", "json", "nothing")
+        let revision = try #require(status.firstMatch(of: #/"revision":(\d+)/#)).1
+        try cluster.control("compact", String(revision))
+        try cluster.control("defrag")
+        try cluster.control("alarm", "disarm")
+    }
+
+    @Test
+    func setIsRefusedWithoutSpaceAndARemovalIsNot() throws {
+        let cluster = try Self.startSmall()
+        let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints), monitor: monitor)
+        for name in ["a", "b", "c"] { try store.write(1, for: name) }
+        try fill(cluster)
+        let error = #expect(throws: PreferencesError.self) { try store.write(2, for: "a") }
+        #expect(error?.code == .noSpace)
+        #expect(store["a"] == 1)
+        try store.write(nil, for: "a")
+        let isTaken = try store.transaction { transaction in
+            defer { transaction["b"] = nil }
+            return transaction["b"] == 1
+        }
+        #expect(isTaken)
+        #expect(store.contents == ["c": 1])
+        #expect(try PreferenceStore.etcd(suite, .testing(cluster.endpoints)).contents == ["c": 1])
+        try makeSpace(cluster)
+        try store.write(2, for: "a")
+        #expect(try stored("a", in: cluster) == "2\n")
+    }
+
+    @Test
+    func whatWasQueuedWaitsForSpaceAndIsSentInOrder() async throws {
+        let cluster = try Self.startSmall()
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.offlineWrites = .queueing
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        let counter = Preference("counter", default: 0, in: store)
+        for name in ["old", "older"] { try store.write(1, for: name) }
+        try counter.write(5)
+        try await eventually("it is not connected") { monitor.status.isConnected }
+        transport.cut()
+        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try counter.update { $0 += 1 }
+        try store.write(nil, for: "old")
+        try fill(cluster)
+        transport.mend()
+
+        try await eventually("the removal waits for the put") { try stored("old", in: cluster).isEmpty }
+        try await eventually("the reason is not shown") { monitor.status.refusal?.code == .noSpace }
+        #expect(monitor.status.isConnected)
+        try counter.update { $0 += 1 }
+        try store.write("set without space", for: "text")
+        try store.write(nil, for: "older")
+        #expect(try stored("older", in: cluster).isEmpty, "a removal that nothing has to do with goes first")
+        #expect(try stored("counter", in: cluster) == "5\n")
+        #expect(store.contents == ["counter": 7, "text": "set without space"])
+        #expect(monitor.status.waitingWrites == 3)
+        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        #expect(error?.code == .notDurable)
+        #expect((error?.cause as? PreferencesError)?.code == .noSpace)
+        #expect(reports.codes == [.noSpace], "once, however often it is tried")
+
+        try makeSpace(cluster)
+        try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
+        #expect(monitor.status.refusal == nil)
+        try await store.flush()
+        #expect(try stored("counter", in: cluster) == "7\n")
+        #expect(try stored("text", in: cluster) == "\"set without space\"\n")
+        #expect(store.contents == ["counter": 7, "text": "set without space"])
+        #expect(reports.codes == [.noSpace])
+    }
+
+    /// Of a claim whose answer was lost nobody can say who made it, as there was no space for a mark.
+    @Test
+    func removalWithoutSpaceWhoseAnswerIsLostIsDecidedByWhatIsStored() throws {
+        let cluster = try Self.startSmall()
+        let configuration = EtcdConfiguration.testing(cluster.endpoints)
+        let first = try PreferenceStore.etcd(suite, configuration)
+        for name in ["plain", "claimed", "lost"] { try first.write(1, for: name) }
+        try fill(cluster)
+        // Each removal is sent with the mark first, which is refused.
+        let transport = try TestTransport { number in
+            switch number {
+            case 2, 5: .lostAnswer
+            case 8: .lostRequest
+            default: nil
+            }
+        }
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        try store.write(nil, for: "plain")
+        #expect(store["plain"] == nil)
+        #expect(transport.writeCount == 3)
+        let error = #expect(throws: PreferencesError.self) {
+            try store.transaction { transaction in if transaction["claimed"] == 1 { transaction["claimed"] = nil } }
+        }
+        #expect(error?.code == .outcomeUnknown)
+        #expect(transport.writeCount == 6)
+        try store.transaction { transaction in if transaction["lost"] == 1 { transaction["lost"] = nil } }
+        #expect(try PreferenceStore.etcd(suite, configuration).contents.isEmpty)
+    }
+
+    // MARK: No permission
+
+    @Test
+    func whatWasQueuedWaitsForPermission() async throws {
+        let cluster = try EtcdCluster.start()
+        let root = ["--user", "root:secret"]
+        let range = ["--prefix=true", "tests/\(suite)/"]
+        for command in [
+            ["user", "add", "root:secret"], ["user", "grant-role", "root", "root"], ["role", "add", "app"],
+            ["role", "grant-permission", "app", range[0], "readwrite", range[1]],
+            ["user", "add", "app:password"], ["user", "grant-role", "app", "app"], ["auth", "enable"],
+        ] { try cluster.control(command) }
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.credentials = EtcdCredentials(user: "app", password: "password")
+        configuration.offlineWrites = .queueing
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        try store.write(1, for: "a")
+        try await eventually("it is not connected") { monitor.status.isConnected }
+        transport.cut()
+        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try store.write(2, for: "a")
+        try cluster.control(root + ["role", "grant-permission", "app", range[0], "read", range[1]])
+        transport.mend()
+
+        try await eventually("the reason is not shown") { monitor.status.refusal?.code == .notPermitted }
+        try store.write(3, for: "b")
+        #expect(store.contents == ["a": 2, "b": 3])
+        #expect(monitor.status.waitingWrites == 2)
+        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        #expect(error?.code == .notDurable)
+        #expect((error?.cause as? PreferencesError)?.code == .notPermitted)
+        try await eventually("it was not reported once: \(reports.codes)") { reports.codes == [.notPermitted] }
+
+        try cluster.control(root + ["role", "grant-permission", "app", range[0], "readwrite", range[1]])
+        try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
+        #expect(try cluster.control(root + ["get", "--print-value-only", "tests/\(suite)/a"]) == "2\n")
+        #expect(try cluster.control(root + ["get", "--print-value-only", "tests/\(suite)/b"]) == "3\n")
+        #expect(reports.codes == [.notPermitted])
+    }
+}
+#endif

@@ -1,0 +1,129 @@
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// Which writes wait, in which order, and what the store shows of them.
+struct WriteQueueTests {
+    private var queue = WriteQueue()
+
+    private mutating func append(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition = .none,
+        mayBeStored: Bool = false
+    ) {
+        let write = WriteQueue.Write(changes: changes, condition: condition, mayBeStored: mayBeStored)
+        let step = queue.appending(write)
+        let expected = queue.count(after: step)
+        queue.perform(step)
+        #expect(queue.count == expected)
+    }
+
+    /// Takes out the first write; returns its changes and the names that no other sets.
+    private mutating func takeFirst() -> ([String: PropertyListValue?], Set<String>)? {
+        guard let (number, write) = queue.first else { return nil }
+        return (write.changes, queue.perform([number: nil]))
+    }
+
+    private mutating func takeAll() -> [[String: PropertyListValue?]] {
+        var all: [[String: PropertyListValue?]] = []
+        while let (changes, _) = takeFirst() { all.append(changes) }
+        return all
+    }
+
+    private let onA = PreferenceCondition(values: ["a": 1])
+
+    @Test
+    mutating func viewIsWhatWaitsOverWhatIsStored() {
+        append(["a": 8, "b": nil], if: onA)
+        append(["a": 9])
+        #expect(queue.view(of: ["a": 1, "b": 2]) == ["a": 9])
+        let first = takeFirst()
+        #expect(first?.1 == ["b"])
+        #expect(queue.view(of: ["a": 1, "b": 2]) == ["a": 9, "b": 2])
+        let second = takeFirst()
+        #expect(second?.1 == ["a"])
+        #expect(queue.count == 0 && queue.overlay.isEmpty)
+    }
+
+    @Test
+    mutating func plainWriteReplacesWhatEarlierPlainOnesSetUnderItsNames() {
+        append(["a": 1, "b": 1])
+        append(["c": 1])
+        append(["a": 2])
+        append(["a": 3, "c": nil])
+        #expect(queue.view(of: ["c": 0]) == ["a": 3, "b": 1])
+        let all = takeAll()
+        #expect(all == [["b": 1], ["a": 3, "c": nil]])
+    }
+
+    @Test
+    mutating func writeThatAConditionInBetweenReadsIsKept() {
+        append(["a": 1, "b": 1])
+        append(["x": 1], if: onA)
+        append(["a": 2, "b": 2])
+        let all = takeAll()
+        #expect(all == [["a": 1], ["x": 1], ["a": 2, "b": 2]])
+    }
+
+    @Test
+    mutating func conditionOnAllKeepsAllThatCameBefore() {
+        append(["a": 1])
+        append(["x": 1], if: PreferenceCondition(values: [:], isComplete: true))
+        append(["a": 2])
+        append(["a": 3])
+        let all = takeAll()
+        #expect(all == [["a": 1], ["x": 1], ["a": 3]])
+    }
+
+    @Test
+    mutating func writeThatMayBeStoredIsNotChanged() {
+        append(["a": 1], mayBeStored: true)
+        append(["a": 2])
+        let all = takeAll()
+        #expect(all == [["a": 1], ["a": 2]])
+    }
+
+    @Test
+    mutating func removalsThatNothingBeforeHasToDoWithAreIndependent() {
+        append(["a": 1])
+        append(["b": nil])
+        append(["a": nil, "c": nil], if: PreferenceCondition(values: ["a": 1]))
+        append(["c": nil], if: PreferenceCondition(values: ["c": 1]))
+        append(["d": nil, "e": nil])
+        let independent = queue.independentRemovals.map(\.write.changes)
+        #expect(independent == [["b": nil], ["d": nil, "e": nil]])
+    }
+
+    /// Whatever is merged, what is stored in the end is what the sets in their order make of it, and so is what is shown.
+    @Test(arguments: 0..<50)
+    mutating func anyScheduleEndsAsItsWritesInOrder(seed: Int) {
+        var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        var (stored, model): ([String: PropertyListValue], [String: PropertyListValue]) = ([:], [:])
+        for step in 0..<200 {
+            if random(4) > 0 {
+                var changes: [String: PropertyListValue?] = [:]
+                for _ in 0...random(2) {
+                    changes.updateValue(random(4) == 0 ? nil : .integer(Int64(step)), forKey: "n\(random(4))")
+                }
+                let name = "n\(random(4))"
+                let condition = random(3) == 0 ? PreferenceCondition(values: [name: model[name]]) : .none
+                append(changes, if: condition)
+                model.merge(changes.compactMapValues { $0 }) { $1 }
+                for (name, value) in changes where value == nil { model[name] = nil }
+            } else if let (number, write) = queue.first {
+                // Nobody else writes, so each condition is true of what was stored before.
+                #expect(write.condition.holds(for: stored))
+                for (name, value) in write.changes { stored[name] = value }
+                queue.perform([number: nil])
+            }
+            #expect(queue.view(of: stored) == model)
+        }
+        for changes in takeAll() { for (name, value) in changes { stored[name] = value } }
+        #expect(stored == model)
+    }
+}
