@@ -19,7 +19,7 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        let path = try options.path(&words)
+        let path = try options.place(&words).file(for: repair ? .repair : .check)
         try words.end()
         let progress = Progress("Checking \(path)")
         let file = try FileReport(path)

@@ -14,7 +14,7 @@ struct CompactCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        let path = try options.path(&words)
+        let path = try options.place(&words).file(for: .compact)
         try words.end()
         let file = try FileReport(path)
         try file.checkWritable()

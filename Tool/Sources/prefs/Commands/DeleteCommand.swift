@@ -21,13 +21,13 @@ struct DeleteCommand: ParsableCommand {
         throw Failure(.usage, all ? "--all and names exclude each other" : "name what to remove, or say --all")
     }
 
-    private func delete(from place: Place, _ names: [String]) throws {
-        guard place.exists else { throw place.missing }
+    private func delete(from place: any Place, _ names: [String]) throws {
+        guard try place.exists() else { throw place.missing }
         let stores = try place.open()
         try stores.store.transaction { transaction in
             let own = stores.own.contents
             for name in names.isEmpty ? own.keys.sorted() : names {
-                guard own[name] != nil else { throw place.absent(name, in: stores) }
+                guard own[name] != nil else { throw try place.absent(name, in: stores) }
                 transaction[name] = nil
             }
         }

@@ -29,9 +29,9 @@ struct DescribeCommand: ParsableCommand {
         if let name { try describe(name, of: place) } else { try describeAll(of: place) }
     }
 
-    private func describeAll(of place: Place) throws {
+    private func describeAll(of place: any Place) throws {
         guard let schema = try place.schema() else {
-            let path = place.schemaPath.map { "; its program may be installed with one, such as \($0)" } ?? ""
+            let path = place.schemaPaths.last.map { "; its program may be installed with one, such as \($0)" } ?? ""
             throw Failure(.absent, "there is no schema of \(place.title)\(path)")
         }
         if json {
@@ -52,25 +52,29 @@ struct DescribeCommand: ParsableCommand {
         Terminal.write(table.text())
     }
 
-    private func describe(_ name: String, of place: Place) throws {
+    private func describe(_ name: String, of place: any Place) throws {
         let property = try place.schema()?.properties[name]
         let layer = try place.layers().last { $0.contents[name] != nil }
         guard property != nil || layer != nil else {
             throw Failure(.absent, "\"\(name)\" is neither set in \(place.title) nor described by a schema")
         }
         let source = layer?.source
-        let problem = source == .managed ? "an administrator manages it" : place.problemOfWriting
+        let writability =
+            source == .managed ? Writability.unwritable("an administrator manages it") : place.writability
         if json {
             var members = try property.map(Self.members) ?? [:]
             members["value"] = layer?.contents[name]
             members["source"] = .string(source?.rawValue ?? "default")
-            members["writable"] = .boolean(problem == nil)
+            if case .writable = writability { members["writable"] = true } else { members["writable"] = false }
             return Terminal.write(try ValueText.json(members, indented: Terminal.isOutput))
         }
         var table = Table()
         if let value = layer?.contents[name] { table.add("value", try ValueText.json(value)) }
         table.add("source", source?.rawValue ?? "default")
-        table.add("writable", problem.map { "no: \($0)" } ?? "yes")
+        switch writability {
+        case .writable: table.add("writable", "yes")
+        case .unwritable(let reason): table.add("writable", "no: \(reason)")
+        }
         if let type = property?.type { table.add("type", type) }
         if let allowed = try property?.allowed() { table.add("allowed", allowed) }
         if let value = property?.defaultValue { table.add("default", try ValueText.json(value)) }

@@ -16,7 +16,7 @@ struct DiffCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        let old = try options.file.map { try Place(file: $0) } ?? place(&words, "what to compare")
+        let old = try options.file.map { try FilePlace(file: $0) } ?? place(&words, "what to compare")
         let new = try place(&words, "what to compare with")
         try words.end()
         let differences = Difference.between(try old.contents(), try new.contents())
@@ -28,8 +28,8 @@ struct DiffCommand: ParsableCommand {
         if !differences.isEmpty { Terminal.end(.absent) }
     }
 
-    private func place(_ words: inout ArraySlice<String>, _ what: String) throws -> Place {
+    private func place(_ words: inout ArraySlice<String>, _ what: String) throws -> any Place {
         let word = try words.next(what)
-        return try word.contains("/") ? Place(file: word) : Place(suite: word)
+        return try word.contains("/") ? FilePlace(file: word) : options.suites().place(of: word)
     }
 }

@@ -59,7 +59,7 @@ struct EditCommand: ParsableCommand {
         }
     }
 
-    private func apply(_ differences: [Difference], to stores: Place.Stores) throws {
+    private func apply(_ differences: [Difference], to stores: PlaceStores) throws {
         try stores.store.transaction { transaction in
             let current = stores.own.contents
             for difference in differences where current[difference.name] != difference.new {

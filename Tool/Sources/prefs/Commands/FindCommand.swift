@@ -16,11 +16,11 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        var place: (suite: String?, place: Place)?
+        var place: (suite: String?, place: any Place)?
         if options.file != nil {
             place = (nil, try options.place(&words))
         } else if words.count > 1, let suite = words.popFirst() {
-            place = (suite, try Place(suite: suite))
+            place = (suite, try options.suites().place(of: suite))
         }
         let text = try words.next("the text to find").lowercased()
         guard !text.isEmpty else { throw Failure(.usage, "the text to find is empty; `prefs read` shows everything") }
@@ -46,7 +46,7 @@ struct FindCommand: ParsableCommand {
         if let place {
             try search(place.suite, place.place.contents())
         } else {
-            failure = try Suites.forEach(search)
+            failure = try options.suites().forEach(search)
         }
         if let failure, table.isEmpty, lines.isEmpty { throw failure }
         guard !table.isEmpty || !lines.isEmpty else { throw Failure(.absent, "nothing contains \"\(text)\"") }

@@ -51,7 +51,7 @@ struct ImportCommand: ParsableCommand {
 
     private static func foundationFile(of suite: String?) throws -> String {
         guard let suite else { throw Failure(.usage, "the source is missing; name a file, or - for standard input") }
-        let path = "\(try Suites.folder())/\(suite).plist"
+        let path = "\(try FileSuites.folder())/\(suite).plist"
         guard access(path, F_OK) == 0 else {
             throw Failure(.usage, "the source is missing, and Foundation has left none at \(path); name a file, or -")
         }

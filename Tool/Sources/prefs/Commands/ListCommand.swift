@@ -11,7 +11,7 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "Show a JSON array.") var json = false
 
     func run() throws {
-        let names = try Suites.names()
+        let names = try FileSuites().names()
         if json { return Terminal.write(try ValueText.json(.array(names.map { .string($0) })) + "\n") }
         Terminal.write(names.map { ValueText.name($0) + "\n" }.joined())
     }

@@ -1,5 +1,5 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import Preferences
 
 struct PathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,13 +15,7 @@ struct PathCommand: ParsableCommand {
         var words = words[...]
         let suite = try words.next("the suite")
         try words.end()
-        let location = try SuiteFiles(suite)
-        guard json else { return Terminal.write(location.userPath + "\n") }
-        let paths: [String: PropertyListValue] = [
-            "managed": .string(location.managedPath),
-            "user": .string(location.userPath),
-            "system": .array(location.systemPaths.map { .string($0) }),
-        ]
-        Terminal.write(try ValueText.json(.dictionary(paths)) + "\n")
+        let paths = try FileSuites().paths(of: suite)
+        Terminal.write(json ? try ValueText.json(.dictionary(paths.all)) + "\n" : paths.own + "\n")
     }
 }

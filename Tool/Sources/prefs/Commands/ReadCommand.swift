@@ -21,7 +21,7 @@ struct ReadCommand: ParsableCommand {
         let place = try options.place(&words)
         if let name = words.popFirst() {
             try words.end()
-            guard let value = try place.contents()[name] else { throw place.absent(name) }
+            guard let value = try place.contents()[name] else { throw try place.absent(name) }
             if json { return Terminal.write(try ValueText.json(value) + "\n") }
             return Terminal.writeData(try ValueText.plain(value) + "\n")
         }
@@ -35,7 +35,7 @@ struct ReadCommand: ParsableCommand {
     private func readAll() throws {
         var all: [String: PropertyListValue] = [:]
         var table = Table()
-        let failure = try Suites.forEach { suite, contents in
+        let failure = try options.suites().forEach { suite, contents in
             if json { return all[suite] = .dictionary(contents) }
             for (name, value) in contents.sortedByName {
                 table.add(ValueText.name(suite), ValueText.name(name), try ValueText.json(value))

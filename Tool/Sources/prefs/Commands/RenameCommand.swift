@@ -25,7 +25,7 @@ struct RenameCommand: ParsableCommand {
         guard old != new else { throw Failure(.usage, "the old name and the new one are the same") }
         let stores = try place.open()
         try stores.store.transaction { transaction in
-            guard let value = stores.own[old] else { throw place.absent(old, in: stores) }
+            guard let value = stores.own[old] else { throw try place.absent(old, in: stores) }
             guard force || transaction[new] == nil else {
                 throw Failure(.usage, "\"\(new)\" is set already; use --force to replace its value")
             }

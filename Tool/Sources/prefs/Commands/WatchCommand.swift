@@ -36,7 +36,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     private func watchAll() async throws {
         Terminal.endWithReader()
-        let changes = try SuiteChanges.follow()
+        let changes = try SuiteChanges.follow(try options.suites())
         tell("watching all suites")
         for await (suite, differences) in changes {
             for difference in differences { try show(difference, of: suite) }

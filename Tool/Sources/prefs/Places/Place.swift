@@ -3,11 +3,110 @@ import Glibc
 @_spi(Tool) import Preferences
 
 /// The suite or file that a command works on.
-struct Place {
+protocol Place {
     /// As messages call it.
+    var title: String { get }
+    /// The file that changes go to, for what is done to a file and not to its values.
+    ///
+    /// - Throws: Why there is none, and what to do.
+    func file(for purpose: FilePurpose) throws -> String
+    /// The paths at which the program's schema may lie, the most important first; empty if there is none.
+    var schemaPaths: [String] { get }
+    /// Whether the user may set values.
+    var writability: Writability { get }
+    /// Whether there is anything at the place, which may hold no value.
+    func exists() throws -> Bool
+    /// The failure for a place that doesn't exist.
+    var missing: Failure { get }
+    /// Returns the values of each layer that a program reads, the one that wins last.
+    func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer]
+    /// Returns the stores to change values in, and to watch.
+    func open() throws -> PlaceStores
+    /// Returns the failure for a name that the writable layer doesn't have, though another may.
+    func absent(_ name: String, in stores: PlaceStores) throws -> Failure
+}
+
+/// The work of `prefs` on a file itself.
+enum FilePurpose {
+    case check, repair, compact
+}
+
+/// The values of one layer.
+struct PlaceLayer {
+    let source: Source
+    let contents: [String: PropertyListValue]
+
+    /// Where a value comes from.
+    enum Source: String {
+        case file, system, user, managed
+    }
+}
+
+struct PlaceStores {
+    /// What a program reads: all layers of a suite. Changes go to the user's file, unless a value is managed.
+    let store: PreferenceStore
+    /// The writable layer alone.
+    let own: PreferenceStore
+}
+
+/// Whether the user may set values.
+enum Writability {
+    case writable
+    case unwritable(String)
+}
+
+extension Place {
+    /// Returns the values that a program reads now, or a failure if there is neither a file nor a value.
+    func contents() throws -> [String: PropertyListValue] {
+        let layers = try layers().map(\.contents).filter { !$0.isEmpty }
+        guard var contents = layers.first else {
+            guard try exists() else { throw missing }
+            return [:]
+        }
+        for layer in layers.dropFirst() { contents.merge(layer) { $1 } }
+        return contents
+    }
+
+    /// Returns the values that a program would read if the user had none; layers that can't be read are not reported.
+    func contentsWithoutUser() throws -> [String: PropertyListValue] {
+        try layers { _ in }.reduce(into: [:]) { contents, layer in
+            if layer.source != .user { contents.merge(layer.contents) { $1 } }
+        }
+    }
+
+    /// Returns the values of each layer, and writes what can't be read to standard error.
+    func layers() throws -> [PlaceLayer] {
+        try layers { Terminal.warn("\($0)") }
+    }
+
+    /// Returns the program's schema; nil if there is none, as of a file by its path.
+    func schema() throws -> Schema? {
+        try schemaPaths.lazy.first { access($0, F_OK) == 0 }.map { try Schema(path: $0) }
+    }
+
+    /// Refuses changes to values that the program says it doesn't take; a schema that can't be read refuses nothing.
+    func check(_ changes: [String: PropertyListValue?]) throws {
+        let found: Schema?
+        do { found = try schema() } catch let failure as Failure {
+            Terminal.warn(failure.message)
+            return
+        }
+        guard let schema = found else { return }
+        for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
+            if let value { try schema.check(value, for: name) }
+        }
+    }
+
+    /// Returns the failure for a name that no layer has.
+    func absent(_ name: String) throws -> Failure {
+        try exists() ? Failure(.absent, "\"\(name)\" is not set in \(title)") : missing
+    }
+}
+
+/// A file, or a suite of files.
+struct FilePlace: Place {
     let title: String
-    /// The file that changes go to.
-    let path: String
+    private let path: String
     /// The suite's other files; nil for a file.
     private let location: SuiteFiles?
 
@@ -27,72 +126,30 @@ struct Place {
         location = nil
     }
 
-    /// Whether the file exists.
-    var exists: Bool { access(path, F_OK) == 0 }
+    func file(for purpose: FilePurpose) -> String { path }
 
-    /// What a program reads just now, or a failure where there is neither a file nor a value.
-    func contents() throws -> [String: PropertyListValue] {
-        let layers = try layers().map(\.contents).filter { !$0.isEmpty }
-        guard var contents = layers.first else {
-            guard exists else { throw missing }
-            return [:]
-        }
-        for layer in layers.dropFirst() { contents.merge(layer) { $1 } }
-        return contents
-    }
+    func exists() -> Bool { access(path, F_OK) == 0 }
 
-    /// What a program would read if the user had no file; of what can't be read nobody is told.
-    func contentsWithoutUser() throws -> [String: PropertyListValue] {
-        try layers { _ in }.reduce(into: [:]) { contents, layer in
-            if layer.source != .user { contents.merge(layer.contents) { $1 } }
-        }
-    }
-
-    /// What each file holds that a program reads, the one that wins last.
-    func layers(
-        _ report: @escaping @Sendable (PreferencesError) -> Void = { Terminal.warn("\($0)") }
-    ) throws -> [(source: Source, contents: [String: PropertyListValue])] {
+    func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer] {
         let own = try PreferencesFile.contents(of: path, report)
-        guard let location else { return [(.file, own)] }
-        return location.systemPaths.reversed().map { (.system, Self.layer($0, report)) }
-            + [(.user, own), (.managed, Self.layer(location.managedPath, report))]
+        guard let location else { return [PlaceLayer(source: .file, contents: own)] }
+        return location.systemPaths.reversed().map { PlaceLayer(source: .system, contents: Self.layer($0, report)) }
+            + [
+                PlaceLayer(source: .user, contents: own),
+                PlaceLayer(source: .managed, contents: Self.layer(location.managedPath, report)),
+            ]
     }
 
-    /// Which file a value comes from.
-    enum Source: String {
-        case file, system, user, managed
-    }
+    var schemaPaths: [String] { location?.schemaPaths ?? [] }
 
-    /// What the program says of its preferences; nil where it says nothing, as of a file by its path.
-    func schema() throws -> Schema? {
-        try location?.schemaPaths.lazy.first { access($0, F_OK) == 0 }.map { try Schema(path: $0) }
-    }
-
-    /// Refuses changes to values that the program says it doesn't take; a schema that can't be read refuses nothing.
-    func check(_ changes: [String: PropertyListValue?]) throws {
-        let found: Schema?
-        do { found = try schema() } catch let failure as Failure {
-            Terminal.warn(failure.message)
-            return
-        }
-        guard let schema = found else { return }
-        for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
-            if let value { try schema.check(value, for: name) }
-        }
-    }
-
-    /// Where the program's schema would lie that everybody finds.
-    var schemaPath: String? { location?.schemaPaths.last }
-
-    /// Why no value can be set; nil where nothing is in the way.
-    var problemOfWriting: String? {
+    var writability: Writability {
         var path = path[...]
         // What is not there yet is made in the folder above.
         while access(String(path), F_OK) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") {
             path = slash == path.startIndex ? "/" : path[..<slash]
         }
         let first = access(String(path), F_OK) == 0 ? String(path) : "."
-        return access(first, W_OK) == 0 ? nil : "\(first): \(String(cString: strerror(errno)))"
+        return access(first, W_OK) == 0 ? .writable : .unwritable("\(first): \(String(cString: strerror(errno)))")
     }
 
     /// As for a program, a layer that can't be read is none.
@@ -108,11 +165,10 @@ struct Place {
         }
     }
 
-    /// The stores to change values in, and to watch.
-    func open() throws -> Stores {
+    func open() throws -> PlaceStores {
         // First and strictly, so that the suite's store doesn't fall back to memory where the file can't be used.
         let own = try PreferenceStore.file(at: URL(filePath: try absolutePath()), durability: .immediate)
-        return Stores(store: try location.map { try PreferencesFile.store(ofSuite: $0.name) } ?? own, own: own)
+        return PlaceStores(store: try location.map { try PreferencesFile.store(ofSuite: $0.name) } ?? own, own: own)
     }
 
     /// A relative path as the system reads it; `URL` takes `..` and a leading `~` for something else.
@@ -123,20 +179,8 @@ struct Place {
         return String(cString: folder) + "/" + path
     }
 
-    struct Stores {
-        /// What a program reads: all layers of a suite. Changes go to the user's file, unless a value is managed.
-        let store: PreferenceStore
-        /// What stands in the file alone.
-        let own: PreferenceStore
-    }
-
-    func absent(_ name: String) -> Failure {
-        exists ? Failure(.absent, "\"\(name)\" is not set in \(title)") : missing
-    }
-
-    /// For a name that isn't in the file, though perhaps in another layer.
-    func absent(_ name: String, in stores: Stores) -> Failure {
-        guard stores.store[name] != nil else { return absent(name) }
+    func absent(_ name: String, in stores: PlaceStores) throws -> Failure {
+        guard stores.store[name] != nil else { return try absent(name) }
         return Failure(.absent, "\"\(name)\" is set by the administrator or the system, not in \(path)")
     }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
 
 /// The option that puts a file in a suite's place.
 struct PlaceOptions: ParsableArguments {
@@ -9,20 +8,13 @@ struct PlaceOptions: ParsableArguments {
     )
     var file: String?
 
-    /// The place, which is the first of `words` unless it is a file.
-    func place(_ words: inout ArraySlice<String>) throws -> Place {
-        if let file { return try Place(file: file) }
-        return try Place(suite: suite(&words))
-    }
+    /// Returns the suites that a command may name.
+    func suites() throws -> any Suites { FileSuites() }
 
-    /// The path of the place's file alone, for what is done to a file and not to its values.
-    func path(_ words: inout ArraySlice<String>) throws -> String {
-        if let file { return file }
-        return try SuiteFiles(suite(&words)).userPath
-    }
-
-    private func suite(_ words: inout ArraySlice<String>) throws -> String {
-        if let suite = words.popFirst() { return suite }
+    /// Returns the place, which is the first of `words` unless it is a file.
+    func place(_ words: inout ArraySlice<String>) throws -> any Place {
+        if let file { return try FilePlace(file: file) }
+        if let suite = words.popFirst() { return try suites().place(of: suite) }
         throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", isAboutWords: true)
     }
 }

@@ -4,6 +4,7 @@
 struct SuiteChanges {
     typealias Element = (suite: String, differences: [Difference])
 
+    private let suites: any Suites
     private let continuation: AsyncStream<Element>.Continuation
     private var followed: Set<String> = []
     /// Those that can't be read, of which the user has been told.
@@ -13,10 +14,10 @@ struct SuiteChanges {
     ///
     /// Of a suite that comes later, what a program reads otherwise than before counts as the first change. One that
     /// can't be read is tried again.
-    static func follow() throws -> AsyncStream<Element> {
+    static func follow(_ suites: any Suites) throws -> AsyncStream<Element> {
         let (changes, continuation) = AsyncStream<Element>.makeStream()
-        var following = SuiteChanges(continuation: continuation)
-        following.followAll(try Suites.names(), areNew: false)
+        var following = SuiteChanges(suites: suites, continuation: continuation)
+        following.followAll(try suites.names(), areNew: false)
         Task { [following] in
             var following = following
             while true {
@@ -27,13 +28,14 @@ struct SuiteChanges {
         return changes
     }
 
-    private init(continuation: AsyncStream<Element>.Continuation) {
+    private init(suites: any Suites, continuation: AsyncStream<Element>.Continuation) {
+        self.suites = suites
         self.continuation = continuation
     }
 
     private mutating func lookForMore() {
         do {
-            followAll(try Suites.names(), areNew: true)
+            followAll(try suites.names(), areNew: true)
         } catch {
             // The folder itself; no suite has this name.
             tell(error, of: "")
@@ -52,7 +54,7 @@ struct SuiteChanges {
     }
 
     private func follow(_ suite: String, isNew: Bool) throws {
-        let place = try Place(suite: suite)
+        let place = try suites.place(of: suite)
         let before = isNew ? try place.contentsWithoutUser() : [:]
         let iterator = try place.open().store.contentsAndChanges.makeAsyncIterator()
         Task { [continuation] in

@@ -4,7 +4,7 @@ import ArgumentParser
 /// What a shell offers for the words of a command.
 enum Completion {
     /// Suites alone, for each word.
-    static let suites = CompletionKind.custom { _, _, _ in offered { try Suites.names() } }
+    static let suites = CompletionKind.custom { _, _, _ in offered { try FileSuites().names() } }
 
     /// The suite first, then names of its values.
     static let suiteThenNames = CompletionKind.custom { words, index, _ in
@@ -22,13 +22,13 @@ enum Completion {
                     places.append(word)
                 }
             }
-            if let file { return try names(of: Place(file: file)) }
-            guard let suite = places.first else { return try Suites.names() }
-            return try names(of: Place(suite: suite))
+            if let file { return try names(of: FilePlace(file: file)) }
+            guard let suite = places.first else { return try FileSuites().names() }
+            return try names(of: FilePlace(suite: suite))
         }
     }
 
-    private static func names(of place: Place) throws -> [String] {
+    private static func names(of place: any Place) throws -> [String] {
         // What a file holds that can't be read is told of by the commands.
         let set = try place.layers { _ in }.flatMap { $0.contents.keys }
         return Set(set).union(try place.schema()?.properties.keys.map { $0 } ?? []).sorted()
