@@ -76,6 +76,7 @@ final class EtcdBackend: PreferenceBackend {
             }
             mirror.withLock { if $0.revision == 0 { $0.begin(withCopy: copied) } }
         }
+        for problem in mirror.withLock({ $0.takeProblems() }) { host.report(problem) }
         try watch.start(after: revision, self)
         isLoaded.withLock { $0 = true }
         updateCopy(from: copied)

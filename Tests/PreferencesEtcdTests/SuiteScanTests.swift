@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import PreferencesEtcd
+
+/// Which suites the keys of a cluster belong to; without a server.
+struct SuiteScanTests {
+    /// The suites in `keys`, read as etcd gives them: in order, from the asked key on, a page at a time.
+    private static func names(in keys: [String], prefix: String, pageSize: Int) -> (names: [String], pages: Int) {
+        var scan = SuiteScan(prefix: prefix, pageSize: pageSize)
+        var pages = 0
+        while !scan.isDone {
+            let request = scan.request
+            let end = request.rangeEnd ?? Data()
+            let page = keys.map { Data($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+                .filter { !$0.lexicographicallyPrecedes(request.key) }
+                .filter { end == Data([0]) || $0.lexicographicallyPrecedes(end) }
+            scan.take(Array(page.prefix(pageSize)))
+            pages += 1
+        }
+        return (scan.names, pages)
+    }
+
+    @Test(arguments: [1, 2, 3, 100])
+    func suitesWithAValueAreFoundWhateverAPageHolds(pageSize: Int) {
+        let keys = [
+            "p/a/x", "p/a/y", "p/a-b/x", "p/a.b/x/y", "p/empty/", "p/marked/", "p/marked/x", "p/none", "p//x",
+            "p0/other/x",
+            "o/other/x", "p/ä/x",
+        ]
+        #expect(Self.names(in: keys, prefix: "p", pageSize: pageSize).names == ["a-b", "a.b", "a", "marked", "ä"])
+    }
+
+    @Test
+    func withoutAPrefixTheFirstPartOfEachKeyIsASuite() {
+        #expect(Self.names(in: ["a/x", "b/y/z", "c"], prefix: "", pageSize: 1).names == ["a", "b"])
+    }
+
+    @Test
+    func restOfALargeSuiteIsNotRead() {
+        let keys = (0..<1000).map { "p/large/\($0)" } + ["p/small/x"]
+        let (names, pages) = Self.names(in: keys, prefix: "p", pageSize: 10)
+        #expect(names == ["large", "small"])
+        #expect(pages == 2)
+    }
+}
