@@ -20,8 +20,15 @@ let package = Package(
         .executable(name: "prefs", targets: ["prefs"]),
         .executable(name: "prefs-parse-plist", targets: ["prefs-parse-plist"]),
     ],
+    traits: [
+        .trait(name: "Etcd", description: "`prefs --etcd`: suites on an etcd cluster.")
+    ],
     dependencies: [
-        .package(name: "swift-preferences", path: ".."),
+        .package(
+            name: "swift-preferences",
+            path: "..",
+            traits: [.trait(name: "Etcd", condition: .when(traits: ["Etcd"]))]
+        ),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
     ],
     targets: [
@@ -29,6 +36,11 @@ let package = Package(
             name: "prefs",
             dependencies: [
                 .product(name: "Preferences", package: "swift-preferences"),
+                .product(
+                    name: "PreferencesEtcd",
+                    package: "swift-preferences",
+                    condition: .when(traits: ["Etcd"])
+                ),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings

@@ -25,8 +25,10 @@ struct KeySpace: Hashable, Sendable {
 
     /// The key with no name, which every write puts.
     var mark: Data { start }
-    /// The key that ends the history of a write; no byte of UTF-8 is 255, so it is behind all names.
-    var fence: Data { start + [0xFF] }
+    /// The key that ends the history of a write, behind all names.
+    var fence: Data { start + [Self.fenceByte] }
+    /// In no name, as no byte of UTF-8 is 255.
+    static let fenceByte: UInt8 = 0xFF
     /// The range of the names' keys, from `start` on and below `end`.
     var names: (start: Data, end: Data) { (start + [0], fence) }
 

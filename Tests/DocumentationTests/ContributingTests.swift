@@ -68,7 +68,7 @@ struct ContributingTests {
         let guide = try Self.text(of: "Sources/Preferences/Preferences.docc/CommandLine.md")
         let transcripts = try FileManager.default.subpathsOfDirectory(
             atPath: Snippet.root.appending(path: "Tool/Tests/PrefsTests/Transcripts").path
-        ).map { try Self.text(of: "Tool/Tests/PrefsTests/Transcripts/\($0)") }.joined()
+        ).filter { $0.hasSuffix(".txt") }.map { try Self.text(of: "Tool/Tests/PrefsTests/Transcripts/\($0)") }.joined()
         for file in files {
             let type = file.dropLast(".swift".count)
             let command = type.dropLast("Command".count).lowercased()

@@ -14,11 +14,12 @@ struct RangeRequest: Encodable, Sendable {
     var minimumModRevision: GatewayInteger?
     /// As of this revision and not of now.
     var revision: GatewayInteger?
+    var limit: GatewayInteger?
     var keysOnly: Bool?
     var countOnly: Bool?
 
     enum CodingKeys: String, CodingKey {
-        case key, revision
+        case key, revision, limit
         case rangeEnd = "range_end"
         case minimumModRevision = "min_mod_revision"
         case keysOnly = "keys_only"

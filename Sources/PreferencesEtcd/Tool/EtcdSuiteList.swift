@@ -44,11 +44,11 @@ struct SuiteScan {
         next = suite(of: last).map { start + Data("\($0)0".utf8) } ?? last + [0]
     }
 
-    /// The suite that has a value under a key; nil for a suite's mark and for keys that are no store's.
+    /// The suite that has a value under a key; nil for a suite's mark and fence and for keys that are no store's.
     private func suite(of key: Data) -> String? {
         let rest = key.dropFirst(start.count)
         guard key.starts(with: start), let slash = rest.firstIndex(of: UInt8(ascii: "/")), slash > rest.startIndex,
-            slash + 1 < rest.endIndex
+            slash + 1 < rest.endIndex, rest[slash + 1] != KeySpace.fenceByte
         else { return nil }
         return String(validating: rest[..<slash], as: UTF8.self)
     }

@@ -6,10 +6,12 @@ struct Prefs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prefs",
         abstract: "See, change, watch and repair preferences.",
+        usage: "prefs [--etcd <urls> …] <command> …",
         discussion: """
             A suite is a program's preferences, by name: what an administrator imposes, the user's own and the system's \
             defaults, as the program reads them. Changes go to the user's file. With --file, any file takes its place. \
-            Programs that run see a change at once. Reading never creates anything.
+            With --etcd, it is a suite that many machines share. Programs that run see a change at once. Reading never \
+            creates anything.
 
             Exit codes: 0 done; 1 absent, or `diff` found differences; 2 wrong usage, nothing changed; 3 damaged; \
             4 not permitted; 5 the system failed or others were in the way.
@@ -22,6 +24,8 @@ struct Prefs: AsyncParsableCommand {
             ImportCommand.self, ExportCommand.self, CheckCommand.self, CompactCommand.self,
         ]
     )
+
+    @OptionGroup(title: "Suites on an etcd cluster") var etcd: EtcdOptions
 
     static func main() async {
         Terminal.reserveStandardStreams()
@@ -54,6 +58,7 @@ struct Prefs: AsyncParsableCommand {
     private static func checkCommand() throws {
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         var words = CommandLine.arguments.dropFirst()
+        _ = EtcdOptions.take(from: &words)
         // `help` is followed by a command, too.
         if words.first == "help" { words.removeFirst() }
         guard let word = words.first, !word.hasPrefix("-"), !names.contains(word) else { return }

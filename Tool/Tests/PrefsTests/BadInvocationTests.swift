@@ -7,6 +7,10 @@ struct BadInvocationTests {
     static let invocations: [(line: String, status: Int32, message: String)] = [
         ("reed app", 2, "there is no command \"reed\""),
         ("--colour read app", 2, "Unknown option '--colour'"),
+        ("--user pitt read app", 2, "need --etcd"),
+        ("--password secret read app", 2, "seen by every user"),
+        ("--user pitt:secret read app", 2, "seen by every user"),
+        ("--etcd http://127.0.0.1:2379 reed app", 2, "there is no command \"reed\""),
         ("read app volume more", 2, "\"more\" is one word too many"),
         ("read app --plain", 2, "Unknown option '--plain'"),
         ("read app nope", 1, "\"nope\" is not set in the suite \"app\""),

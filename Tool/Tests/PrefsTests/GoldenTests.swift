@@ -10,8 +10,8 @@ struct GoldenTests {
     @Test(arguments: try Transcript.names())
     func transcriptIsAsItWas(_ name: String) throws {
         let transcript = try Transcript(name)
-        let played = try transcript.play()
-        if ProcessInfo.processInfo.environment["RECORD_TRANSCRIPTS"] != nil { try transcript.record(played) }
+        let played = try transcript.play(with: try Tool())
+        try transcript.recordIfWanted(played)
         #expect(played == transcript.text)
     }
 
@@ -30,8 +30,11 @@ struct Transcript {
 
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts").path
 
-    static func names() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    /// The names of the transcripts in a folder.
+    static func names(in place: String = "") throws -> [String] {
+        let path = URL(filePath: folder).appending(path: place).path
+        return try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".txt") }.sorted()
+            .map { place.isEmpty ? $0 : "\(place)/\($0)" }
     }
 
     init(_ name: String) throws {
@@ -39,13 +42,13 @@ struct Transcript {
         text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
 
-    func record(_ text: String) throws {
+    func recordIfWanted(_ text: String) throws {
+        guard ProcessInfo.processInfo.environment["RECORD_TRANSCRIPTS"] != nil else { return }
         try Data(text.utf8).write(to: URL(filePath: path))
     }
 
     /// The text as this program makes it.
-    func play() throws -> String {
-        let tool = try Tool()
+    func play(with tool: Tool) throws -> String {
         var played = ""
         var isBetween = true
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
@@ -65,7 +68,7 @@ struct Transcript {
 
 extension String {
     /// The commands that a help text lists.
-    fileprivate var commands: [String] {
+    var commands: [String] {
         split(separator: "\n").drop { $0 != "SUBCOMMANDS:" }.dropFirst()
             .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See '") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }

@@ -10,6 +10,8 @@ struct CheckCommand: ParsableCommand {
         discussion: """
             Ends with 3 where lines are damaged, with 4 where the file or its folder can't be written. --repair writes the \
             file anew without the damaged lines, and keeps these in a file beside it.
+
+            On etcd the values alone are checked; ends with 3 where one of them can't be read.
             """
     )
 
@@ -19,8 +21,9 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        let path = try options.place(&words).file(for: repair ? .repair : .check)
+        let place = try options.place(&words)
         try words.end()
+        guard let path = try place.file(for: repair ? .repair : .check) else { return try checkValues(of: place) }
         let progress = Progress("Checking \(path)")
         let file = try FileReport(path)
         var contents: [String: PropertyListValue]
@@ -49,7 +52,7 @@ struct CheckCommand: ParsableCommand {
             "size",
             "\(try FileReport(path).size) bytes, \(contents.count == 1 ? "1 name" : "\(contents.count) names")"
         )
-        table.add("needed", "\(try contents.reduce(0) { try $0 + ValueText.line($1.key, $1.value).utf8.count }) bytes")
+        table.add("needed", "\(try Self.bytes(contents)) bytes")
         table.add("writable", file.problemOfWriting ?? "yes")
         table.add("locked by", file.lockHolders())
         table.add("watches", FileReport.watchLimits())
@@ -61,6 +64,28 @@ struct CheckCommand: ParsableCommand {
             throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to a file beside it")
         }
         try file.checkWritable()
+    }
+
+    /// Checks values that lie in no file.
+    private func checkValues(of place: any Place) throws {
+        let found = Issues()
+        let contents = try place.layers { found.add($0) }.reduce(into: [:]) { all, layer in
+            all.merge(layer.contents) { $1 }
+        }
+        let damage = found.all
+        guard !contents.isEmpty || !damage.isEmpty else { throw place.missing }
+        var table = Table()
+        table.add("place", place.title)
+        table.add("size", contents.count == 1 ? "1 name" : "\(contents.count) names")
+        table.add("needed", "\(try Self.bytes(contents)) bytes")
+        table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 value" : "\(damage.count) values")
+        Terminal.write(table.text())
+        for error in damage { Terminal.warn("\(error)") }
+        if !damage.isEmpty { throw Failure(.damaged, "set each value anew that can't be read, or remove its key") }
+    }
+
+    private static func bytes(_ contents: [String: PropertyListValue]) throws -> Int {
+        try contents.reduce(0) { try $0 + ValueText.line($1.key, $1.value).utf8.count }
     }
 
     private static func owners(of file: FileReport) throws -> Table {
@@ -79,8 +104,8 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// What the library reports while a file is read.
-private final class Issues: Sendable {
+/// The errors that the library reports while values are read.
+final class Issues: Sendable {
     private let found = Mutex<[PreferencesError]>([])
 
     func add(_ error: PreferencesError) { found.withLock { $0.append(error) } }

@@ -14,8 +14,9 @@ struct CompactCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        let path = try options.place(&words).file(for: .compact)
+        let place = try options.place(&words)
         try words.end()
+        guard let path = try place.file(for: .compact) else { throw place.missing }
         let file = try FileReport(path)
         try file.checkWritable()
         let progress = Progress("Compacting \(path)")

@@ -65,7 +65,11 @@ struct DescribeCommand: ParsableCommand {
             var members = try property.map(Self.members) ?? [:]
             members["value"] = layer?.contents[name]
             members["source"] = .string(source?.rawValue ?? "default")
-            if case .writable = writability { members["writable"] = true } else { members["writable"] = false }
+            switch writability {
+            case .writable: members["writable"] = true
+            case .unwritable: members["writable"] = false
+            case .unknown: break
+            }
             return Terminal.write(try ValueText.json(members, indented: Terminal.isOutput))
         }
         var table = Table()
@@ -74,6 +78,7 @@ struct DescribeCommand: ParsableCommand {
         switch writability {
         case .writable: table.add("writable", "yes")
         case .unwritable(let reason): table.add("writable", "no: \(reason)")
+        case .unknown(let reason): table.add("writable", "unknown: \(reason)")
         }
         if let type = property?.type { table.add("type", type) }
         if let allowed = try property?.allowed() { table.add("allowed", allowed) }

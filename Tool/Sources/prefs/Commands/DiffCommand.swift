@@ -4,10 +4,14 @@ import Preferences
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Show what differs between two suites, or a suite and a file.",
+        abstract: "Show what differs between two suites, files, or clusters.",
         usage: "prefs diff [--file <path>] <suite or path> [<suite or path>] [--json]",
         discussion:
-            "A word with a slash is a path, every other a suite. Ends with 0 where nothing differs, else with 1."
+            """
+            A word that begins with http:// or https:// is a suite on an etcd cluster, as in http://etcd1:2379/SUITE, with \
+            the keys' prefix before the suite if it is not the default. Every other word with a slash is a path, and one \
+            without a suite. Ends with 0 where nothing differs, else with 1.
+            """
     )
 
     @OptionGroup var options: PlaceOptions
@@ -30,6 +34,7 @@ struct DiffCommand: ParsableCommand {
 
     private func place(_ words: inout ArraySlice<String>, _ what: String) throws -> any Place {
         let word = try words.next(what)
+        if let place = try options.prefs.etcd.place(of: word) { return place }
         return try word.contains("/") ? FilePlace(file: word) : options.suites().place(of: word)
     }
 }

@@ -28,6 +28,7 @@ struct WatchCommand: AsyncParsableCommand {
         Terminal.endWithReader()
         // Made first, so that nothing is missed from the moment on that the line below is read.
         var changes = try place.open().store.changes.makeAsyncIterator()
+        place.reportConnection()
         tell("watching \(place.title)")
         while let change = await changes.next() {
             for difference in change.differences where name == nil || name == difference.name { try show(difference) }

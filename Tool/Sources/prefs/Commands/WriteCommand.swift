@@ -36,13 +36,22 @@ struct WriteCommand: ParsableCommand {
     /// The arguments with a `--` behind the command's own options, as the parser takes text with three dashes for an
     /// option of its own elsewhere.
     static func protected(_ arguments: [String]) -> [String] {
-        guard arguments.first == configuration.commandName else { return arguments }
-        var index = 1
-        while index < arguments.count, arguments[index].hasPrefix("--file") {
-            index += arguments[index] == "--file" ? 2 : 1
+        var words = arguments[...]
+        // The parser finds these behind other commands by itself.
+        var options = EtcdOptions.take(from: &words)
+        guard let command = words.popFirst(), command == configuration.commandName else { return arguments }
+        var own: [String] = []
+        while let word = words.first {
+            let others = EtcdOptions.take(from: &words)
+            options += others
+            guard others.isEmpty else { continue }
+            guard word.hasPrefix("--file") else { break }
+            let count = word == "--file" ? 2 : 1
+            own += words.prefix(count)
+            words = words.dropFirst(count)
         }
-        guard index < arguments.count, !arguments[index].hasPrefix("-") else { return arguments }
-        return arguments[..<index] + ["--"] + arguments[index...]
+        let isValue = words.first.map { !$0.hasPrefix("-") } ?? false
+        return options + [command] + own + (isValue ? ["--"] : []) + words
     }
 
     func run() throws {

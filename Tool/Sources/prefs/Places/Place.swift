@@ -6,10 +6,10 @@ import Glibc
 protocol Place {
     /// As messages call it.
     var title: String { get }
-    /// The file that changes go to, for what is done to a file and not to its values.
+    /// The file that changes go to, for what is done to a file and not to its values; nil if the values can be checked alone.
     ///
     /// - Throws: Why there is none, and what to do.
-    func file(for purpose: FilePurpose) throws -> String
+    func file(for purpose: FilePurpose) throws -> String?
     /// The paths at which the program's schema may lie, the most important first; empty if there is none.
     var schemaPaths: [String] { get }
     /// Whether the user may set values.
@@ -24,6 +24,8 @@ protocol Place {
     func open() throws -> PlaceStores
     /// Returns the failure for a name that the writable layer doesn't have, though another may.
     func absent(_ name: String, in stores: PlaceStores) throws -> Failure
+    /// Begins to write to standard error when the connection is lost and when it is there again.
+    func reportConnection()
 }
 
 /// The work of `prefs` on a file itself.
@@ -38,7 +40,7 @@ struct PlaceLayer {
 
     /// Where a value comes from.
     enum Source: String {
-        case file, system, user, managed
+        case file, system, user, managed, etcd
     }
 }
 
@@ -53,6 +55,7 @@ struct PlaceStores {
 enum Writability {
     case writable
     case unwritable(String)
+    case unknown(String)
 }
 
 extension Place {
@@ -70,7 +73,7 @@ extension Place {
     /// Returns the values that a program would read if the user had none; layers that can't be read are not reported.
     func contentsWithoutUser() throws -> [String: PropertyListValue] {
         try layers { _ in }.reduce(into: [:]) { contents, layer in
-            if layer.source != .user { contents.merge(layer.contents) { $1 } }
+            if layer.source == .system || layer.source == .managed { contents.merge(layer.contents) { $1 } }
         }
     }
 
@@ -126,7 +129,7 @@ struct FilePlace: Place {
         location = nil
     }
 
-    func file(for purpose: FilePurpose) -> String { path }
+    func file(for purpose: FilePurpose) -> String? { path }
 
     func exists() -> Bool { access(path, F_OK) == 0 }
 
@@ -178,6 +181,9 @@ struct FilePlace: Place {
         defer { free(folder) }
         return String(cString: folder) + "/" + path
     }
+
+    /// Does nothing, as a file needs none.
+    func reportConnection() {}
 
     func absent(_ name: String, in stores: PlaceStores) throws -> Failure {
         guard stores.store[name] != nil else { return try absent(name) }

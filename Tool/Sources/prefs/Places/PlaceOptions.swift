@@ -1,7 +1,8 @@
 import ArgumentParser
 
-/// The option that puts a file in a suite's place.
+/// The options that put a file, or a suite on etcd, in the place of the user's suite.
 struct PlaceOptions: ParsableArguments {
+    @ParentCommand var prefs: Prefs
     @Option(
         help: ArgumentHelp("Work on this file in place of a suite.", valueName: "path"),
         completion: .file()
@@ -9,11 +10,16 @@ struct PlaceOptions: ParsableArguments {
     var file: String?
 
     /// Returns the suites that a command may name.
-    func suites() throws -> any Suites { FileSuites() }
+    func suites() throws -> any Suites { try prefs.etcd.suites() }
 
     /// Returns the place, which is the first of `words` unless it is a file.
     func place(_ words: inout ArraySlice<String>) throws -> any Place {
-        if let file { return try FilePlace(file: file) }
+        if let file {
+            guard try suites() is FileSuites else {
+                throw Failure(.usage, "--file and --etcd exclude each other; name the file or the cluster")
+            }
+            return try FilePlace(file: file)
+        }
         if let suite = words.popFirst() { return try suites().place(of: suite) }
         throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", isAboutWords: true)
     }

@@ -56,7 +56,9 @@ struct SuiteChanges {
     private func follow(_ suite: String, isNew: Bool) throws {
         let place = try suites.place(of: suite)
         let before = isNew ? try place.contentsWithoutUser() : [:]
-        let iterator = try place.open().store.contentsAndChanges.makeAsyncIterator()
+        let stores = try place.open()
+        place.reportConnection()
+        let iterator = stores.store.contentsAndChanges.makeAsyncIterator()
         Task { [continuation] in
             var changes = iterator
             if let first = await changes.next(), isNew {

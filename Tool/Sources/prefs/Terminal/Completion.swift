@@ -4,16 +4,34 @@ import ArgumentParser
 /// What a shell offers for the words of a command.
 enum Completion {
     /// Suites alone, for each word.
-    static let suites = CompletionKind.custom { _, _, _ in offered { try FileSuites().names() } }
+    static let suites = CompletionKind.custom { words, index, _ in offered { try Typed(words, index).suites.names() } }
 
     /// The suite first, then names of its values.
     static let suiteThenNames = CompletionKind.custom { words, index, _ in
         offered {
-            // "prefs read --json SUITE NAME": what stands before the word to complete, without the command.
-            var before = words.prefix(max(0, index)).dropFirst(2)
-            var file: String?
-            var places: [String] = []
-            while let word = before.popFirst() {
+            let typed = try Typed(words, index)
+            if let file = typed.file { return try names(of: FilePlace(file: file)) }
+            guard let suite = typed.places.first else { return try typed.suites.names() }
+            return try names(of: typed.suites.place(of: suite))
+        }
+    }
+
+    /// What stands before the word to complete, as in "prefs --etcd URL read --json SUITE NAME".
+    private struct Typed {
+        let suites: any Suites
+        private(set) var file: String?
+        private(set) var places: [String] = []
+
+        init(_ words: [String], _ index: Int) throws {
+            var before = words.prefix(max(0, index)).dropFirst()
+            var options = EtcdOptions.take(from: &before)
+            // The command.
+            before = before.dropFirst()
+            while let word = before.first {
+                let others = EtcdOptions.take(from: &before)
+                options += others
+                guard others.isEmpty else { continue }
+                before = before.dropFirst()
                 if word == "--file" {
                     file = before.popFirst()
                 } else if word.hasPrefix("--file=") {
@@ -22,9 +40,9 @@ enum Completion {
                     places.append(word)
                 }
             }
-            if let file { return try names(of: FilePlace(file: file)) }
-            guard let suite = places.first else { return try FileSuites().names() }
-            return try names(of: FilePlace(suite: suite))
+            // A person who types doesn't wait for long.
+            if !options.isEmpty { options += ["--timeout", "1"] }
+            suites = try EtcdOptions.parse(options).suites()
         }
     }
 

@@ -1,0 +1,243 @@
+#if Etcd
+@_spi(Tool) import Preferences
+@_spi(Tool) import PreferencesEtcd
+import Synchronization
+
+extension EtcdOptions {
+    /// Returns the suites on the cluster; nothing is connected yet.
+    func cluster() throws -> any Suites { try EtcdCluster(try configuration()) }
+
+    private func configuration() throws -> EtcdConfiguration {
+        // etcdctl's variables count all together or not at all, so that no cluster gets another one's password.
+        let variables = endpoints == "env" ? Self.nonempty : { _ in nil }
+        guard let list = endpoints == "env" ? variables("ETCDCTL_ENDPOINTS") : endpoints else {
+            throw Failure(.usage, "--etcd env takes the endpoints from ETCDCTL_ENDPOINTS, which is not set")
+        }
+        let tls = try tls(variables)
+        var configuration = EtcdConfiguration(
+            endpoints: try list.split(separator: ",", omittingEmptySubsequences: false).map {
+                try Self.endpoint(String($0), isEncrypted: tls != nil)
+            }
+        )
+        configuration.tls = tls
+        configuration.credentials = try credentials(variables)
+        if let prefix { configuration.prefix = prefix }
+        let seconds = timeout ?? 5
+        guard seconds > 0, seconds <= 86_400 else {
+            throw Failure(.usage, "--timeout takes seconds, more than 0 and at most a day")
+        }
+        configuration.timeout = .seconds(seconds)
+        configuration.attemptTimeout = min(configuration.attemptTimeout, configuration.timeout)
+        return configuration
+    }
+
+    private static func endpoint(_ word: String, isEncrypted: Bool) throws -> String {
+        let url = word.contains("://") ? word : (isEncrypted ? "https://" : "http://") + word
+        let scheme = url.hasPrefix("https://") ? "https://" : "http://"
+        let authority =
+            url.dropFirst(scheme.count).hasSuffix("/")
+            ? url.dropFirst(scheme.count).dropLast() : url.dropFirst(scheme.count)
+        guard url.hasPrefix(scheme), !authority.isEmpty,
+            !authority.contains(where: { "/?#@".contains($0) || $0.isWhitespace })
+        else {
+            throw Failure(.usage, "\"\(word)\" is no endpoint of etcd; name one such as http://127.0.0.1:2379")
+        }
+        guard !isEncrypted || scheme == "https://" else {
+            throw Failure(
+                .usage,
+                "certificates are for encrypted connections, which \(url) is not; name it by https://"
+            )
+        }
+        return scheme + authority
+    }
+
+    private func tls(_ variables: (String) -> String?) throws -> EtcdTLS? {
+        let tls = EtcdTLS(
+            authority: cacert ?? variables("ETCDCTL_CACERT"),
+            certificate: cert ?? variables("ETCDCTL_CERT"),
+            privateKey: key ?? variables("ETCDCTL_KEY")
+        )
+        guard (tls.certificate == nil) == (tls.privateKey == nil) else {
+            throw Failure(.usage, "--cert and --key belong together; name both files")
+        }
+        // What keeps the user out, which the library can't name as an exit code.
+        for path in [tls.authority, tls.certificate, tls.privateKey].compactMap(\.self) {
+            _ = try InputFile.bytes(of: path)
+        }
+        return tls == EtcdTLS() ? nil : tls
+    }
+
+    private func credentials(_ variables: (String) -> String?) throws -> EtcdCredentials? {
+        let parts = variables("ETCDCTL_USER")?.split(separator: ":", maxSplits: 1).map(String.init) ?? []
+        guard let user = user ?? parts.first else {
+            guard passwordFile == nil else {
+                throw Failure(.usage, "--password-file is the password of a user; name the user by --user")
+            }
+            return nil
+        }
+        let ofVariables = self.user == nil ? variables("ETCDCTL_PASSWORD") ?? parts.dropFirst().first : nil
+        guard let password = try filedPassword() ?? Self.nonempty("PREFS_ETCD_PASSWORD") ?? ofVariables else {
+            throw Failure(
+                .usage,
+                "the password of the user \"\(user)\" is missing; put it into PREFS_ETCD_PASSWORD, or into a file for "
+                    + "--password-file"
+            )
+        }
+        return EtcdCredentials(user: user, password: password)
+    }
+
+    /// The file's text without the end of its line.
+    private func filedPassword() throws -> String? {
+        guard let passwordFile else { return nil }
+        let text = String(decoding: try InputFile.bytes(of: passwordFile), as: UTF8.self)
+        let line = text.prefix { !$0.isNewline }
+        guard !line.isEmpty, text.dropFirst(line.count + 1).isEmpty else {
+            throw Failure(.usage, "\(passwordFile) holds no password; write it there on one line")
+        }
+        return String(line)
+    }
+
+    private static func nonempty(_ variable: String) -> String? {
+        Terminal.variable(variable).flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+/// The suites on an etcd cluster.
+final class EtcdCluster: Suites {
+    let configuration: EtcdConfiguration
+    private let list: EtcdSuiteList
+    /// The suites whose connection is lost.
+    private let lost = Mutex<Set<String>>([])
+
+    init(_ configuration: EtcdConfiguration) throws {
+        self.configuration = configuration
+        list = try EtcdSuiteList(configuration)
+    }
+
+    var endpoints: String { configuration.endpoints.joined(separator: ",") }
+
+    func names() throws -> [String] {
+        do throws(PreferencesError) {
+            return try list.names()
+        } catch {
+            let failure = failure(error)
+            guard failure.message.contains("may not do that") else { throw failure }
+            let keys = configuration.prefix.isEmpty ? "all keys" : "all keys below \(configuration.prefix)/"
+            throw Failure(failure.status, "\(failure.message); a list of the suites needs \(keys)")
+        }
+    }
+
+    func place(of suite: String) throws -> any Place { EtcdPlace(suite, on: self) }
+
+    func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue]) {
+        let keys = (configuration.prefix.isEmpty ? "" : configuration.prefix + "/") + suite + "/"
+        return (keys, ["etcd": .array(configuration.endpoints.map { .string($0) }), "keys": .string(keys)])
+    }
+
+    /// Returns the failure for an error of a store, in the words of the tool's options.
+    func failure(_ error: PreferencesError) -> Failure {
+        let failure = Failure(error)
+        guard error.code == .notPermitted, configuration.credentials == nil else { return failure }
+        return Failure(failure.status, failure.message + "; --user names the user")
+    }
+
+    /// Writes to standard error when the connection of a watched suite is lost, and when it is there again; of several suites
+    /// once.
+    func report(_ status: EtcdStatus, of suite: String) {
+        let isFirst = lost.withLock { lost in
+            let before = lost.isEmpty
+            if status.isConnected { lost.remove(suite) } else { lost.insert(suite) }
+            return before != lost.isEmpty
+        }
+        guard isFirst else { return }
+        if let endpoint = status.endpoint {
+            Terminal.warn("connected again, to \(endpoint); changes that came meanwhile follow")
+        } else {
+            let reason = status.error.map { ": \($0.message)" } ?? ""
+            Terminal.warn("the connection to etcd is lost, changes are shown when it is there again\(reason)")
+        }
+    }
+}
+
+/// A suite on an etcd cluster, which is its only layer.
+final class EtcdPlace: Place {
+    let title: String
+    private let suite: String
+    private let cluster: EtcdCluster
+    private let monitor = EtcdMonitor()
+    private var store: PreferenceStore?
+
+    init(_ suite: String, on cluster: EtcdCluster) {
+        self.suite = suite
+        self.cluster = cluster
+        title = "the suite \"\(suite)\" on \(cluster.endpoints)"
+    }
+
+    func file(for purpose: FilePurpose) throws -> String? {
+        switch purpose {
+        case .check: nil
+        case .repair:
+            throw Failure(
+                .usage,
+                "--repair is for files; on etcd set each value anew that can't be read, or remove its key with `etcdctl del`"
+            )
+        case .compact:
+            throw Failure(
+                .usage,
+                "compact is for files; etcd drops old revisions by its --auto-compaction-retention or `etcdctl compact`"
+            )
+        }
+    }
+
+    /// Those for the suite on this machine; the suite may have a name that no file can have.
+    var schemaPaths: [String] {
+        do throws(PreferencesError) { return try SuiteFiles(suite).schemaPaths } catch { return [] }
+    }
+
+    var writability: Writability { .unknown("etcd decides by the roles of the user") }
+
+    func exists() throws -> Bool { try !connected().contents.isEmpty }
+
+    var missing: Failure {
+        Failure(.absent, "there is nothing of \(title); `prefs --etcd … list` shows the suites")
+    }
+
+    func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer] {
+        [PlaceLayer(source: .etcd, contents: try connected(report).contents)]
+    }
+
+    func open() throws -> PlaceStores {
+        let store = try connected()
+        return PlaceStores(store: store, own: store)
+    }
+
+    func absent(_ name: String, in stores: PlaceStores) throws -> Failure { try absent(name) }
+
+    func reportConnection() {
+        let (statuses, cluster, suite) = (monitor.statuses, cluster, suite)
+        Task { for await status in statuses { cluster.report(status, of: suite) } }
+    }
+
+    /// Returns the store once it is read; strictly, where a program would go on with defaults.
+    private func connected(
+        _ report: @escaping @Sendable (PreferencesError) -> Void = { Terminal.warn("\($0)") }
+    ) throws -> PreferenceStore {
+        if let store { return store }
+        let issues = Issues()
+        let progress = Progress("Connecting to \(cluster.endpoints)")
+        do throws(PreferencesError) {
+            let store = try PreferenceStore.etcd(suite, cluster.configuration, monitor: monitor)
+            store.issueHandler = { issues.add($0) }
+            let isEmpty = store.contents.isEmpty
+            _ = consume progress
+            if isEmpty, let error = monitor.status.error { throw error }
+            for issue in issues.all { report(issue) }
+            store.issueHandler = { Terminal.warn("\($0)") }
+            self.store = store
+            return store
+        } catch {
+            throw cluster.failure(error)
+        }
+    }
+}
+#endif
