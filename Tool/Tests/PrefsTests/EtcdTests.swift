@@ -120,8 +120,9 @@ struct EtcdTests {
             ETCDCTL_ENDPOINTS=\(address) ETCDCTL_CACERT=right.pem ETCDCTL_CERT=client.pem ETCDCTL_KEY=client.key
             """
         #expect(try tool.shell("\(variables) prefs --etcd env read app volume").output == "5\n")
+        // The cause depends on when the time is over.
         let stranger = try tool.run("--etcd \(server.url) --timeout 1 --cacert wrong.pem \(client) read app")
-        #expect(stranger.status == 5 && stranger.error.contains("no encrypted connection can be made"), "\(stranger)")
+        #expect(stranger.status == 5 && stranger.error.hasPrefix("prefs: no "), "\(stranger)")
         let plain = try tool.run("--etcd http://\(address) --cacert right.pem read app")
         #expect(plain.status == 2 && plain.error.contains("name it by https://"), "\(plain)")
     }
