@@ -6,6 +6,9 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+#if Etcd
+internal import NIOPosix
+#endif
 
 /// Keeps the values of a suite in etcd, and a mirror of them in memory that a watch keeps current.
 final class EtcdBackend: PreferenceBackend {
@@ -54,12 +57,30 @@ final class EtcdBackend: PreferenceBackend {
         monitor.finish()
     }
 
+    /// That of a request and all its attempts covers a whole call.
+    var timeout: Duration? { configuration.timeout }
+
+    func checkThreadMayBlock() throws(PreferencesError) {
+        #if Etcd
+        guard MultiThreadedEventLoopGroup.currentEventLoop == nil else {
+            throw PreferencesError(
+                .misuse,
+                "an event loop can't wait for etcd; nothing was changed. Use the async methods: try await store.load() first, "
+                    + "then try await preference.write(…)"
+            )
+        }
+        #endif
+    }
+
+    /// When the store's call that is under way, or one that begins now, must have ended.
+    var deadline: ContinuousClock.Instant { host.withLock { $0 }?.deadline() ?? .now + configuration.timeout }
+
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
         self.host.withLock { $0 = host }
         let copied = loadCopy(host)
         var revision: Int64?
         do throws(GatewayClient.Failure) {
-            revision = try readAll()
+            revision = try readAll(until: deadline)
             monitor.connected(to: client.endpoint)
         } catch {
             let problem = PreferencesError(error.reason)
@@ -171,8 +192,7 @@ final class EtcdBackend: PreferenceBackend {
     // MARK: Reading
 
     /// Reads the suite whole; gives the revision.
-    func readAll() throws(GatewayClient.Failure) -> Int64 {
-        let end = ContinuousClock.now + configuration.timeout
+    func readAll(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) -> Int64 {
         while true {
             let response: RangeResponse = try client.call("/v3/kv/range", within: end - .now) { _ in
                 RangeRequest.all(of: keys)
@@ -205,7 +225,7 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func reread() -> Result<Int64, GatewayFailure> {
         do throws(GatewayClient.Failure) {
-            let revision = try readAll()
+            let revision = try readAll(until: .now + configuration.timeout)
             announceChanges()
             return .success(revision)
         } catch {

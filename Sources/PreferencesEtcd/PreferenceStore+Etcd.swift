@@ -5,8 +5,9 @@ extension PreferenceStore {
     /// A store that every machine shares which reaches the same etcd cluster.
     ///
     /// It is connected to at the first read or write. Reads are served from memory, which a watch keeps current. A set
-    /// returns when most members have stored it: it blocks its thread for at least a round trip, and while the cluster
-    /// can't answer for up to the configuration's `timeout`. `transaction` and `update` are atomic over the whole fleet.
+    /// returns when most members have stored it: it takes at least a round trip, and up to the configuration's `timeout` and an
+    /// attempt while the cluster can't answer. With `await` the task is suspended; otherwise the thread is blocked, and an event loop
+    /// gets `misuse`. `transaction` and `update` are atomic over the whole fleet.
     ///
     /// Each call makes a store with a connection and a watch of its own: make one, and keep it.
     ///

@@ -38,7 +38,7 @@ struct AuthenticationTests {
         let right = configuration(cluster, password: "password")
         let (first, second) = (try PreferenceStore.etcd("allowed", right), try PreferenceStore.etcd("allowed", right))
         #expect(second.contents.isEmpty)
-        try first.transaction { $0["a"] = 1 }
+        try await first.transaction { $0["a"] = 1 }
         try await eventually("the watch of a user tells nothing") { second["a"] == 1 }
 
         for password in ["wrong", nil] {
@@ -59,17 +59,17 @@ struct AuthenticationTests {
         let right = configuration(cluster, password: "password")
         let store = try PreferenceStore.etcd("allowed", right)
         let reports = Reports(of: store)
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         let expired = { cluster.nodes[0].log.components(separatedBy: "deleted a simple token").count - 1 }
         try await eventually("no token has expired") { expired() > 0 }
-        try store.transaction { $0["a"] = 2 }
+        try await store.transaction { $0["a"] = 2 }
         #expect(store["a"] == 2)
 
         // A restart forgets all tokens and ends the watch.
         cluster.nodes[0].kill()
         try cluster.nodes[0].start()
         let other = try PreferenceStore.etcd("allowed", right)
-        try other.transaction { $0["b"] = 3 }
+        try await other.transaction { $0["b"] = 3 }
         try await eventually("the watch did not come back with a new token") { store["b"] == 3 }
         #expect(reports.codes.isEmpty, "nobody has to act where a token has had its time")
     }
@@ -138,7 +138,7 @@ struct AuthenticationTests {
         let right = configuration(cluster, password: "password")
         let store = try PreferenceStore.etcd("allowed", right, monitor: monitor)
         let reports = Reports(of: store)
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         try cluster.control(["--user", "root:secret", "user", "revoke-role", "app", "app"])
         cluster.nodes[0].kill()
         try cluster.nodes[0].start()

@@ -97,7 +97,7 @@ struct FailoverTests {
         }
         try await eventually("the watch still waits for a member that is stopped") { store["b"] == 2 }
         #expect(monitor.status.endpoint != member.clientURL)
-        try store.transaction { $0["c"] = 3 }
+        try await store.transaction { $0["c"] = 3 }
         #expect(store.contents == ["a": 1, "b": 2, "c": 3])
     }
 
@@ -179,7 +179,7 @@ struct FailoverTests {
         let cluster = try EtcdCluster.start()
         let transport = try TestTransport()
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
-        try store.transaction { transaction in
+        try await store.transaction { transaction in
             transaction["kept"] = 1
             transaction["changed"] = 1
             transaction["removed"] = 1

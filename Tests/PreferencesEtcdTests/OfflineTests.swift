@@ -72,7 +72,7 @@ struct OfflineTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         let theme = Preference("theme", default: "light", in: store)
-        try theme.write("dark")
+        try await theme.write("dark")
         #expect(theme.value == "dark")
         #expect(monitor.status.waitingWrites == 1)
         #expect(reports.codes == [.unavailable])
@@ -88,8 +88,8 @@ struct OfflineTests {
         configuration.cacheFile = URL(filePath: folder.path("cache.jsonl"))
         do {
             let store = try PreferenceStore.etcd(suite, configuration)
-            try store.transaction { $0["value"] = 1 }
-            try store.transaction { $0["gone"] = 1 }
+            try await store.transaction { $0["value"] = 1 }
+            try await store.transaction { $0["gone"] = 1 }
             try put("other", "\"two\"")
             try await eventually("the value never came") { store["other"] == "two" }
         }
@@ -110,11 +110,11 @@ struct OfflineTests {
         configuration.offlineWrites = .queueing
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let counter = Preference("counter", default: 0, in: store)
-        try counter.write(5)
+        try await counter.write(5)
         transport.cut()
         try await eventually("the state does not show it") { !monitor.status.isConnected }
-        for _ in 0..<3 { try counter.update { $0 += 1 } }
-        try store.transaction { $0["other"] = 1 }
+        for _ in 0..<3 { try await counter.update { $0 += 1 } }
+        try await store.transaction { $0["other"] = 1 }
         #expect(counter.value == 8)
         #expect(monitor.status.waitingWrites == 4)
         let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
@@ -135,11 +135,11 @@ struct OfflineTests {
         let reports = Reports(of: store)
         let counter = Preference("counter", default: 0, in: store)
         let theme = Preference("theme", default: "light", in: store)
-        try counter.write(5)
+        try await counter.write(5)
         transport.cut()
         try await eventually("the state does not show it") { !monitor.status.isConnected }
-        try counter.update { $0 += 1 }
-        try theme.write("dark")
+        try await counter.update { $0 += 1 }
+        try await theme.write("dark")
         #expect(counter.value == 6)
         try put("counter", "100")
         try put("theme", "\"blue\"")
@@ -160,8 +160,8 @@ struct OfflineTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         let counter = Preference("counter", default: 0, in: store)
-        try counter.write(5)
-        try counter.update { $0 += 1 }
+        try await counter.write(5)
+        try await counter.update { $0 += 1 }
         #expect(counter.value == 6)
         #expect(monitor.status.waitingWrites == 1)
         transport.mend()

@@ -87,7 +87,7 @@ struct TLSTests {
             try store(authority: "right", client: "client"), try store(authority: "right", client: "client")
         )
         #expect(second.contents.isEmpty)
-        try first.transaction { $0["a"] = 1 }
+        try await first.transaction { $0["a"] = 1 }
         try await eventually("the watch tells nothing") { second["a"] == 1 }
 
         for (authority, client) in [("wrong", "client"), (nil, "client"), ("right", "stranger"), ("right", nil)] {

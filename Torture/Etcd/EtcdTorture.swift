@@ -2,7 +2,8 @@
 import EtcdTestSupport
 import Glibc
 
-// etcd-torture increments [count], fire [count [seed]], fleet [changes] [--names N]… and cost; `worker …` is for themselves.
+// etcd-torture increments [count], fire [count [seed]], fleet [changes] [--names N]…, cost and blackhole [seconds];
+// `worker …` is for themselves.
 @main
 enum EtcdTorture {
     static func main() async {
@@ -18,9 +19,13 @@ enum EtcdTorture {
                 exit(try await Fire.run(count ?? 10_000, seed: seed))
             case "fleet": exit(try await Fleet.run(Array(arguments.dropFirst())))
             case "cost": exit(try await SuiteCost.run())
+            case "blackhole": exit(try await BlackHoleExperiment.run(count ?? 15))
             case "worker": exit(try await Worker.run(Array(arguments.dropFirst())))
             default:
-                print("usage: etcd-torture increments [count] | fire [count [seed]] | fleet [changes] [--names N]… | cost")
+                print(
+                    "usage: etcd-torture increments [count] | fire [count [seed]] | fleet [changes] [--names N]… | cost"
+                        + " | blackhole [seconds]"
+                )
                 exit(2)
             }
         } catch {

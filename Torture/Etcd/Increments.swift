@@ -14,7 +14,7 @@ enum Increments {
         let cluster = try EtcdCluster.start(3)
         let store = try PreferenceStore.etcd("torture", EtcdConfiguration(endpoints: cluster.endpoints))
         let counter = Preference("counter", default: 0, in: store)
-        try counter.write(0)
+        try await counter.write(0)
 
         let watcher = try WorkerProcess("watch", "0", cluster.endpoints)
         guard watcher.words() == ["ready", "0"] else { throw EtcdObstacle("the watcher did not start") }

@@ -131,7 +131,14 @@ extension Preference {
     /// the value is visible to every reader and survives the death of the process; see `PreferenceStore.flush()` for
     /// the loss of power.
     public func write(_ value: Value) throws(PreferencesError) {
-        try declaration.resolved.write(value)
+        let declaration = declaration.resolved
+        guard declaration.member == nil else { return try declaration.replace(with: value) }
+        let stored = try declaration.encode(value, over: StoredCandidates())
+        do throws(PreferencesError) {
+            _ = try declaration.store.core.commit(.one(declaration.name, stored), node: declaration.node)
+        } catch {
+            throw error.named(declaration.name)
+        }
     }
 
     /// Stores a value, as the blocking form does; the task is suspended while a backend with a timeout, as one of a network, is
@@ -149,7 +156,11 @@ extension Preference {
     public nonisolated(nonsending) func write(_ value: Value) async throws(PreferencesError) {
         let declaration = declaration.resolved
         let core = declaration.store.core
-        guard let call = core.beginSuspendingCall() else { return try declaration.write(value) }
+        guard let call = core.beginSuspendingCall() else {
+            // By its type, the blocking form.
+            let write: (Value) throws(PreferencesError) -> Void = write
+            return try write(value)
+        }
         guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferencesError) {
@@ -217,18 +228,6 @@ extension Preference {
 }
 
 extension PreferenceDeclaration {
-    /// Stores a value; call on the resolved declaration.
-    @inline(__always)
-    fileprivate func write(_ value: Value) throws(PreferencesError) {
-        guard member == nil else { return try replace(with: value) }
-        let stored = try encode(value, over: StoredCandidates())
-        do throws(PreferencesError) {
-            _ = try store.core.commit(.one(name, stored), node: node)
-        } catch {
-            throw error.named(name)
-        }
-    }
-
     /// A part of this value, which may be a part of another itself.
     fileprivate func member<Member: Sendable>(
         at keyPath: any WritableKeyPath<Value, Member> & Sendable

@@ -1,11 +1,18 @@
 internal import DurableFile
 
 /// A call of a store, as its sources with a timeout have to know it.
-struct StoreCall: Sendable {
+///
+/// A class, as most calls have none, and to pass nothing on is cheap.
+final class StoreCall: Sendable {
     /// When it began: it has the timeout of each of these sources from here.
-    let start = ContinuousClock.now
+    let start: ContinuousClock.Instant
     /// Whether it runs on a thread of the library, which may be blocked.
-    var isOnLibraryThread = false
+    let isOnLibraryThread: Bool
+
+    init(start: ContinuousClock.Instant = .now, isOnLibraryThread: Bool = false) {
+        self.start = start
+        self.isOnLibraryThread = isOnLibraryThread
+    }
 }
 
 /// Calls of tasks at one source: they run one after another on a thread of the library while the tasks are suspended.

@@ -165,3 +165,26 @@ final class LayerList: Sendable {
         )
     }
 }
+
+extension LayerList {
+    /// Whether what is read of a name must not be kept.
+    func isDoubted(_ name: String) -> Bool {
+        layers.contains { $0.source.isDoubted($0.spelled(name)) }
+    }
+
+    /// Whether the backend that takes the writes says that an administrator decides about a name.
+    func isManagedByBackend(_ name: String) -> Bool {
+        writableLayer.map { $0.source.isManaged($0.spelled(name)) } ?? false
+    }
+
+    /// The first of the names that an administrator decides about.
+    func managedName(among changes: ValueChanges) -> String? {
+        let imposing = layers.prefix { $0.isManaged }
+        guard !imposing.isEmpty else { return nil }
+        var managed: String?
+        changes.forEach { name, _ in
+            if managed == nil, imposing.contains(where: { $0.value(of: name) != nil }) { managed = name }
+        }
+        return managed
+    }
+}

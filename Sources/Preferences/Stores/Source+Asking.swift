@@ -204,12 +204,16 @@ extension Source {
 // MARK: Backends with a timeout
 
 extension Source {
-    /// When a call's time for this source is over; throws where it must not block the thread.
-    func deadline(of call: StoreCall?) throws(PreferencesError) -> ContinuousClock.Instant? {
+    /// The call, or one that begins now; throws where it must not block the thread.
+    @inline(never)
+    func admit(_ call: StoreCall?) throws(PreferencesError) -> StoreCall {
         let call = call ?? StoreCall()
         try checkThread(of: call)
-        return timeout.map { call.start + $0 }
+        return call
     }
+
+    /// When a call's time for this source is over.
+    func deadline(of call: StoreCall) -> ContinuousClock.Instant? { timeout.map { call.start + $0 } }
 
     /// Throws where a call must not block the thread for this source.
     func checkThread(of call: StoreCall) throws(PreferencesError) {
@@ -217,8 +221,11 @@ extension Source {
     }
 
     /// Notes, with the turn, until when the backend has time.
-    func begin(until deadline: ContinuousClock.Instant) throws(PreferencesError) {
-        guard ContinuousClock.now < deadline else { throw PreferencesError(late: ()) }
+    @inline(never)
+    func begin(_ call: StoreCall) throws(PreferencesError) {
+        guard let deadline = deadline(of: call), ContinuousClock.now < deadline else {
+            throw PreferencesError(late: ())
+        }
         state.withLock { $0.deadline = deadline }
     }
 

@@ -360,15 +360,16 @@ extension Source {
         _ call: StoreCall? = nil,
         _ body: (inout Publications) throws(PreferencesError) -> Result
     ) throws(PreferencesError) -> Result {
-        let deadline = timeout == nil ? nil : try deadline(of: call)
-        try claim(until: deadline)
+        // Without a timeout a call is of no interest.
+        let call = timeout == nil ? nil : try admit(call)
+        try claim(for: call)
         var publications = Publications()
         defer { leave(&publications, use) }
-        if let deadline { try begin(until: deadline) }
+        if let call { try begin(call) }
         return try body(&publications)
     }
 
-    private func claim(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
+    private func claim(for call: StoreCall?) throws(PreferencesError) {
         let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
         var waiter: Condition<Bool>?
         while true {
@@ -376,7 +377,7 @@ extension Source {
             case .granted: return
             case .taken: waiter = Condition(false)
             case .waiting:
-                if let waiter, !waiter.wait(until: deadline) {
+                if let waiter, !waiter.wait(until: call.flatMap(deadline)) {
                     // One that is woken at that moment asks again, so that the turn is not left to nobody.
                     guard !state.withLock({ $0.turn.withdraw { $0 === waiter } }) else {
                         throw PreferencesError(late: ())

@@ -80,17 +80,19 @@ final class StoreCore: SourceUser {
         return list
     }
 
-    /// As above, for a commit; notes when it began.
+    /// As above, for a commit; with the call, which began before it opens anything.
     private func preparedLayers(
         for changes: ValueChanges,
-        _ call: inout StoreCall?
-    ) throws(PreferencesError) -> LayerList {
-        call = call ?? beginCall()
+        _ call: StoreCall?
+    ) throws(PreferencesError) -> (LayerList, StoreCall?) {
+        let call = call ?? beginCall()
         try checkThread(of: call)
-        return switch changes {
-        case .one(let name, _): preparedLayers(CollectionOfOne(name), call)
-        case .several(let changes): preparedLayers(changes.keys, call)
-        }
+        let list =
+            switch changes {
+            case .one(let name, _): preparedLayers(CollectionOfOne(name), call)
+            case .several(let changes): preparedLayers(changes.keys, call)
+            }
+        return (list, call)
     }
 
     /// A call that begins now; nil if no source has a timeout.
@@ -230,7 +232,12 @@ extension StoreCore {
         _ call: StoreCall? = nil
     ) throws(PreferencesError) -> Bool {
         var call = call
-        let list = if let list = settledLayers { list } else { try preparedLayers(for: changes, &call) }
+        let list: LayerList
+        if let settled = settledLayers {
+            list = settled
+        } else {
+            (list, call) = try preparedLayers(for: changes, call)
+        }
         guard let writable = list.uncountedWritable else { throw PreferencesError(readOnly: list) }
         guard AnswerDepth.current <= AnswerDepth.limit else {
             throw PreferencesError(loopOver: changes, limit: AnswerDepth.limit)
@@ -271,28 +278,6 @@ extension StoreCore {
                 return try writable.commit(changes, if: condition, publication, call)
             }
         }.get()
-    }
-}
-
-extension LayerList {
-    fileprivate func isDoubted(_ name: String) -> Bool {
-        layers.contains { $0.source.isDoubted($0.spelled(name)) }
-    }
-
-    /// Whether the backend that takes the writes says that an administrator decides about a name.
-    func isManagedByBackend(_ name: String) -> Bool {
-        writableLayer.map { $0.source.isManaged($0.spelled(name)) } ?? false
-    }
-
-    /// The first of the names that an administrator decides about.
-    fileprivate func managedName(among changes: ValueChanges) -> String? {
-        let imposing = layers.prefix { $0.isManaged }
-        guard !imposing.isEmpty else { return nil }
-        var managed: String?
-        changes.forEach { name, _ in
-            if managed == nil, imposing.contains(where: { $0.value(of: name) != nil }) { managed = name }
-        }
-        return managed
     }
 }
 
@@ -348,12 +333,11 @@ extension StoreCore {
         at source: Source? = nil,
         _ body: @escaping @Sendable (StoreCall) throws(PreferencesError) -> Result
     ) async throws(PreferencesError) -> Result {
-        var call = call
-        call.isOnLibraryThread = true
+        let call = StoreCall(start: call.start, isOnLibraryThread: true)
         guard let source = source ?? layers.slowSource, let timeout = source.timeout else { return try body(call) }
         let calls = source.state.withLock { $0.calls }
         return try await calls.perform(until: call.start + timeout) {
-            [call, isolation = PreferenceIsolation.current] () throws(PreferencesError) in
+            [isolation = PreferenceIsolation.current] () throws(PreferencesError) in
             try isolation.run { () throws(PreferencesError) in try body(call) }
         }
     }

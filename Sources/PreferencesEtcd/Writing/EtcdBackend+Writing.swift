@@ -81,8 +81,9 @@ extension EtcdBackend {
         isQueued: Bool,
         _ inDoubt: inout TransactionBuilder?
     ) throws(WriteFailure) -> Outcome {
-        let end = ContinuousClock.now + configuration.timeout
-        var isCurrent = try readFirst()
+        // What was queued is sent for nobody in particular.
+        let end = isQueued ? .now + configuration.timeout : deadline
+        var isCurrent = try readFirst(until: end)
         repeat {
             if let builder = inDoubt {
                 if let stored = try send(builder, of: write, isRepeated: true, until: end) {
@@ -224,10 +225,10 @@ extension EtcdBackend {
     }
 
     /// Reads all if nothing was read yet, since only then the mirror's revisions are those of etcd; returns whether it did.
-    private func readFirst() throws(WriteFailure) -> Bool {
+    private func readFirst(until end: ContinuousClock.Instant) throws(WriteFailure) -> Bool {
         guard mirror.withLock({ $0.revision }) == 0 else { return false }
         do throws(GatewayClient.Failure) {
-            _ = try readAll()
+            _ = try readAll(until: end)
             return true
         } catch {
             throw WriteFailure(error.reason)

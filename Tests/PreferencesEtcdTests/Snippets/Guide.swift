@@ -34,6 +34,19 @@ struct GuideTests {
     }
 
     @Test
+    func tasksSuspendWhileTheyWrite() async throws {
+        let store = try PreferenceStore.etcd(freshSuite(), EtcdConfiguration(endpoints: SharedNode.get().endpoints))
+        let preferences = FleetPreferences(in: store)
+        // snippet: suspending
+        try await store.load()
+        try await preferences.$newCheckout.write(true)
+        try await preferences.orders.update { $0 += 1 }
+        // end
+        #expect(preferences.newCheckout)
+        #expect(preferences.orders.value == 1)
+    }
+
+    @Test
     func usersAndCertificatesAreConfigured() throws {
         // snippet: security
         var configuration = EtcdConfiguration(endpoints: [
