@@ -23,19 +23,19 @@ func use(_ preferences: Preferences) async throws {
 
     // Errors are typed, so that a catch needs no cast.
     do {
-        try preferences.$count.write(1)
+        try await preferences.$count.write(1)
     } catch {
         let code: PreferencesError.Code = error.code
         _ = code
     }
 
-    let old = try preferences.$count.update { count in
+    let old = try await preferences.$count.update { count in
         defer { count += 1 }
         return count
     }
     _ = old as Int
 
-    try preferences.$count.store.transaction { transaction in
+    try await preferences.$count.store.transaction { transaction in
         transaction[preferences.$theme] = "dark"
         transaction[preferences.$count] += 1
         transaction.reset(preferences.$nickname)
