@@ -89,6 +89,13 @@ private enum StoredType {
         case is Data.Type: ["type": "object", "required": ["$data"]]
         case is Date.Type: ["type": "object", "required": ["$date"]]
         case is any StoredAsArray.Type: ["type": "array"]
+        case is Rollout.Type:
+            [
+                "type": "object", "required": ["percent"], "additionalProperties": false,
+                "properties": [
+                    "percent": ["type": "number", "minimum": 0, "maximum": 100], "seed": ["type": "string"],
+                ],
+            ]
         case is any StoredAsDictionary.Type: ["type": "object"]
         default: [:]
         }
