@@ -62,6 +62,14 @@ struct Layer: Sendable {
         return layer
     }
 
+    /// The same layer under another name, if it takes writes, which pass it by then.
+    func readOnly(named name: String) -> Layer {
+        guard !isReadOnly else { return self }
+        var layer = self
+        (layer.name, layer.isReadOnly) = (name, true)
+        return layer
+    }
+
     /// What the layer holds for a preference.
     func value(of name: String) -> PropertyListValue? {
         source.value(of: spelled(name))

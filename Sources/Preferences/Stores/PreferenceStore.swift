@@ -40,6 +40,14 @@ public final class PreferenceStore: Sendable {
         self.standIn = standIn
     }
 
+    /// Creates a store over the layers of another, none of which takes writes.
+    fileprivate init(readOnly name: String, of store: PreferenceStore, standIn: StandIn? = nil) {
+        core = StoreCore(issues: store.core.issues, scope: store.core.scope) {
+            store.asLayers.map { $0.readOnly(named: name) }
+        }
+        self.standIn = standIn
+    }
+
     deinit {
         core.detach()
     }
@@ -102,6 +110,27 @@ public final class PreferenceStore: Sendable {
         return scope
     }
 
+    /// Creates a store that shows this one and takes no writes: for layers of `layered(_:)` that somebody else decides.
+    ///
+    ///     let host = fleet.scoped("host.web-3.").readOnly(named: "host")
+    ///     let preferences = FleetPreferences(in: .layered([host, fleet]))
+    ///     print(preferences.$rateLimit.source)  // host
+    ///
+    /// Writes of the layered store go to the first layer below that takes them; a set of this store throws `readOnly`.
+    /// Each change of this store is visible in both at once.
+    ///
+    /// - Parameter name: Names the layer in `Preference.source`. What was read-only before, such as `managed`, keeps its
+    ///   name.
+    public func readOnly(named name: String = "read-only") -> PreferenceStore {
+        let store = PreferenceStore(
+            readOnly: name,
+            of: self,
+            standIn: standIn == nil ? nil : .readOnly(self, name: name)
+        )
+        if standIn != nil { SharedStores.register(layered: store) }
+        return store
+    }
+
     /// Makes a store that keeps its values in memory only.
     public static func inMemory(_ contents: [String: PropertyListValue] = [:]) -> PreferenceStore {
         PreferenceStore(Layer(source: Source(contents)))
@@ -125,12 +154,15 @@ enum StandIn: Sendable {
     case layers([PreferenceStore])
     /// The same scope of a store's stand-in.
     case scope(PreferenceStore, prefix: String)
+    /// The same layers of a store's stand-in, none of which takes writes.
+    case readOnly(PreferenceStore, name: String)
 
     fileprivate func make(in scope: IsolationScope) -> PreferenceStore {
         switch self {
         case .memory(let isStandard): .inMemory(isStandard ? scope.initialContents : [:])
         case .layers(let layers): PreferenceStore(layers: layers.map { $0.standIn(in: scope) ?? $0 })
         case .scope(let store, let prefix): PreferenceStore(scope: prefix, of: store.standIn(in: scope) ?? store)
+        case .readOnly(let store, let name): PreferenceStore(readOnly: name, of: store.standIn(in: scope) ?? store)
         }
     }
 }

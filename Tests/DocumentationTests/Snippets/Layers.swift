@@ -84,4 +84,24 @@ struct LayersSnippets {
         // end
         #expect(output.lines == (try Snippet.shownOutput(of: "scope as a layer")))
     }
+
+    @Test
+    func hostsAndGroupsAreLayers() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: overrides
+        let fleet = PreferenceStore.inMemory(["volume": 5, "group.eu.volume": 6, "host.web-3.theme": "dark"])
+        let store = PreferenceStore.layered([
+            fleet.scoped("host.web-3.").readOnly(named: "host"), fleet.scoped("group.eu.").readOnly(named: "group"),
+            fleet,
+        ])
+        let preferences = GeneralPreferences(in: store)
+        print(preferences.theme, preferences.$theme.source)  // dark host
+        print(preferences.volume, preferences.$volume.source)  // 6 group
+        preferences.nickname = "Pitt"  // goes to the fleet
+        print(preferences.$nickname.source)  // store
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "overrides")))
+        #expect(fleet["nickname"] == "Pitt")
+    }
 }

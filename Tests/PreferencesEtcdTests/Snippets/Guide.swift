@@ -33,6 +33,43 @@ struct GuideTests {
         #expect(preferences.orders.value == 1)
     }
 
+    // snippet: rollout
+    struct CheckoutPreferences: PreferenceGroup {
+        @Preference("checkout") var checkout = Rollout(percent: 0, seed: "checkout")
+        @Preference("rateLimit") var rateLimit = 100
+    }
+    // end
+
+    @Test
+    func hostsAndGroupsOverrideTheFleet() async throws {
+        let node = try SharedNode.get()
+        let configuration = EtcdConfiguration(endpoints: node.endpoints)
+        let (suite, userID) = (freshSuite(), "user-42")
+        // snippet: overrides over etcd
+        let fleet = try PreferenceStore.etcd(suite, configuration)
+        let store = PreferenceStore.layered([
+            fleet.scoped("host.web-3.").readOnly(named: "host"), fleet.scoped("group.eu.").readOnly(named: "group"),
+            fleet,
+        ])
+        let preferences = CheckoutPreferences(in: store)
+        if preferences.checkout.includes(userID) { print("the new checkout") }
+        preferences.$checkout[\.percent].value = 25  // everywhere, and nobody who was included is dropped
+        print(preferences.$rateLimit.source)  // group, host, store or default
+        // end
+        let key = "preferences/\(suite)"
+        #expect(try node.control("get", "--print-value-only", "\(key)/checkout").contains(#""seed":"checkout""#))
+        for (name, value, source) in [
+            ("rateLimit", 80, PreferenceSource.store), ("group.eu.rateLimit", 50, .layer("group")),
+            ("host.web-3.rateLimit", 10, .layer("host")),
+        ] {
+            try node.control("put", "\(key)/\(name)", "\(value)")
+            try await eventually("\(name) is not told") { preferences.rateLimit == value }
+            #expect(preferences.$rateLimit.source == source)
+        }
+        try node.control("put", "\(key)/checkout", #"{"percent":100,"seed":"checkout"}"#)
+        try await eventually("the rollout is not told") { preferences.checkout.includes(userID) }
+    }
+
     @Test
     func tasksSuspendWhileTheyWrite() async throws {
         let store = try PreferenceStore.etcd(freshSuite(), EtcdConfiguration(endpoints: SharedNode.get().endpoints))

@@ -1,0 +1,95 @@
+import DurableFile
+import Testing
+
+@testable import Preferences
+
+/// Values for a host and a group, which an operator sets, over those of a fleet.
+struct ReadOnlyStoreTests {
+    private struct Fleet: PreferenceGroup {
+        @Preference("rateLimit") var rateLimit = 100
+        @Preference("isNew") var isNew = false
+    }
+
+    private static func layered(over fleet: PreferenceStore) -> PreferenceStore {
+        .layered([
+            fleet.scoped("host.web-3.").readOnly(named: "host"), fleet.scoped("group.eu.").readOnly(named: "group"),
+            fleet,
+        ])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func hostAnswersBeforeTheGroupAndThatBeforeTheFleet(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let fleet = Fleet(in: Self.layered(over: store))
+            let seen = Lock<[Int]>([])
+            let observation = fleet.$rateLimit.observe { change in seen.withLock { $0.append(change.new) } }
+            #expect(fleet.$rateLimit.source == .default)
+            store["rateLimit"] = 1
+            #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source == .store)
+            store["group.eu.rateLimit"] = 2
+            #expect(fleet.rateLimit == 2 && fleet.$rateLimit.source == .layer("group"))
+            store["host.web-3.rateLimit"] = 3
+            #expect(fleet.rateLimit == 3 && fleet.$rateLimit.source == .layer("host"))
+            // Of another host and group, and hidden ones.
+            store["host.web-4.rateLimit"] = 9
+            store["group.us.rateLimit"] = 9
+            store["group.eu.rateLimit"] = 4
+            store["rateLimit"] = 5
+            #expect(fleet.rateLimit == 3)
+            store["host.web-3.rateLimit"] = nil
+            #expect(fleet.rateLimit == 4)
+            store["group.eu.rateLimit"] = nil
+            #expect(fleet.rateLimit == 5)
+            #expect(seen.withLock { $0 } == [1, 2, 3, 4, 5])
+            observation.cancel()
+        }
+    }
+
+    @Test
+    func programsOwnWritesGoToTheFleet() throws {
+        let store = PreferenceStore.inMemory(["group.eu.rateLimit": 2])
+        let layered = Self.layered(over: store)
+        let issues = Lock<[PreferencesError.Code]>([])
+        layered.issueHandler = { error in issues.withLock { $0.append(error.code) } }
+        let fleet = Fleet(in: layered)
+        fleet.isNew = true
+        fleet.rateLimit = 7
+        #expect(store.contents == ["group.eu.rateLimit": 2, "isNew": true, "rateLimit": 7])
+        #expect(fleet.rateLimit == 2, "the group decides")
+        #expect(issues.withLock { $0 } == [.hidden])
+        // As if the layers above were absent: what a group decides is never stored for all.
+        try fleet.$rateLimit.update { $0 += 1 }
+        #expect(store["rateLimit"] == 8)
+    }
+
+    @Test
+    func readOnlyStoreIsReadAndTakesNoWrites() throws {
+        let store = PreferenceStore.inMemory(["rateLimit": 1])
+        let fleet = Fleet(in: store.readOnly())
+        #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source == .layer("read-only"))
+        let error = #expect(throws: PreferencesError.self) { try fleet.$rateLimit.write(2) }
+        #expect(error?.code == .readOnly)
+        #expect(store["rateLimit"] == 1)
+        store["rateLimit"] = 2
+        #expect(fleet.rateLimit == 2)
+    }
+
+    @Test
+    func layersThatWereReadOnlyKeepTheirNames() throws {
+        let store = PreferenceStore.layered([.arguments(["-rateLimit", "9"]), .inMemory(["isNew": true])])
+        let fleet = Fleet(in: store.readOnly(named: "site"))
+        #expect(fleet.rateLimit == 9 && fleet.$rateLimit.source == .layer("arguments"))
+        #expect(fleet.isNew && fleet.$isNew.source == .layer("site"))
+    }
+
+    @Test
+    func readOnlyStoreOverASharedOneIsIsolatedWithIt() {
+        let shared = PreferenceStore.suite("com.example.read-only")
+        let store = PreferenceStore.layered([shared.scoped("host.").readOnly(named: "host"), shared])
+        PreferenceStore.withIsolatedStores {
+            shared["host.rateLimit"] = 3
+            let fleet = Fleet(in: store)
+            #expect(fleet.rateLimit == 3 && fleet.$rateLimit.source == .layer("host"))
+        }
+    }
+}
