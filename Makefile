@@ -162,8 +162,8 @@ opencombine:
 	$(SWIFT) test --package-path Tests/OpenCombineTests
 	Scripts/check-warnings Tests/OpenCombineTests/.build
 
-# Stores over real clusters of etcd, behind the trait. The experiment takes a count:
-# `swift run --traits Etcd --scratch-path .build/etcd etcd-torture increments 10000`.
+# Stores over real clusters of etcd, behind the trait. The experiments take a count, and fire a seed, too:
+# `swift run --traits Etcd --scratch-path .build/etcd etcd-torture fire 10000 42`.
 etcd-tests:
 	Scripts/check-etcd
 

@@ -33,7 +33,7 @@ enum SuiteCost {
             let name = "names.\(count)"
             let suite = Suite(name: name, writer: try PreferenceStore.etcd(name, configuration))
             for start in stride(from: 0, to: count, by: 100) {
-                try suite.writer.transaction { transaction in
+                try await suite.writer.transaction { transaction in
                     for index in start..<min(count, start + 100) { transaction["name.\(index)"] = .string("value") }
                 }
             }
