@@ -10,13 +10,12 @@ enum EtcdTorture {
         // A worker that is gone shows in what it said.
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
-        let count = arguments.dropFirst().first.flatMap { Int($0) }
         do {
             switch arguments.first {
-            case "increments": exit(try await Increments.run(count ?? 10_000))
+            case "increments": exit(try await Increments.run(try numbers(arguments, atMost: 1).first ?? 10_000))
             case "fire":
-                let seed = arguments.dropFirst(2).first.flatMap { UInt64($0) }
-                exit(try await Fire.run(count ?? 10_000, seed: seed))
+                let numbers = try numbers(arguments, atMost: 2)
+                exit(try await Fire.run(numbers.first ?? 10_000, seed: numbers.dropFirst().first.map(UInt64.init)))
             case "fleet": exit(try await Fleet.run(Array(arguments.dropFirst())))
             case "cost": exit(try await SuiteCost.run())
             case "blackhole": exit(try await BlackHoleExperiment.run(count ?? 15))
@@ -32,6 +31,18 @@ enum EtcdTorture {
             print("FAILURE: \(error)")
             exit(1)
         }
+    }
+
+    /// The numbers behind the experiment's name, each more than zero.
+    private static func numbers(_ arguments: [String], atMost limit: Int) throws -> [Int] {
+        let numbers = try arguments.dropFirst().map { argument in
+            guard let number = Int(argument), number > 0 else {
+                throw EtcdObstacle("\(argument) is no number above 0; run etcd-torture alone for the usage")
+            }
+            return number
+        }
+        guard numbers.count <= limit else { throw EtcdObstacle("\(numbers[limit]) is one number too many") }
+        return numbers
     }
 }
 #else
