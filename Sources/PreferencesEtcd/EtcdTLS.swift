@@ -1,11 +1,6 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 #if Etcd
+internal import Foundation
 internal import NIOSSL
-internal import Preferences
 #endif
 
 /// Certificates and keys, each a PEM file.
