@@ -18,7 +18,7 @@ enum EtcdTorture {
                 exit(try await Fire.run(numbers.first ?? 10_000, seed: numbers.dropFirst().first.map(UInt64.init)))
             case "fleet": exit(try await Fleet.run(Array(arguments.dropFirst())))
             case "cost": exit(try await SuiteCost.run())
-            case "blackhole": exit(try await BlackHoleExperiment.run(count ?? 15))
+            case "blackhole": exit(try await BlackHoleExperiment.run(try numbers(arguments, atMost: 1).first ?? 15))
             case "worker": exit(try await Worker.run(Array(arguments.dropFirst())))
             default:
                 print(
