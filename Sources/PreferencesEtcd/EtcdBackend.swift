@@ -21,6 +21,8 @@ final class EtcdBackend: PreferenceBackend {
     let turn = Lock(())
     let monitor: EtcdMonitor
     private let copy: OfflineCopy?
+    /// The waiting writes, if they outlive the program.
+    let queueFile: QueueFile?
     let watch: WatchDriver
     private let host = Lock<PreferenceBackendHost?>(nil)
     private let isLoaded = Lock(false)
@@ -44,16 +46,23 @@ final class EtcdBackend: PreferenceBackend {
         client = GatewayClient(configuration, transport: try makeTransport(), record: record)
         monitor.record(record)
         copy = configuration.cacheFile.map { OfflineCopy(path: $0.path) }
+        queueFile =
+            if configuration.keepsWaitingWrites, let path = configuration.cacheFile?.path {
+                try QueueFile(path: "\(path).queue")
+            } else { nil }
         watch = WatchDriver(client, keys: keys, configuration: configuration)
         client.transport.observeCertificates { [weak self] problem in
             record(.certificates(problem))
             // A request has called, perhaps one with the turn: the problem is reported when that is over.
             if let problem { self?.mirror.withLock { $0.note(problem) } } else { self?.watch.renewConnection() }
         }
+        monitor.shows(self)
     }
 
     deinit {
         watch.stop()
+        WaitingStores.remove(self)
+        reportEnd(of: "store")
         monitor.finish()
     }
 
@@ -77,6 +86,7 @@ final class EtcdBackend: PreferenceBackend {
 
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
         self.host.withLock { $0 = host }
+        try loadQueue(host)
         let copied = loadCopy(host)
         var revision: Int64?
         do throws(GatewayClient.Failure) {
@@ -122,7 +132,8 @@ final class EtcdBackend: PreferenceBackend {
             let status = monitor.status
             throw PreferencesError(
                 .notDurable,
-                "\(count) writes wait until etcd can be reached and takes them, and end with the program; wait and flush again",
+                "\(count) writes wait until etcd can be reached and takes them\(queueFile == nil ? ", and end with the program" : ""); "
+                    + "wait and flush again",
                 cause: status.refusal ?? status.error
             )
         }
@@ -145,6 +156,27 @@ final class EtcdBackend: PreferenceBackend {
         // A load that failed is tried again.
         let isWanted = mirror.withLock { $0.revision > 0 } && !isLoaded.withLock { $0 }
         if hasNews || isWanted { announce() }
+    }
+
+    /// Reports the writes that end unsent with the store or the program.
+    func reportEnd(of what: String) {
+        guard queueFile == nil, let waiting = waitingWrites else { return }
+        report(
+            PreferencesError(
+                .notDurable,
+                "\(waiting) end with the \(what), as etcd could not be reached or didn't take them; drain the monitor before "
+                    + "the end, or set keepsWaitingWrites",
+                cause: monitor.status.refusal ?? monitor.status.error
+            )
+        )
+    }
+
+    /// How many writes wait and which names they set, for a message; nil if none waits.
+    var waitingWrites: String? {
+        let (count, names) = queue.withLock { ($0.count, $0.names) }
+        guard count > 0 else { return nil }
+        let listed = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
+        return "\(count) writes that wait for etcd (\(listed))"
     }
 
     private func announce() { host.withLock { $0 }?.changed() }

@@ -28,6 +28,18 @@ extension EtcdConfiguration {
                 "\(maximumOperations) operations at once are too few; give the servers' --max-txn-ops"
             )
         }
+        guard maximumWaitingWrites >= 1 else {
+            throw PreferencesError(
+                .misuse,
+                "maximumWaitingWrites is \(maximumWaitingWrites); let at least one write wait, or use .failing"
+            )
+        }
+        guard !keepsWaitingWrites || offlineWrites == .queueing && cacheFile != nil else {
+            throw PreferencesError(
+                .misuse,
+                "keepsWaitingWrites needs offlineWrites to be .queueing, and a cacheFile beside which the writes are kept"
+            )
+        }
         return valid
     }
 

@@ -16,7 +16,7 @@ public struct EtcdConfiguration: Sendable {
         case failing
         /// It is kept in memory, readable at once, and sent in order when an endpoint can be reached.
         ///
-        /// It ends with the process; `flush` throws as long as any waits. What then meets a value that somebody else
+        /// It ends with the process unless `keepsWaitingWrites` is set; `flush` throws while any waits. What then meets a value that somebody else
         /// has set is decided by its condition: a plain set wins, an `update` or transaction is dropped and reported.
         case queueing
     }
@@ -47,6 +47,15 @@ public struct EtcdConfiguration: Sendable {
     public var rebalanceInterval: Duration? = .seconds(1800)
     /// What a write does while no endpoint can be reached.
     public var offlineWrites = OfflineWrites.failing
+    /// How many writes may wait with `.queueing`; one more throws `unavailable` and changes nothing. At least 1.
+    ///
+    /// Plain sets of names that wait already are not counted again.
+    public var maximumWaitingWrites = 10_000
+    /// Whether writes that wait outlive the program, in the file at `cacheFile` with `.queue` appended; needs `.queueing`.
+    ///
+    /// A set returns when it stands in that file. The next store with this cache file shows them from its first read, and sends
+    /// them. One store at a time may use the file: another one can't be made.
+    public var keepsWaitingWrites = false
     /// A file to keep a copy of all values in, so that a program can start while no endpoint can be reached.
     ///
     /// Nil: such a start reports an error and reads give defaults until an endpoint answers. It is a file of the file

@@ -27,6 +27,7 @@ public final class EtcdMonitor: Sendable {
         var wasConnected = false
         var record: @Sendable (EtcdEvent) -> Void = { _ in }
         var isFinished = false
+        weak var backend: EtcdBackend?
     }
 
     private let state = Lock(State())
@@ -55,6 +56,35 @@ public final class EtcdMonitor: Sendable {
 
     /// Has each change recorded.
     func record(_ record: @escaping @Sendable (EtcdEvent) -> Void) { state.withLock { $0.record = record } }
+    /// Returns when no write waits any more; sends at once if the store is connected. Suspends, and blocks no thread.
+    ///
+    /// - Throws: `notDurable` if some wait when the time is over, or the store or the task ends before, with their number and
+    ///   names and the reason.
+    public func drain(within duration: Duration) async throws(PreferencesError) {
+        state.withLock { $0.backend }?.watch.probeNow()
+        let isDrained = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await status in self.statuses where status.waitingWrites == 0 { return true }
+                return false
+            }
+            group.addTask {
+                do { try await Task.sleep(for: duration) } catch { return false }
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        let status = status
+        guard !isDrained, status.waitingWrites > 0 else { return }
+        let backend = state.withLock { $0.backend }
+        throw PreferencesError(
+            .notDurable,
+            "\(backend?.waitingWrites ?? "\(status.waitingWrites) writes of a store that is gone") were not sent within \(duration)",
+            cause: status.refusal ?? status.error
+        )
+    }
+
+    func shows(_ backend: EtcdBackend) { state.withLock { $0.backend = backend } }
 
     func connected(to endpoint: String) {
         change { status in

@@ -21,6 +21,7 @@ enum Worker {
         case "fire": try await FireWorker(arguments[1], configuration).run()
         case "stamp": try stamp(in: store())
         case "clients": try FleetClients(arguments[1], configuration).run()
+        case "leave": return try leave(configuration)
         default: throw EtcdObstacle("no such role")
         }
         while readLine() != nil {}
@@ -66,6 +67,19 @@ enum Worker {
             try flag.write(FleetClients.now)
             say("set")
         }
+    }
+
+    /// Sets what can't be sent, and ends the process with it.
+    private static func leave(_ configuration: EtcdConfiguration) throws -> Int32 {
+        var configuration = configuration
+        configuration.offlineWrites = .queueing
+        configuration.timeout = .milliseconds(200)
+        let store = try PreferenceStore.etcd("torture", configuration)
+        PreferenceStore.defaultIssueHandler = { issue in
+            if issue.code == .notDurable { say("\(issue.message)") }
+        }
+        try store.write(1, for: "left")
+        exit(0)
     }
 
     /// Says what it saw when it is told where the counter ended.

@@ -233,7 +233,10 @@ extension Source {
     private var host: PreferenceBackendHost {
         PreferenceBackendHost(
             changed: { [weak self] in self?.takeExternalChanges() },
-            report: { [weak self] error in self?.reportOfBackend(error) },
+            report: { [weak self, issues] error in
+                // A backend may have something to say about its own end.
+                if let self { reportOfBackend(error) } else { IssueReporter.report(error, to: [issues]) }
+            },
             deadline: { [weak self] in self?.state.withLock { $0.deadline } },
             outdated: { [weak self] in self?.doubt() }
         )

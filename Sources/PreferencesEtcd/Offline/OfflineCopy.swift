@@ -36,6 +36,11 @@ final class OfflineCopy: Sendable {
         }
     }
 
+    /// Writes changes.
+    func write(_ changes: [String: PropertyListValue?]) throws(PreferencesError) {
+        try file.withLock { file throws(PreferencesError) in _ = try file.apply(changes, if: .none) }
+    }
+
     /// What there is to be reported.
     func takeProblems() -> [PreferencesError] {
         problems.withLock { exchange(&$0, with: []) }

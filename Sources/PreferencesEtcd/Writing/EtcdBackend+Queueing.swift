@@ -17,12 +17,27 @@ extension EtcdBackend {
     }
 
     func enqueue(_ write: WriteQueue.Write) throws(PreferencesError) -> PreferenceBackendCommit {
-        let (stored, outside) = mirror.withLock { ($0.values, $0.drain()) }
-        let shown = visible(outside)
+        let stored = mirror.withLock { $0.values }
         // What may be stored already was true when it was sent; the mirror may show it.
         let mayWait = write.inDoubt != nil || queue.withLock { write.condition.holds(for: $0.view(of: stored)) }
-        guard mayWait else { return PreferenceBackendCommit(outside: shown, isStored: false) }
-        perform(queue.withLock { $0.appending(write) })
+        guard mayWait else {
+            return PreferenceBackendCommit(outside: visible(mirror.withLock { $0.drain() }), isStored: false)
+        }
+        let (step, count) = queue.withLock { queue in
+            let step = queue.appending(write)
+            return (step, queue.count(after: step))
+        }
+        guard count <= configuration.maximumWaitingWrites else {
+            throw PreferencesError(
+                .unavailable,
+                "\(count - 1) writes wait for etcd, as many as maximumWaitingWrites allows; nothing was changed. Wait until it "
+                    + "can be reached, or allow more"
+            )
+        }
+        try queueFile?.write(step)
+        WaitingStores.add(self)
+        let shown = visible(mirror.withLock { $0.drain() })
+        perform(step)
         let status = monitor.status
         if status.refusal?.code == .noSpace, write.removesOnly {
             sendRemovals()
@@ -31,6 +46,12 @@ extension EtcdBackend {
             watch.probeNow()
         }
         return PreferenceBackendCommit(outside: shown, isStored: true)
+    }
+
+    /// Takes what an earlier run of the program left.
+    func loadQueue(_ host: PreferenceBackendHost) throws(PreferencesError) {
+        guard let queueFile, queue.withLock({ $0.count }) == 0 else { return }
+        perform(try queueFile.load(host.report))
     }
 
     /// Keeps the reason why a write has to wait; reported when the turn is over, as no lock is held while calling out.
@@ -65,6 +86,10 @@ extension EtcdBackend {
     /// Sends one of the queue; returns whether that is over.
     private func sendWaiting(_ number: Int, _ write: WriteQueue.Write) -> Bool {
         var problem: PreferencesError?
+        // If the program ends before the answer, the next one must not take its own change for that of others.
+        var sent = write
+        sent.mayBeStored = true
+        if !write.isPlain, !write.mayBeStored { keep([number: sent]) }
         do throws(WriteFailure) {
             let outcome = try send(write, isQueued: true)
             // What needs no space says nothing about it.
@@ -78,12 +103,14 @@ extension EtcdBackend {
                 var write = write
                 write.inDoubt = error.inDoubt
                 perform([number: write])
+                if !write.isPlain { keep([number: write]) }
                 if error.isHeld { noteRefusal(error.error) }
                 return false
             }
             problem = error.error
         }
         if let problem { mirror.withLock { $0.note(problem) } }
+        keep([number: nil])
         let names = perform([number: nil])
         // The store shows what was set; it may be told otherwise now.
         mirror.withLock { $0.tell(names) }
@@ -91,11 +118,23 @@ extension EtcdBackend {
     }
 
     private func overtaken(_ write: WriteQueue.Write) -> PreferencesError {
-        PreferencesError(
-            .conflict,
-            "a change that waited for etcd is dropped, as others changed what it was based on: "
-                + write.changes.keys.sorted().joined(separator: ", ")
-        )
+        let names = write.changes.keys.sorted().joined(separator: ", ")
+        return write.mayBeStored
+            ? PreferencesError(
+                .outcomeUnknown,
+                "a change was sent to etcd when the program ended, and can't be told from what others stored; read it again: \(names)"
+            )
+            : PreferencesError(
+                .conflict,
+                "a change that waited for etcd is dropped, as others changed what it was based on: \(names)"
+            )
+    }
+
+    /// Writes a step into the queue's file; if that fails it is reported, as nothing can be thrown.
+    private func keep(_ step: WriteQueue.Step) {
+        do throws(PreferencesError) { try queueFile?.write(step) } catch {
+            mirror.withLock { $0.note(error) }
+        }
     }
 
     @discardableResult
@@ -104,5 +143,27 @@ extension EtcdBackend {
         monitor.waits(count)
         if count == 0 { monitor.refuses(nil) }
         return names
+    }
+}
+
+/// The stores of the process in which writes waited, so that its end can be reported to them.
+enum WaitingStores {
+    private struct Store {
+        weak var backend: EtcdBackend?
+    }
+
+    private static let stores = Lock<[ObjectIdentifier: Store]>([:])
+    private static let registration: Void = {
+        // Each is looked at without the lock: it may be the last reference.
+        atexit { for store in WaitingStores.stores.withLock({ $0.values }) { store.backend?.reportEnd(of: "program") } }
+    }()
+
+    static func add(_ backend: EtcdBackend) {
+        registration
+        stores.withLock { $0[ObjectIdentifier(backend)] = Store(backend: backend) }
+    }
+
+    static func remove(_ backend: EtcdBackend) {
+        _ = stores.withLock { $0.removeValue(forKey: ObjectIdentifier(backend)) }
     }
 }

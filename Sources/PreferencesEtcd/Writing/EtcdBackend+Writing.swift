@@ -20,7 +20,9 @@ extension EtcdBackend {
                 if error.isHeld { noteRefusal(error.error) }
                 var write = write
                 write.inDoubt = error.inDoubt
-                return try enqueue(write)
+                do throws(PreferencesError) { return try enqueue(write) } catch let refusal {
+                    throw error.inDoubt == nil ? refusal : error.error
+                }
             }
         }
     }

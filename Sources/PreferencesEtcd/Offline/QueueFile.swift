@@ -1,0 +1,110 @@
+internal import DurableFile
+@_spi(Tool) internal import Preferences
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The waiting writes in a file of the file store's form, by number, so that they outlive the program.
+final class QueueFile: Sendable {
+    let path: String
+    private let file: OfflineCopy
+    /// Locked while the store lives; a file of its own, as the other is locked by each append and replaced by compactions.
+    private let lock: OpenFile
+
+    /// Locks the file.
+    ///
+    /// - Throws: `misuse` if another store has it.
+    init(path: String) throws(PreferencesError) {
+        self.path = path
+        file = OfflineCopy(path: path)
+        let fileSystem = SystemFileSystem()
+        let isFree: Bool
+        do {
+            try FileManager.default.createDirectory(
+                atPath: URL(filePath: path).deletingLastPathComponent().path,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            lock = try fileSystem.open("\(path).lock", for: .creating)
+            isFree = try fileSystem.lock(lock)
+        } catch {
+            throw PreferencesError(.unavailable, "the file for waiting writes can't be used: \(path)", cause: error)
+        }
+        guard isFree else {
+            throw PreferencesError(
+                .misuse,
+                "another store or process sends the waiting writes of \(path); use one store, or another cacheFile for this one"
+            )
+        }
+    }
+
+    /// Returns the writes; each that can't be read is reported and kept.
+    func load(_ report: (PreferencesError) -> Void) throws(PreferencesError) -> WriteQueue.Step {
+        defer { for problem in file.takeProblems() { report(problem) } }
+        var step: WriteQueue.Step = [:]
+        for (name, value) in try file.load() {
+            if let number = Int(name), let write = WriteQueue.Write(stored: value) {
+                step[number] = write
+            } else {
+                report(
+                    PreferencesError(
+                        .damaged,
+                        "the waiting write \(name) of \(path) can't be read; it is kept and not sent"
+                    )
+                )
+            }
+        }
+        return step
+    }
+
+    /// Writes a step; returns when it outlives the process.
+    func write(_ step: WriteQueue.Step) throws(PreferencesError) {
+        var changes: [String: PropertyListValue?] = [:]
+        for (number, write) in step { changes.updateValue(try write?.stored(), forKey: String(number)) }
+        try file.write(changes)
+    }
+}
+
+extension WriteQueue.Write {
+    // Values as text, since as values they could be nested deeper than the file takes.
+    fileprivate func stored() throws(PreferencesError) -> PropertyListValue {
+        func stored(_ values: [String: PropertyListValue?]) throws(PreferencesError) -> PropertyListValue {
+            var texts: [String: PropertyListValue] = [:]
+            for (name, value) in values {
+                if let value { texts[name] = .string(try PreferenceText.text(of: value)) } else { texts[name] = false }
+            }
+            return .dictionary(texts)
+        }
+        return .dictionary([
+            "changes": try stored(changes), "values": try stored(condition.values),
+            "isComplete": .boolean(condition.isComplete), "prefix": .string(condition.prefix),
+            "mayBeStored": .boolean(mayBeStored || inDoubt != nil),
+        ])
+    }
+
+    fileprivate init?(stored: PropertyListValue) {
+        func values(_ stored: PropertyListValue?) -> [String: PropertyListValue?]? {
+            guard case .dictionary(let texts) = stored else { return nil }
+            var values: [String: PropertyListValue?] = [:]
+            for (name, text) in texts {
+                guard text != false else {
+                    values.updateValue(nil, forKey: name)
+                    continue
+                }
+                guard case .string(let text) = text else { return nil }
+                do throws(PreferencesError) { values[name] = try PreferenceText.value(in: text) } catch { return nil }
+            }
+            return values
+        }
+        guard case .dictionary(let parts) = stored, let changes = values(parts["changes"]),
+            let expected = values(parts["values"]), case .boolean(let isComplete) = parts["isComplete"],
+            case .string(let prefix) = parts["prefix"], case .boolean(let mayBeStored) = parts["mayBeStored"]
+        else { return nil }
+        self.changes = changes
+        condition = PreferenceCondition(values: expected, isComplete: isComplete, prefix: prefix)
+        self.mayBeStored = mayBeStored
+    }
+}

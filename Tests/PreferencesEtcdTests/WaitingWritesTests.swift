@@ -1,0 +1,207 @@
+#if Etcd
+import DurableFile
+import EtcdTestSupport
+import FileTestSupport
+import Foundation
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// Writes that wait for an endpoint: how many, for how long, and over the end of the program.
+@Suite(needsEtcd)
+struct WaitingWritesTests {
+    private let suite = freshSuite()
+    private let cluster: EtcdCluster
+    private let monitor = EtcdMonitor()
+    private let folder: TemporaryFolder
+    private var configuration: EtcdConfiguration
+
+    init() throws {
+        cluster = try SharedNode.get()
+        folder = try TemporaryFolder()
+        configuration = .testing(cluster.endpoints)
+        configuration.offlineWrites = .queueing
+    }
+
+    private func stored(_ name: String) throws -> String {
+        try cluster.control("get", "--print-value-only", "tests/\(suite)/\(name)")
+    }
+
+    private mutating func keep() {
+        configuration.cacheFile = URL(filePath: folder.path("made/cache.jsonl"))
+        configuration.keepsWaitingWrites = true
+    }
+
+    /// A store that can't reach the cluster until its transport is mended.
+    private func offline(_ monitor: EtcdMonitor = EtcdMonitor()) throws -> (PreferenceStore, TestTransport) {
+        var configuration = configuration
+        configuration.timeout = .milliseconds(200)
+        let transport = try TestTransport()
+        transport.cut()
+        return (try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport), transport)
+    }
+
+    /// Makes a store when the one before has let go of the queue's file, which its watch may keep for a moment.
+    private func reopened() async throws -> PreferenceStore {
+        var store: PreferenceStore?
+        try await eventually("the file is never free") {
+            do throws(PreferencesError) {
+                store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
+            } catch  where error.code == .misuse {}
+            return store != nil
+        }
+        return try #require(store)
+    }
+
+    @Test
+    mutating func writesThatWaitAreBounded() async throws {
+        configuration.maximumWaitingWrites = 2
+        let (store, transport) = try offline(monitor)
+        try store.write(1, for: "a")
+        try store.write(1, for: "b")
+        let error = #expect(throws: PreferencesError.self) { try store.write(1, for: "c") }
+        #expect(error?.code == .unavailable)
+        #expect(store.contents == ["a": 1, "b": 1])
+        try store.write(2, for: "a")
+        #expect(monitor.status.waitingWrites == 2)
+        transport.mend()
+        try await monitor.drain(within: .seconds(60))
+        #expect(try stored("a") == "2\n")
+        #expect(try stored("c").isEmpty)
+    }
+
+    @Test
+    func configurationThatCannotBeMeantIsRefused() throws {
+        let configuration = configuration
+        func code(_ change: (inout EtcdConfiguration) -> Void) -> PreferencesError.Code? {
+            var changed = configuration
+            change(&changed)
+            do throws(PreferencesError) { _ = try PreferenceStore.etcd(suite, changed) } catch { return error.code }
+            return nil
+        }
+        #expect(code { $0.maximumWaitingWrites = 0 } == .misuse)
+        #expect(code { $0.keepsWaitingWrites = true } == .misuse)
+        let file = URL(filePath: folder.path("cache.jsonl"))
+        #expect(
+            code {
+                $0.keepsWaitingWrites = true
+                $0.offlineWrites = .failing
+                $0.cacheFile = file
+            } == .misuse
+        )
+    }
+
+    @Test
+    mutating func keptWritesAreShownAndSentByTheNextStart() async throws {
+        keep()
+        try PreferenceStore.etcd(suite, .testing(cluster.endpoints)).write(5, for: "counter")
+        do {
+            let store = try await reopened()
+            #expect(store["counter"] == 5)
+        }
+        do {
+            var store: PreferenceStore?
+            try await eventually("the file is never free") {
+                do { store = try offline().0 } catch let error as PreferencesError where error.code == .misuse {}
+                return store != nil
+            }
+            let reports = Reports(of: try #require(store))
+            try store?.write("dark", for: "theme")
+            try store?.write(nil, for: "gone")
+            try store?.transaction { transaction in
+                if transaction["counter"] == 5 { transaction["counter"] = 6 }
+            }
+            #expect(store?["counter"] == 6)
+            store = nil
+            #expect(reports.codes == [], "they don't end with the store")
+        }
+        let next = try await reopened()
+        #expect(next["theme"] == "dark")
+        #expect(next["counter"] == 6)
+        try await monitor.drain(within: .seconds(60))
+        #expect(try stored("theme") == "\"dark\"\n")
+        #expect(try stored("counter") == "6\n")
+        #expect(try PreferenceStore.file(at: URL(filePath: folder.path("made/cache.jsonl.queue"))).contents.isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    mutating func keptConditionIsCheckedWhenItIsSentAndOneThatMayBeDoneIsNotGuessed(isInDoubt: Bool) async throws {
+        keep()
+        try PreferenceStore.etcd(suite, .testing(cluster.endpoints)).write(5, for: "counter")
+        let transport = try TestTransport { $0 == 1 ? .lostConnection : nil }
+        do {
+            var configuration = configuration
+            configuration.timeout = .seconds(10)
+            let first = EtcdMonitor()
+            let store = try PreferenceStore(etcd: suite, configuration, monitor: first, over: transport)
+            #expect(store["counter"] == 5)
+            if !isInDoubt {
+                transport.cut()
+                try await eventually("the state does not show it") { !first.status.isConnected }
+            }
+            try store.transaction { transaction in
+                if transaction["counter"] == 5 { transaction["counter"] = 6 }
+            }
+            #expect(first.status.waitingWrites == 1)
+        }
+        try cluster.control("put", "tests/\(suite)/counter", "100")
+        let next = try await reopened()
+        let reports = Reports(of: next)
+        _ = next.contents
+        try await monitor.drain(within: .seconds(60))
+        try await eventually("it shows \(next.contents)") { next["counter"] == 100 }
+        try await eventually("it reports \(reports.codes)") {
+            reports.codes == [isInDoubt ? .outcomeUnknown : .conflict]
+        }
+    }
+
+    @Test
+    mutating func secondStoreOverTheSameQueueIsRefused() throws {
+        keep()
+        let store = try PreferenceStore.etcd(suite, configuration)
+        let error = #expect(throws: PreferencesError.self) { try PreferenceStore.etcd(suite, configuration) }
+        #expect(error?.code == .misuse)
+        withExtendedLifetime(store) {}
+    }
+
+    @Test
+    func drainSaysWhatIsLeftWhenTimeIsOver() async throws {
+        let (store, transport) = try offline(monitor)
+        try await monitor.drain(within: .zero)
+        for name in ["a", "b"] { try store.write(1, for: name) }
+        let error = await #expect(throws: PreferencesError.self) { try await monitor.drain(within: .milliseconds(1)) }
+        #expect(error?.code == .notDurable)
+        #expect(error?.message.contains("2 writes that wait for etcd (a, b)") == true)
+        #expect((error?.cause as? PreferencesError)?.code == .unavailable)
+        transport.mend()
+        try await monitor.drain(within: .seconds(60))
+        #expect(try stored("a") == "1\n")
+        #expect(try stored("b") == "1\n")
+    }
+
+    @Test
+    func writesThatEndWithTheStoreAreReported() async throws {
+        var store: PreferenceStore? = try offline().0
+        let reports = Reports(of: try #require(store))
+        try store?.write(1, for: "a")
+        store = nil
+        try await eventually("it reports \(reports.codes)") { reports.codes == [.unavailable, .notDurable] }
+    }
+
+    @Test
+    func writesThatEndWithTheProgramAreReported() throws {
+        let process = Process()
+        process.executableURL = URL(filePath: BuiltProgram.path("etcd-torture"))
+        process.arguments = ["worker", "leave", "0", "http://127.0.0.1:\(try EtcdCluster.ports(1)[0])"]
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(text.contains("1 writes that wait for etcd (left) end with the program"))
+    }
+}
+#endif
