@@ -83,7 +83,7 @@ struct AuthenticationTests {
         var right = configuration(cluster, password: nil)
         right.credentials = EtcdCredentials(user: "app", passwordFile: path)
         let store = try PreferenceStore.etcd("allowed", right)
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         for arguments in [
             ["user", "delete", "app"], ["user", "add", "app:next"], ["user", "grant-role", "app", "app"],
         ] {
@@ -92,12 +92,12 @@ struct AuthenticationTests {
         let error = #expect(throws: PreferencesError.self) { try store.transaction { $0["a"] = 2 } }
         #expect(error?.code == .notPermitted)
         try write("next")
-        try store.transaction { $0["a"] = 3 }
+        try await store.transaction { $0["a"] = 3 }
         // A restart ends the watch, and the tokens.
         cluster.nodes[0].kill()
         try cluster.nodes[0].start()
         let other = try PreferenceStore.etcd("allowed", right)
-        try other.transaction { $0["b"] = 4 }
+        try await other.transaction { $0["b"] = 4 }
         try await eventually("the watch did not come back with the new password") { store["b"] == 4 }
     }
 
@@ -114,7 +114,7 @@ struct AuthenticationTests {
         let transport = try HTTPTransport(tls: nil, connectTimeout: .seconds(5))
         let backend = try EtcdBackend(suite: "allowed", configuration, monitor: monitor) { transport }
         let store = PreferenceStore(backend: backend)
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         let token = try #require(try backend.client.token(from: cluster.endpoints[0], within: .seconds(5)))
         let service = EtcdService(store, monitor: monitor)
         for value in [store, backend, backend.client, backend.watch, monitor, configuration, transport, service]

@@ -161,7 +161,7 @@ struct FailoverTests {
         let monitor = EtcdMonitor()
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
         let reports = Reports(of: store)
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         try await eventually("the watch is nowhere") { monitor.status.endpoint == node }
         let task = Task { await monitor.statuses.first { $0.endpoint != node } }
         let before = chosen.withLock { $0 }

@@ -76,22 +76,22 @@ struct RefusalTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         let counter = Preference("counter", default: 0, in: store)
-        for name in ["old", "older"] { try store.write(1, for: name) }
-        try counter.write(5)
+        for name in ["old", "older"] { try await store.write(1, for: name) }
+        try await counter.write(5)
         try await eventually("it is not connected") { monitor.status.isConnected }
         transport.cut()
         try await eventually("the state does not show it") { !monitor.status.isConnected }
-        try counter.update { $0 += 1 }
-        try store.write(nil, for: "old")
+        try await counter.update { $0 += 1 }
+        try await store.write(nil, for: "old")
         try fill(cluster)
         transport.mend()
 
         try await eventually("the removal waits for the put") { try stored("old", in: cluster).isEmpty }
         try await eventually("the reason is not shown") { monitor.status.refusal?.code == .noSpace }
         #expect(monitor.status.isConnected)
-        try counter.update { $0 += 1 }
-        try store.write("set without space", for: "text")
-        try store.write(nil, for: "older")
+        try await counter.update { $0 += 1 }
+        try await store.write("set without space", for: "text")
+        try await store.write(nil, for: "older")
         #expect(try stored("older", in: cluster).isEmpty, "a removal that nothing has to do with goes first")
         #expect(try stored("counter", in: cluster) == "5\n")
         #expect(store.contents == ["counter": 7, "text": "set without space"])
@@ -158,16 +158,16 @@ struct RefusalTests {
         let transport = try TestTransport()
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
-        try store.write(1, for: "a")
+        try await store.write(1, for: "a")
         try await eventually("it is not connected") { monitor.status.isConnected }
         transport.cut()
         try await eventually("the state does not show it") { !monitor.status.isConnected }
-        try store.write(2, for: "a")
+        try await store.write(2, for: "a")
         try cluster.control(root + ["role", "grant-permission", "app", range[0], "read", range[1]])
         transport.mend()
 
         try await eventually("the reason is not shown") { monitor.status.refusal?.code == .notPermitted }
-        try store.write(3, for: "b")
+        try await store.write(3, for: "b")
         #expect(store.contents == ["a": 2, "b": 3])
         #expect(monitor.status.waitingWrites == 2)
         let error = await #expect(throws: PreferencesError.self) { try await store.flush() }

@@ -197,11 +197,11 @@ struct SharingTests {
         let store = try PreferenceStore.etcd(suite, configuration)
         let other = try PreferenceStore.etcd(suite, configuration)
         for round in 1...50 {
-            try other.transaction { transaction in
+            try await other.transaction { transaction in
                 transaction["a"] = .integer(Int64(round))
                 transaction["b"] = .integer(Int64(round))
             }
-            try store.write(.integer(Int64(-round)), for: "b")
+            try await store.write(.integer(Int64(-round)), for: "b")
             #expect(store["b"] == .integer(Int64(-round)))
         }
         try await eventually("it shows \(store.contents)") { store.contents == ["a": 50, "b": -50] }

@@ -110,15 +110,15 @@ struct TLSTests {
         try Self.run("install right client", in: cluster.folder)
         let suite = freshSuite()
         let store = try PreferenceStore.etcd(suite, Self.installed(cluster))
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         // The servers' authority is read when they start.
         cluster.nodes[0].kill()
         try Self.run("authority right; sign server right; sign client right; install right client", in: cluster.folder)
         try cluster.nodes[0].start()
         try #require(try cluster.waitUntilHealthy())
-        try store.transaction { $0["a"] = 2 }
+        try await store.transaction { $0["a"] = 2 }
         let other = try PreferenceStore.etcd(suite, Self.installed(cluster))
-        try other.transaction { $0["b"] = 3 }
+        try await other.transaction { $0["b"] = 3 }
         try await eventually("the watch did not come back with the new certificates") { store["b"] == 3 }
         #expect(store["a"] == 2)
     }
@@ -136,7 +136,7 @@ struct TLSTests {
         #expect(!monitor.status.isConnected)
         try Self.run("install right client", in: cluster.folder)
         try await eventually("the watch is not opened with the new certificate") { monitor.status.isConnected }
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         #expect(store["a"] == 1)
     }
 
@@ -150,7 +150,7 @@ struct TLSTests {
         configuration.logger = log.logger
         let store = try PreferenceStore.etcd(freshSuite(), configuration, monitor: monitor)
         let reports = Reports(of: store)
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         try await eventually("the watch is nowhere") { monitor.status.isConnected }
         let task = Task { await monitor.statuses.first { !$0.isConnected } }
 
@@ -159,7 +159,7 @@ struct TLSTests {
         {
             try Self.run(change, in: cluster.folder)
             try await eventually("nothing is reported: \(change)") { reports.codes.count > count }
-            try store.transaction { $0["a"] = .integer(Int64(count)) }
+            try await store.transaction { $0["a"] = .integer(Int64(count)) }
         }
         #expect(reports.codes == [.unavailable, .unavailable, .unavailable])
         try Self.run("cp next.key my-client.key", in: cluster.folder)
@@ -168,7 +168,7 @@ struct TLSTests {
         }
         #expect(log.messages.count { $0 == "the changed certificates can't be used" } == 3)
         #expect(log.messages.count { $0 == "new connections use the changed certificates" } == 1)
-        try store.transaction { $0["a"] = 9 }
+        try await store.transaction { $0["a"] = 9 }
         #expect(reports.codes.count == 3)
         task.cancel()
         #expect(await task.value == nil, "the watch was disconnected when it moved")

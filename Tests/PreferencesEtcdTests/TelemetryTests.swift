@@ -62,7 +62,7 @@ struct TelemetryTests {
     @Test
     func requestsEventsAndProbesAreCountedAndTimed() async throws {
         let store = try PreferenceStore.etcd(suite, try configuration())
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         #expect(counted("requests_total", ("kind", "read"), ("outcome", "ok")) >= 1)
         #expect(counted("requests_total", ("kind", "write"), ("outcome", "ok")) == 1)
         let dimensions = [("suite", suite), ("kind", "write")]
@@ -111,7 +111,7 @@ struct TelemetryTests {
     func conflictsAndRetriesAreCountedAndLogged() async throws {
         let transport = try TestTransport { $0 == 1 ? .lostRequest : nil }
         let store = try PreferenceStore(etcd: suite, try configuration(), over: transport)
-        try store.transaction { $0["a"] = 1 }
+        try await store.transaction { $0["a"] = 1 }
         #expect(log.levels(of: "a request is repeated") == [.debug])
         #expect(log.metadata(of: "a request is repeated")?["reason"] == "lost on the way there")
         #expect(counted("write_conflicts_total") == 0)
@@ -131,7 +131,7 @@ struct TelemetryTests {
         var configuration = try configuration()
         configuration.logger = nil
         let silent = try PreferenceStore.etcd(suite, configuration)
-        try silent.transaction { $0["a"] = "hunter2" }
+        try await silent.transaction { $0["a"] = "hunter2" }
         #expect(log.messages.isEmpty)
         let store = try PreferenceStore.etcd(suite, try self.configuration())
         #expect(store["a"] == "hunter2")

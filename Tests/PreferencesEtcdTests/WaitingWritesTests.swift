@@ -58,12 +58,12 @@ struct WaitingWritesTests {
     mutating func writesThatWaitAreBounded() async throws {
         configuration.maximumWaitingWrites = 2
         let (store, transport) = try offline(monitor)
-        try store.write(1, for: "a")
-        try store.write(1, for: "b")
+        try await store.write(1, for: "a")
+        try await store.write(1, for: "b")
         let error = #expect(throws: PreferencesError.self) { try store.write(1, for: "c") }
         #expect(error?.code == .unavailable)
         #expect(store.contents == ["a": 1, "b": 1])
-        try store.write(2, for: "a")
+        try await store.write(2, for: "a")
         #expect(monitor.status.waitingWrites == 2)
         transport.mend()
         try await monitor.drain(within: .seconds(60))
@@ -95,7 +95,7 @@ struct WaitingWritesTests {
     @Test
     mutating func keptWritesAreShownAndSentByTheNextStart() async throws {
         keep()
-        try PreferenceStore.etcd(suite, .testing(cluster.endpoints)).write(5, for: "counter")
+        try await PreferenceStore.etcd(suite, .testing(cluster.endpoints)).write(5, for: "counter")
         do {
             let store = try await reopened()
             #expect(store["counter"] == 5)
@@ -107,9 +107,9 @@ struct WaitingWritesTests {
                 return store != nil
             }
             let reports = Reports(of: try #require(store))
-            try store?.write("dark", for: "theme")
-            try store?.write(nil, for: "gone")
-            try store?.transaction { transaction in
+            try await store?.write("dark", for: "theme")
+            try await store?.write(nil, for: "gone")
+            try await store?.transaction { transaction in
                 if transaction["counter"] == 5 { transaction["counter"] = 6 }
             }
             #expect(store?["counter"] == 6)
@@ -128,7 +128,7 @@ struct WaitingWritesTests {
     @Test(arguments: [false, true])
     mutating func keptConditionIsCheckedWhenItIsSentAndOneThatMayBeDoneIsNotGuessed(isInDoubt: Bool) async throws {
         keep()
-        try PreferenceStore.etcd(suite, .testing(cluster.endpoints)).write(5, for: "counter")
+        try await PreferenceStore.etcd(suite, .testing(cluster.endpoints)).write(5, for: "counter")
         let transport = try TestTransport { $0 == 1 ? .lostConnection : nil }
         do {
             var configuration = configuration
@@ -140,7 +140,7 @@ struct WaitingWritesTests {
                 transport.cut()
                 try await eventually("the state does not show it") { !first.status.isConnected }
             }
-            try store.transaction { transaction in
+            try await store.transaction { transaction in
                 if transaction["counter"] == 5 { transaction["counter"] = 6 }
             }
             #expect(first.status.waitingWrites == 1)
@@ -169,7 +169,7 @@ struct WaitingWritesTests {
     func drainSaysWhatIsLeftWhenTimeIsOver() async throws {
         let (store, transport) = try offline(monitor)
         try await monitor.drain(within: .zero)
-        for name in ["a", "b"] { try store.write(1, for: name) }
+        for name in ["a", "b"] { try await store.write(1, for: name) }
         let error = await #expect(throws: PreferencesError.self) { try await monitor.drain(within: .milliseconds(1)) }
         #expect(error?.code == .notDurable)
         #expect(error?.message.contains("2 writes that wait for etcd (a, b)") == true)
@@ -184,7 +184,7 @@ struct WaitingWritesTests {
     func writesThatEndWithTheStoreAreReported() async throws {
         var store: PreferenceStore? = try offline().0
         let reports = Reports(of: try #require(store))
-        try store?.write(1, for: "a")
+        try await store?.write(1, for: "a")
         store = nil
         try await eventually("it reports \(reports.codes)") { reports.codes == [.unavailable, .notDurable] }
     }

@@ -241,7 +241,7 @@ struct WatchStateMachineTests {
         expect(&machine, .move, gives: [.openOther(from: 11)])
         expect(&machine, .ended(lost), gives: [.closeOther, .becameDisconnected(lost), .leaveEndpoint])
         expect(&machine, .moved(true), gives: [])
-        expect(&machine, .silence, gives: [.open(from: 11)])
+        expect(&machine, .silence(since: .zero), gives: [.open(from: 11)])
         expect(&machine, .move, gives: [])
     }
 
@@ -252,14 +252,14 @@ struct WatchStateMachineTests {
         expect(&machine, .move, gives: [])
         _ = machine.handle(.response(WatchResponse(created: true)))
         #expect(machine.mayMove)
-        _ = machine.handle(.lost)
+        _ = machine.handle(.ended(lost))
         #expect(!machine.mayMove)
     }
 
     @Test
     func movedWatchNoLongerDoubts() {
         var machine = Self.watching()
-        _ = machine.handle(.silence)
+        _ = machine.handle(.silence(since: .zero))
         _ = machine.handle(.probed(.success(true)))
         expect(&machine, .move, gives: [.openOther(from: 11)])
         expect(&machine, .moved(true), gives: [.useOther, .becameConnected])
