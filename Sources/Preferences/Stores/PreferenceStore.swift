@@ -208,7 +208,7 @@ extension PreferenceStore {
         set { IssueReporter.standardHandler = newValue }
     }
 
-    func report(_ error: PreferencesError) {
+    package func report(_ error: PreferencesError) {
         core.report(error)
     }
 

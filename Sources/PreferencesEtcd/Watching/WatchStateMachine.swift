@@ -230,7 +230,7 @@ struct WatchStateMachine: Sendable {
     }
 
     /// Why a server ended a watch: it says so in words alone.
-    private static func failure(of response: WatchResponse) -> GatewayFailure {
+    static func failure(of response: WatchResponse) -> GatewayFailure {
         let text = response.cancelReason ?? "the server ended the watch"
         if text.contains("permission denied") || text.contains("PermissionDenied") {
             return .refused(code: 7, message: text)

@@ -185,8 +185,11 @@ extension EtcdBackend {
             }
         } catch {
             isInDoubt = isInDoubt || error.isInDoubt
-            if error.reason.isOutOfSpace, let unmarked = builder.unmarked {
-                return try send(unmarked, of: write, isRepeated: isInDoubt, until: end)
+            if error.reason.isOutOfSpace {
+                if let stored = try findStored(builder, of: write, until: end) { return stored }
+                if let unmarked = builder.unmarked {
+                    return try send(unmarked, of: write, isRepeated: isInDoubt, until: end)
+                }
             }
             throw WriteFailure(error.reason, inDoubt: isInDoubt ? builder : nil)
         }
@@ -198,6 +201,36 @@ extension EtcdBackend {
         return nil
     }
 
+    /// Returns the revision at which a write is stored of which etcd says that there is no space for it; nil if it isn't.
+    ///
+    /// A member looks for space before it proposes a transaction, and again after it has stored it: then with the same answer
+    /// (`quotaApplierV3.Txn` of etcd 3.4 to 3.6).
+    private func findStored(
+        _ builder: TransactionBuilder,
+        of write: WriteQueue.Write,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) -> Int64? {
+        let request =
+            builder.mark == nil ? RangeRequest.delta(of: keys, since: builder.revision) : RangeRequest(key: keys.mark)
+        let response: RangeResponse
+        do throws(GatewayClient.Failure) {
+            response = try client.call("/v3/kv/range", within: end - .now) { _ in request }
+        } catch {
+            throw WriteFailure(error.reason, inDoubt: builder)
+        }
+        let revision = response.header?.revision.value ?? 0
+        guard let mark = builder.mark else {
+            try takeOutside(response, at: revision)
+            let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0.values)) }
+            if isUntouched { return nil }
+            try checkPlain(write)
+            return isDone ? revision : nil
+        }
+        guard let newest = response.kvs?.first, newest.modRevision.value > builder.base else { return nil }
+        guard newest.value != mark.data else { return newest.modRevision.value }
+        return try find(builder, through: newest.modRevision.value, until: end)
+    }
+
     /// Returns the revision at which a repeated write was stored before it was found too late; nil if it wasn't.
     private func find(
         _ builder: TransactionBuilder,
@@ -207,14 +240,28 @@ extension EtcdBackend {
     ) throws(WriteFailure) -> Int64? {
         guard builder.mark == nil else {
             // The repeated request has put the fence at this revision, the end of the history.
-            let history = History(of: builder, through: response.header?.revision.value ?? 0, client, configuration)
-            do throws(GatewayFailure) { return try history.find(until: end) } catch {
-                throw WriteFailure(error, inDoubt: builder)
-            }
+            return try find(builder, through: response.header?.revision.value ?? 0, until: end)
         }
-        // Without a mark or a fence it is known by what is stored, if at all; a plain removal has done its work either way.
         try takeOutside(response)
-        guard write.isPlain || mirror.withLock({ builder.isUntouched(in: $0) }) else {
+        if !mirror.withLock({ builder.isUntouched(in: $0) }) { try checkPlain(write) }
+        return nil
+    }
+
+    /// Looks for a write in the history up to a revision at which the mark or the fence was put.
+    private func find(
+        _ builder: TransactionBuilder,
+        through revision: Int64,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) -> Int64? {
+        let history = History(of: builder, through: revision, client, configuration)
+        do throws(GatewayFailure) { return try history.find(until: end) } catch {
+            throw WriteFailure(error, inDoubt: builder)
+        }
+    }
+
+    /// Throws unless a removal without a mark or a fence has done its work whoever removed the names.
+    private func checkPlain(_ write: WriteQueue.Write) throws(WriteFailure) {
+        guard write.isPlain else {
             throw WriteFailure(
                 PreferencesError(
                     inDoubt: .notUnderstood(
@@ -223,7 +270,6 @@ extension EtcdBackend {
                 )
             )
         }
-        return nil
     }
 
     /// Reads all if nothing was read yet, since only then the mirror's revisions are those of etcd; returns whether it did.
@@ -240,8 +286,12 @@ extension EtcdBackend {
     /// Takes what others changed from the answer to a request of which a comparison failed.
     private func takeOutside(_ response: TransactionResponse) throws(WriteFailure) {
         let delta = response.responses?.first?.range ?? RangeResponse()
+        try takeOutside(delta, at: response.header?.revision.value ?? 0)
+    }
+
+    private func takeOutside(_ delta: RangeResponse, at revision: Int64) throws(WriteFailure) {
         do throws(GatewayClient.Failure) {
-            try take(delta, at: response.header?.revision.value ?? 0)
+            try take(delta, at: revision)
         } catch {
             throw WriteFailure(error.reason)
         }

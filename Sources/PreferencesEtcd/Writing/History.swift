@@ -30,12 +30,22 @@ struct History {
 
     /// The revision at which the write was stored; nil where it wasn't.
     func find(until deadline: ContinuousClock.Instant) throws(GatewayFailure) -> Int64? {
+        var renewals = 0
         while true {
             let endpoint = client.endpoint
+            var token: String?
             do throws(GatewayFailure) {
-                return Self.revision(of: builder, in: try events(from: endpoint))
+                token = try client.token(from: endpoint, within: attemptTimeout)
+                return Self.revision(of: builder, in: try events(from: endpoint, with: token))
             } catch {
-                guard error.isPassing, ContinuousClock.now < deadline else { throw error }
+                guard ContinuousClock.now < deadline else { throw error }
+                if case .tokenRefused = error, token != nil, renewals < 3 {
+                    // A token has its time.
+                    renewals += 1
+                    client.refuse(token)
+                    continue
+                }
+                guard error.isPassing else { throw error }
                 client.leave(endpoint)
                 Pause.sleep(microseconds: 50_000)
             }
@@ -46,8 +56,7 @@ struct History {
         events.revisions.first(where: builder.isMade)?.first?.kv.modRevision.value
     }
 
-    private func events(from endpoint: String) throws(GatewayFailure) -> [WatchEvent] {
-        let token = try client.token(from: endpoint, within: attemptTimeout)
+    private func events(from endpoint: String, with token: String?) throws(GatewayFailure) -> [WatchEvent] {
         let keys = builder.keys
         let create = WatchRequest.Create(key: keys.start, rangeEnd: keys.end, startRevision: builder.base + 1)
         let request = GatewayRequest(
@@ -79,9 +88,10 @@ struct History {
         guard case .reading(var events) = progress else { return progress }
         switch input {
         case .response(let response):
-            if response.canceled == true || response.compactRevision.value > 0 {
+            if response.compactRevision.value > 0 {
                 return .failed(.refused(code: 11, message: response.cancelReason ?? "the history was compacted"))
             }
+            if response.canceled == true { return .failed(WatchStateMachine.failure(of: response)) }
             events += response.events ?? []
             return (events.last?.kv.modRevision.value ?? 0) >= end ? .complete(events) : .reading(events)
         case .ended(let failure): return .failed(failure)

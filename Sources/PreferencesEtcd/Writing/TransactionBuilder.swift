@@ -19,7 +19,7 @@ struct TransactionBuilder: Sendable {
     /// The mark that tells this write from any other; nil if it puts nothing.
     private(set) var mark: WriteMark?
     /// The revision up to which everything was known.
-    private let revision: Int64
+    let revision: Int64
     private let comparisons: [Comparison]
     private let writes: [Operation]
 
