@@ -285,11 +285,11 @@ extension EtcdBackend: WatchDriver.Delegate {
         let parts = isCounting ? [mark, .range(.count(of: keys))] : [mark]
         let body = try GatewayClient.encode(TransactionRequest(compare: [], success: parts, failure: []))
         do throws(GatewayFailure) {
-            return try client.ask(endpoint, "/v3/kv/txn", body, within: configuration.attemptTimeout)
+            return try client.ask(endpoint, "/v3/kv/txn", body, .probe, within: configuration.attemptTimeout)
         } catch {
             guard case .tokenRefused = error, configuration.credentials != nil else { throw error }
             // A token has its time, and is renewed now.
-            return try client.ask(endpoint, "/v3/kv/txn", body, within: configuration.attemptTimeout)
+            return try client.ask(endpoint, "/v3/kv/txn", body, .probe, within: configuration.attemptTimeout)
         }
     }
 

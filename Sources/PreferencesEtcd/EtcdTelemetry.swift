@@ -1,9 +1,14 @@
 internal import Preferences
 
+/// The purpose of a request.
+enum RequestKind: String, Sendable {
+    case read, write, probe, authenticate
+}
+
 /// Something that operators log or count; it has no values, passwords or tokens.
 enum EtcdEvent: Sendable {
     /// One attempt at one endpoint is over; without a failure it was answered.
-    case attempt(path: String, failure: GatewayFailure?, Duration)
+    case attempt(RequestKind, failure: GatewayFailure?, Duration)
     /// An attempt failed, and is repeated after a pause.
     case retry(endpoint: String, reason: GatewayFailure, pause: Duration)
     case connected(to: String, isAgain: Bool)
@@ -61,8 +66,8 @@ private struct EtcdTelemetry: Sendable {
 
     private func count(_ event: EtcdEvent) {
         switch event {
-        case .attempt(let path, let failure, let duration):
-            let kind = ("kind", Self.kind(of: path))
+        case .attempt(let kind, let failure, let duration):
+            let kind = ("kind", kind.rawValue)
             increment("requests_total", kind, ("outcome", failure?.outcome ?? "ok"))
             let (seconds, attoseconds) = duration.components
             Timer(label: Self.label("request_duration"), dimensions: dimensions(kind), factory: current)
@@ -89,14 +94,6 @@ private struct EtcdTelemetry: Sendable {
     private func dimensions(_ more: (String, String)...) -> [(String, String)] { [("suite", suite)] + more }
 
     private static func label(_ name: String) -> String { "preferences_etcd_" + name }
-
-    private static func kind(of path: String) -> String {
-        switch path {
-        case "/v3/kv/txn": "write"
-        case "/v3/auth/authenticate": "authenticate"
-        default: "read"
-        }
-    }
 
     // MARK: Log
 

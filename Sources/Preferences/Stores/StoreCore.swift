@@ -405,6 +405,7 @@ extension StoreCore {
                             }
                             return nil
                         } catch {
+                            source.openElsewhere(because: error)  // if it has not been tried
                             source.settle()
                             return error
                         }

@@ -65,7 +65,8 @@ final class GatewayClient: Sendable {
             let failure: GatewayFailure
             do throws(GatewayFailure) {
                 let body = try Self.encode(request(isRepeated))
-                return try ask(endpoint, path, body, within: min(attemptTimeout, end - .now))
+                let kind: RequestKind = path == "/v3/kv/txn" ? .write : .read
+                return try ask(endpoint, path, body, kind, within: min(attemptTimeout, end - .now))
             } catch {
                 failure = error
             }
@@ -89,6 +90,7 @@ final class GatewayClient: Sendable {
         _ endpoint: String,
         _ path: String,
         _ body: Data,
+        _ kind: RequestKind,
         within timeout: Duration
     ) throws(GatewayFailure) -> Response {
         let token: String?
@@ -98,7 +100,7 @@ final class GatewayClient: Sendable {
         }
         let request = GatewayRequest(endpoint: endpoint, path: path, body: body, token: token)
         do throws(GatewayFailure) {
-            return try send(request, within: timeout)
+            return try send(request, kind, within: timeout)
         } catch {
             if case .tokenRefused = error { refuse(token) }
             throw error
@@ -113,7 +115,7 @@ final class GatewayClient: Sendable {
         }
         let body = try Self.encode(AuthenticateRequest(name: credentials.user, password: credentials.password()))
         let request = GatewayRequest(endpoint: endpoint, path: "/v3/auth/authenticate", body: body)
-        let response: AuthenticateResponse = try send(request, within: timeout)
+        let response: AuthenticateResponse = try send(request, .authenticate, within: timeout)
         guard let token = response.token else { throw .notUnderstood("an answer without a token") }
         tokens.withLock { $0.take(token) }
         return token
@@ -121,15 +123,16 @@ final class GatewayClient: Sendable {
 
     private func send<Response: Decodable>(
         _ request: GatewayRequest,
+        _ kind: RequestKind,
         within timeout: Duration
     ) throws(GatewayFailure) -> Response {
         let start = ContinuousClock.now
         do throws(GatewayFailure) {
             let response: Response = try Self.decode(transport.send(request, timeout: timeout))
-            record(.attempt(path: request.path, failure: nil, start.duration(to: .now)))
+            record(.attempt(kind, failure: nil, start.duration(to: .now)))
             return response
         } catch {
-            record(.attempt(path: request.path, failure: error, start.duration(to: .now)))
+            record(.attempt(kind, failure: error, start.duration(to: .now)))
             throw error
         }
     }
