@@ -72,7 +72,7 @@ struct GuideTests {
 
     @Test
     func tasksSuspendWhileTheyWrite() async throws {
-        let store = try PreferenceStore.etcd(freshSuite(), EtcdConfiguration(endpoints: SharedNode.get().endpoints))
+        let store = try PreferenceStore.etcd(freshSuite(), .testing(SharedNode.get().endpoints))
         let preferences = FleetPreferences(in: store)
         // snippet: suspending
         try await store.load()
