@@ -67,6 +67,59 @@ struct RefusalTests {
         #expect(try stored("a", in: cluster) == "2\n")
     }
 
+    /// A server looks for space once more after it has stored a write.
+    @Test(arguments: [false, true])
+    func writeThatIsStoredThoughThereIsNoSpaceIsDoneOnce(isFollowed: Bool) throws {
+        let cluster = try SharedNode.get()
+        let other = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let noSpace = GatewayFailure.refused(code: 8, message: "etcdserver: mvcc: database space exceeded")
+        let transport = try TestTransport { number in
+            number > 2 ? nil : .otherAnswer(noSpace) { if isFollowed { try other.write(1, for: "other") } }
+        }
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        let counter = Preference("counter", default: 0, in: store)
+        try counter.update { $0 += 1 }
+        try store.transaction { $0["counter"] = nil }
+        #expect(store["counter"] == nil)
+        #expect(try stored("counter", in: cluster).isEmpty)
+        #expect(transport.writeCount == 2)
+    }
+
+    // MARK: No history
+
+    private func compact(_ cluster: EtcdCluster) throws {
+        let status = try cluster.control("get", "-w", "json", "nothing")
+        try cluster.control("compact", String(try #require(status.firstMatch(of: #/"revision":(\d+)/#)).1))
+    }
+
+    @Test(arguments: [false, true])
+    func writeWhoseAnswerAndHistoryAreLost(isFollowed: Bool) throws {
+        let cluster = try EtcdCluster.start()
+        let other = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let transport = try TestTransport { number in
+            guard number == 1 else { return nil }
+            return .otherAnswer(.unreachable("lost")) {
+                if isFollowed { try other.write(1, for: "other") }
+                // The fence is put behind this.
+                try cluster.control("put", "nothing", "1")
+                try compact(cluster)
+            }
+        }
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        let counter = Preference("counter", default: 0, in: store)
+        if isFollowed {
+            let error = #expect(throws: PreferencesError.self) { try counter.update { $0 += 1 } }
+            #expect(error?.code == .outcomeUnknown)
+        } else {
+            try counter.update { $0 += 1 }
+        }
+        #expect(counter.value == 1, "the next update is based on what is stored")
+        try counter.update { $0 += 1 }
+        #expect(try stored("counter", in: cluster) == "2\n")
+    }
+
+    // MARK: What waits
+
     @Test
     func whatWasQueuedWaitsForSpaceAndIsSentInOrder() async throws {
         let cluster = try Self.startSmall()

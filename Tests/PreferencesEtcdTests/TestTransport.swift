@@ -19,6 +19,8 @@ final class TestTransport: Transport {
         case lostAnswer
         /// The same, and nothing can be reached from then on.
         case lostConnection
+        /// The server does it, then something else happens, and the answer is this.
+        case otherAnswer(GatewayFailure, after: @Sendable () throws -> Void)
     }
 
     private struct State {
@@ -73,6 +75,10 @@ final class TestTransport: Transport {
         case .lostAnswer:
             _ = try transport.send(request, timeout: timeout)
             throw .unreachable("lost on the way back")
+        case .otherAnswer(let failure, let body):
+            _ = try transport.send(request, timeout: timeout)
+            do { try body() } catch { throw .notUnderstood("\(error)") }
+            throw failure
         case .lostConnection:
             defer { cut() }
             _ = try transport.send(request, timeout: timeout)

@@ -195,10 +195,20 @@ extension EtcdBackend {
         }
         let revision = response.header?.revision.value ?? 0
         guard response.succeeded != true else { return revision }
-        if isInDoubt, let stored = try find(builder, of: write, response, until: end) { return stored }
-        if !isInDoubt { client.record(.conflict) }
-        try takeOutside(response)
-        return nil
+        guard isInDoubt else {
+            client.record(.conflict)
+            try takeOutside(response)
+            return nil
+        }
+        do throws(WriteFailure) {
+            if let stored = try find(builder, of: write, response, until: end) { return stored }
+            try takeOutside(response)
+            return nil
+        } catch {
+            // Known or not who stored it, the next write must be based on what is stored.
+            do throws(WriteFailure) { try takeOutside(response) } catch {}  // the watch brings it
+            throw error
+        }
     }
 
     /// Returns the revision at which a write is stored of which etcd says that there is no space for it; nil if it isn't.
@@ -210,25 +220,39 @@ extension EtcdBackend {
         of write: WriteQueue.Write,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) -> Int64? {
-        let request =
-            builder.mark == nil ? RangeRequest.delta(of: keys, since: builder.revision) : RangeRequest(key: keys.mark)
-        let response: RangeResponse
+        guard builder.mark == nil else {
+            guard let newest = try newestMark(after: builder, until: end) else { return nil }
+            if builder.isMade(by: newest) { return newest.modRevision.value }
+            return try find(builder, through: newest.modRevision.value, until: end)
+        }
+        let response: RangeResponse = try read(.delta(of: keys, since: builder.revision), for: builder, until: end)
+        try takeOutside(response, at: response.header?.revision.value ?? 0)
+        let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0.values)) }
+        if isUntouched { return nil }
+        try checkPlain(write)
+        return isDone ? response.header?.revision.value : nil
+    }
+
+    /// Returns the mark if it was put after a write was built.
+    private func newestMark(
+        after builder: TransactionBuilder,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) -> KeyValue? {
+        let response: RangeResponse = try read(RangeRequest(key: keys.mark), for: builder, until: end)
+        return response.kvs?.first { $0.modRevision.value > builder.base }
+    }
+
+    /// Reads what tells whether a write is stored; it stays in doubt if that fails.
+    private func read(
+        _ request: RangeRequest,
+        for builder: TransactionBuilder,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) -> RangeResponse {
         do throws(GatewayClient.Failure) {
-            response = try client.call("/v3/kv/range", within: end - .now) { _ in request }
+            return try client.call("/v3/kv/range", within: end - .now) { _ in request }
         } catch {
             throw WriteFailure(error.reason, inDoubt: builder)
         }
-        let revision = response.header?.revision.value ?? 0
-        guard let mark = builder.mark else {
-            try takeOutside(response, at: revision)
-            let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0.values)) }
-            if isUntouched { return nil }
-            try checkPlain(write)
-            return isDone ? revision : nil
-        }
-        guard let newest = response.kvs?.first, newest.modRevision.value > builder.base else { return nil }
-        guard newest.value != mark.data else { return newest.modRevision.value }
-        return try find(builder, through: newest.modRevision.value, until: end)
     }
 
     /// Returns the revision at which a repeated write was stored before it was found too late; nil if it wasn't.
@@ -255,6 +279,10 @@ extension EtcdBackend {
     ) throws(WriteFailure) -> Int64? {
         let history = History(of: builder, through: revision, client, configuration)
         do throws(GatewayFailure) { return try history.find(until: end) } catch {
+            // Where the history was compacted, what was put last is still there.
+            if !error.isPassing, let newest = try newestMark(after: builder, until: end), builder.isMade(by: newest) {
+                return newest.modRevision.value
+            }
             throw WriteFailure(error, inDoubt: builder)
         }
     }

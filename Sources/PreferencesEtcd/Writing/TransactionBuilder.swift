@@ -91,8 +91,12 @@ struct TransactionBuilder: Sendable {
 
     /// Returns whether the events of one revision are this write.
     func isMade(by events: some Collection<WatchEvent>) -> Bool {
-        guard let mark else { return false }
-        return events.contains { $0.kv.key == keys.mark && $0.kv.value == mark.data }
+        events.contains { isMade(by: $0.kv) }
+    }
+
+    /// Returns whether a key and value are the mark of this write.
+    func isMade(by keyValue: KeyValue) -> Bool {
+        keyValue.key == keys.mark && mark != nil && keyValue.value == mark?.data
     }
 
     /// Returns what must hold; if there are too many keys to compare each, all of the suite must be as old as the mirror.
