@@ -122,18 +122,20 @@ final class EtcdBackend: PreferenceBackend {
         visible(mirror.withLock { $0.drain() })
     }
 
-    func sync() throws(PreferencesError) {
+    func sync() throws(PreferencesError) { try sync(until: nil) }
+
+    func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
         // If nothing waits, what etcd has acknowledged lies on the disks of most of its members.
         guard queue.withLock({ $0.count }) > 0 else { return }
-        sendQueue()
+        sendQueue(until: deadline)
         announceChanges()
         let count = queue.withLock { $0.count }
         guard count == 0 else {
             let status = monitor.status
             throw PreferencesError(
                 .notDurable,
-                "\(count) writes wait until etcd can be reached and takes them\(queueFile == nil ? ", and end with the program" : ""); "
-                    + "wait and flush again",
+                "\(count) writes wait until etcd can be reached and takes them; wait and flush again"
+                    + (queueFile == nil ? ", as they end with the program" : ""),
                 cause: status.refusal ?? status.error
             )
         }

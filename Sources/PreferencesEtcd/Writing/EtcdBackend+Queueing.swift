@@ -3,16 +3,18 @@ internal import Preferences
 
 extension EtcdBackend {
     /// Sends what waits, unless another thread writes now, which does it.
-    func sendQueue() {
+    ///
+    /// - Parameter end: When a caller has to go on; nil if nobody waits.
+    func sendQueue(until end: ContinuousClock.Instant? = nil) {
         guard queue.withLock({ $0.count }) > 0 else { return }
-        _ = turn.withLockIfAvailable { _ in sendQueueInTurn() }
+        _ = turn.withLockIfAvailable { _ in sendQueueInTurn(until: end) }
     }
 
     /// Whether a write has to wait: behind others, or since no server could be reached a moment ago.
-    var mustQueue: Bool {
+    func mustQueue(until end: ContinuousClock.Instant) -> Bool {
         guard configuration.offlineWrites == .queueing else { return false }
         let isConnected = monitor.status.isConnected
-        if isConnected { sendQueueInTurn() }
+        if isConnected { sendQueueInTurn(until: end) }
         return !isConnected || queue.withLock { $0.count } > 0
     }
 
@@ -40,7 +42,7 @@ extension EtcdBackend {
         perform(step)
         let status = monitor.status
         if status.refusal?.code == .noSpace, write.removesOnly {
-            sendRemovals()
+            sendRemovals(until: deadline)
         } else if status.isConnected, status.refusal == nil {
             // Else it would wait for the next event or silence.
             watch.probeNow()
@@ -67,31 +69,36 @@ extension EtcdBackend {
         mirror.withLock { $0.note(problem) }
     }
 
-    private func sendQueueInTurn() {
-        while let (number, write) = queue.withLock({ $0.first }) {
-            guard sendWaiting(number, write) else {
-                if monitor.status.refusal?.code == .noSpace { sendRemovals() }
+    private func sendQueueInTurn(until end: ContinuousClock.Instant?) {
+        while let (number, write) = queue.withLock({ $0.first }), end.map({ ContinuousClock.now < $0 }) ?? true {
+            guard sendWaiting(number, write, until: end) else {
+                if monitor.status.refusal?.code == .noSpace { sendRemovals(until: end) }
                 return
             }
         }
     }
 
     /// Sends the removals that need not wait for what there is no space for; they are what makes space.
-    private func sendRemovals() {
+    private func sendRemovals(until end: ContinuousClock.Instant?) {
         for (number, write) in queue.withLock({ $0.independentRemovals }) {
-            guard sendWaiting(number, write) else { return }
+            guard sendWaiting(number, write, until: end) else { return }
         }
     }
 
     /// Sends one of the queue; returns whether that is over.
-    private func sendWaiting(_ number: Int, _ write: WriteQueue.Write) -> Bool {
+    private func sendWaiting(
+        _ number: Int,
+        _ write: WriteQueue.Write,
+        until end: ContinuousClock.Instant?
+    ) -> Bool {
+        let own = ContinuousClock.now + configuration.timeout
         var problem: PreferencesError?
         // If the program ends before the answer, the next one must not take its own change for that of others.
         var sent = write
         sent.mayBeStored = true
         if !write.isPlain, !write.mayBeStored { keep([number: sent]) }
         do throws(WriteFailure) {
-            let outcome = try send(write, isQueued: true)
+            let outcome = try send(write, isQueued: true, until: min(end ?? own, own))
             // What needs no space says nothing about it.
             if !write.removesOnly || monitor.status.refusal?.code != .noSpace { monitor.refuses(nil) }
             if !outcome.isStored {

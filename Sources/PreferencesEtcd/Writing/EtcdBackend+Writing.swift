@@ -9,9 +9,10 @@ extension EtcdBackend {
         defer { announceChanges() }
         return try turn.withLock { _ throws(PreferencesError) in
             let write = WriteQueue.Write(changes: changes, condition: condition)
-            if mustQueue { return try enqueue(write) }
+            let end = deadline
+            if mustQueue(until: end) { return try enqueue(write) }
             do throws(WriteFailure) {
-                let outcome = try send(write, isQueued: false)
+                let outcome = try send(write, isQueued: false, until: end)
                 return PreferenceBackendCommit(outside: visible(outcome.outside), isStored: outcome.isStored)
             } catch {
                 guard configuration.offlineWrites == .queueing, error.isPassing || error.isHeld else {
@@ -67,10 +68,14 @@ extension EtcdBackend {
     /// Stores a write, or finds that its condition is not true of what is stored.
     ///
     /// Of one that was queued what others changed stays pending; there is no answer to return it with.
-    func send(_ write: WriteQueue.Write, isQueued: Bool) throws(WriteFailure) -> Outcome {
+    func send(
+        _ write: WriteQueue.Write,
+        isQueued: Bool,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) -> Outcome {
         var inDoubt = write.inDoubt
         do throws(WriteFailure) {
-            return try send(write, isQueued: isQueued, &inDoubt)
+            return try send(write, isQueued: isQueued, until: end, &inDoubt)
         } catch {
             var error = error
             error.inDoubt = error.inDoubt ?? inDoubt
@@ -81,10 +86,9 @@ extension EtcdBackend {
     private func send(
         _ write: WriteQueue.Write,
         isQueued: Bool,
+        until end: ContinuousClock.Instant,
         _ inDoubt: inout TransactionBuilder?
     ) throws(WriteFailure) -> Outcome {
-        // What was queued is sent for nobody in particular.
-        let end = isQueued ? .now + configuration.timeout : deadline
         var isCurrent = try readFirst(until: end)
         repeat {
             if let builder = inDoubt {
