@@ -95,16 +95,14 @@ final class EtcdBackend: PreferenceBackend {
         } catch {
             let problem = PreferencesError(error.reason)
             monitor.disconnected(problem)
-            guard error.reason.isPassing else { throw problem }
-            if copy == nil {
-                guard configuration.offlineWrites == .queueing else {
-                    // It is loaded as soon as something can be read.
-                    try watch.start(after: nil, self)
-                    throw problem
-                }
-                // What is set from now on waits, as it would without values of before.
-                host.report(problem)
+            guard copy != nil || configuration.offlineWrites == .queueing else {
+                // It is loaded as soon as something can be read.
+                try watch.start(after: nil, self)
+                throw problem
             }
+            // What is set from now on waits, as it would without values of before.
+            if copy == nil || !error.reason.isPassing { host.report(problem) }
+            if !error.reason.isPassing { lastReported.withLock { $0 = error.reason } }
             mirror.withLock { if $0.revision == 0 { $0.begin(withCopy: copied) } }
         }
         for problem in mirror.withLock({ $0.takeProblems() }) { host.report(problem) }
@@ -127,7 +125,7 @@ final class EtcdBackend: PreferenceBackend {
     func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
         // If nothing waits, what etcd has acknowledged lies on the disks of most of its members.
         guard queue.withLock({ $0.count }) > 0 else { return }
-        sendQueue(until: deadline)
+        sendAll(until: deadline)
         announceChanges()
         let count = queue.withLock { $0.count }
         guard count == 0 else {
@@ -228,20 +226,33 @@ final class EtcdBackend: PreferenceBackend {
     /// Reads the suite whole; gives the revision.
     func readAll(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) -> Int64 {
         while true {
+            let known = mirror.withLock { $0.newest }
             let response: RangeResponse = try client.call("/v3/kv/range", within: end - .now) { _ in
                 RangeRequest.all(of: keys)
             }
             let revision = response.header?.revision.value ?? 0
+            if revision < known { mirror.withLock { $0.forgetRevisions() } }
             // A write of this process may have gone past it, and the mirror be wrong about what was before that.
             if mirror.withLock({ $0.replace(with: response.kvs ?? [], at: revision) }) { return revision }
         }
     }
 
     /// Takes what was put since the mirror's revision, and finds out what was removed where a count says that some was.
-    func take(_ delta: RangeResponse, at revision: Int64) throws(GatewayClient.Failure) {
+    func take(
+        _ delta: RangeResponse,
+        at revision: Int64,
+        until end: ContinuousClock.Instant
+    ) throws(GatewayClient.Failure) {
         guard !mirror.withLock({ $0.take(delta, at: revision) }) else { return }
-        let names: RangeResponse = try client.call("/v3/kv/range", within: configuration.timeout) { _ in
-            RangeRequest.names(of: keys, at: revision)
+        let names: RangeResponse
+        do throws(GatewayClient.Failure) {
+            names = try client.call("/v3/kv/range", within: end - .now) { _ in
+                RangeRequest.names(of: keys, at: revision)
+            }
+        } catch {
+            guard error.reason.isCompacted else { throw error }
+            _ = try readAll(until: end)
+            return
         }
         mirror.withLock { $0.take(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision) }
     }
@@ -249,7 +260,8 @@ final class EtcdBackend: PreferenceBackend {
 
 extension EtcdBackend: WatchDriver.Delegate {
     func take(_ events: [WatchEvent]) {
-        sendQueue()
+        // What was refused is tried again by probes, and not at each change.
+        if monitor.status.refusal == nil { sendQueue() }
         // One by one, so that who only watches is told of each revision.
         for batch in events.revisions {
             mirror.withLock { $0.take(batch) }
@@ -269,6 +281,7 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure> {
         do throws(GatewayFailure) {
+            let known = mirror.withLock { $0.newest }
             let newest = try newest(at: endpoint, isCounting: isCounting)
             sendQueue()
             announceChanges()
@@ -276,7 +289,8 @@ extension EtcdBackend: WatchDriver.Delegate {
             let mark = ranges.first?.kvs?.first?.modRevision.value ?? 0
             let count = isCounting ? Int(ranges.last?.count.value ?? 0) : nil
             let revision = newest.header?.revision.value ?? 0
-            return .success(mirror.withLock { $0.isBehind(mark: mark, count: count, at: revision) })
+            // A cluster that was restored from a snapshot is behind what it told before.
+            return .success(revision < known || mirror.withLock { $0.isBehind(mark: mark, count: count, at: revision) })
         } catch {
             return .failure(error)
         }

@@ -19,8 +19,8 @@ extension EtcdConfiguration {
         for (name, duration) in [
             ("timeout", timeout), ("attemptTimeout", attemptTimeout), ("probeInterval", probeInterval),
             ("rebalanceInterval", rebalanceInterval ?? .seconds(1)),
-        ] where duration <= .zero {
-            throw PreferencesError(.misuse, "\(name) is \(duration); give a time above zero")
+        ] where duration <= .zero || duration > .seconds(31_536_000) {
+            throw PreferencesError(.misuse, "\(name) is \(duration); give a time above zero and of at most a year")
         }
         guard maximumOperations >= 4 else {
             throw PreferencesError(

@@ -58,6 +58,13 @@ struct Mirror: Sendable {
 
     // MARK: What is read
 
+    /// Forgets which revisions are known, as the cluster was restored from an older state; to be called before `replace`.
+    mutating func forgetRevisions() {
+        (revision, ownRevision) = (0, 0)
+        tombstones = [:]
+        for key in entries.keys { entries[key]?.modRevision = 0 }
+    }
+
     /// Takes everything as it was read whole; returns false if the mirror knows something newer.
     mutating func replace(with keyValues: [KeyValue], at revision: Int64) -> Bool {
         guard revision >= self.revision else { return false }

@@ -76,6 +76,7 @@ final class GatewayClient: Sendable {
                 continue
             }
             isRepeated = isRepeated || failure.isInDoubt
+            if case .notUnderstood = failure { leave(endpoint) }
             guard failure.isPassing else { throw Failure(reason: failure, isInDoubt: isRepeated) }
             leave(endpoint)
             let wait = pause.next()

@@ -53,6 +53,16 @@ enum GatewayFailure: Error, Hashable, Sendable {
         if case .refused(_, let text) = self { text.contains("database space exceeded") } else { false }
     }
 
+    /// Whether the request itself is wrong, or what it asks for is gone; codes of gRPC: invalid argument, out of range.
+    var isVerdict: Bool {
+        if case .refused(let code, _) = self { code == 3 || code == 11 } else { false }
+    }
+
+    /// Whether the revision that was asked for is compacted.
+    var isCompacted: Bool {
+        if case .refused(11, _) = self { true } else { false }
+    }
+
     var text: String {
         switch self {
         case .unconnected(let text), .unreachable(let text), .transient(let text): text

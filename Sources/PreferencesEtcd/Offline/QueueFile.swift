@@ -9,6 +9,8 @@ internal import Foundation
 
 /// The waiting writes in a file of the file store's form, by number, so that they outlive the program.
 final class QueueFile: Sendable {
+    /// More writes than that are never numbered.
+    private static let largestNumber = Int.max / 2
     let path: String
     private let file: OfflineCopy
     /// Locked while the store lives; a file of its own, as the other is locked by each append and replaced by compactions.
@@ -41,12 +43,17 @@ final class QueueFile: Sendable {
         }
     }
 
-    /// Returns the writes; each that can't be read is reported and kept.
-    func load(_ report: (PreferencesError) -> Void) throws(PreferencesError) -> WriteQueue.Step {
+    /// Returns the writes, and the last number that is taken; each that can't be read is reported and kept.
+    func load(
+        _ report: (PreferencesError) -> Void
+    ) throws(PreferencesError) -> (step: WriteQueue.Step, lastNumber: Int) {
         defer { for problem in file.takeProblems() { report(problem) } }
         var step: WriteQueue.Step = [:]
+        var lastNumber = -1
         for (name, value) in try file.load() {
-            if let number = Int(name), let write = WriteQueue.Write(stored: value) {
+            let number = Int(name).flatMap { 0...Self.largestNumber ~= $0 ? $0 : nil }
+            lastNumber = max(lastNumber, number ?? -1)
+            if let number, let write = WriteQueue.Write(stored: value) {
                 step[number] = write
             } else {
                 report(
@@ -57,7 +64,7 @@ final class QueueFile: Sendable {
                 )
             }
         }
-        return step
+        return (step, lastNumber)
     }
 
     /// Writes a step; returns when it outlives the process.

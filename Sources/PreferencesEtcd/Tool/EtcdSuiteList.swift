@@ -63,11 +63,9 @@ public final class EtcdSuiteList: Sendable {
 
     /// Creates a list; nothing is connected yet.
     ///
-    /// - Throws: `misuse` without an endpoint, `unavailable` if a certificate file can't be read.
+    /// - Throws: `misuse` for a configuration that no store could have, `unavailable` if a certificate file can't be read.
     public init(_ configuration: EtcdConfiguration) throws(PreferencesError) {
-        guard !configuration.endpoints.isEmpty else {
-            throw PreferencesError(.misuse, "the configuration has no endpoints; name at least one member's URL")
-        }
+        let configuration = try configuration.validated()
         self.configuration = configuration
         client = GatewayClient(
             configuration,

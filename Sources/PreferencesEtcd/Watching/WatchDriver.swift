@@ -178,6 +178,8 @@ final class WatchDriver: Sendable {
         watch.rebalanceAt = nextRebalance
         guard isRenewal || endpoint != watch.used.endpoint else { return .moved(false) }
         watch.otherEnd = .now + attemptTimeout
+        // etcd keeps a token for as long as it is used, at each member by itself.
+        client.refuse(watch.used.token)
         return open(&watch.other, at: endpoint, from: revision, as: \.other).map { _ in .moved(false) }
     }
 

@@ -3,19 +3,21 @@ internal import Preferences
 
 extension EtcdBackend {
     /// Sends what waits, unless another thread writes now, which does it.
-    ///
-    /// - Parameter end: When a caller has to go on; nil if nobody waits.
-    func sendQueue(until end: ContinuousClock.Instant? = nil) {
-        guard queue.withLock({ $0.count }) > 0 else { return }
-        _ = turn.withLockIfAvailable { _ in sendQueueInTurn(until: end) }
+    func sendQueue() {
+        // The turn is free between two, so that a set need not wait for all.
+        while turn.withLockIfAvailable({ _ in sendFirst(until: nil) }) == true {}
+    }
+
+    /// Has what waits be sent by the watch's thread, if a server can be reached that takes it.
+    func sendSoon() {
+        let status = monitor.status
+        if status.isConnected, status.refusal == nil, queue.withLock({ $0.count }) > 0 { watch.probeNow() }
     }
 
     /// Whether a write has to wait: behind others, or since no server could be reached a moment ago.
-    func mustQueue(until end: ContinuousClock.Instant) -> Bool {
+    var mustQueue: Bool {
         guard configuration.offlineWrites == .queueing else { return false }
-        let isConnected = monitor.status.isConnected
-        if isConnected { sendQueueInTurn(until: end) }
-        return !isConnected || queue.withLock { $0.count } > 0
+        return !monitor.status.isConnected || queue.withLock { $0.count } > 0
     }
 
     func enqueue(_ write: WriteQueue.Write) throws(PreferencesError) -> PreferenceBackendCommit {
@@ -40,20 +42,16 @@ extension EtcdBackend {
         WaitingStores.add(self)
         let shown = visible(mirror.withLock { $0.drain() })
         perform(step)
-        let status = monitor.status
-        if status.refusal?.code == .noSpace, write.removesOnly {
-            sendRemovals(until: deadline)
-        } else if status.isConnected, status.refusal == nil {
-            // Else it would wait for the next event or silence.
-            watch.probeNow()
-        }
+        if monitor.status.refusal?.code == .noSpace, write.removesOnly { sendRemovals(until: deadline) }
         return PreferenceBackendCommit(outside: shown, isStored: true)
     }
 
     /// Takes what an earlier run of the program left.
     func loadQueue(_ host: PreferenceBackendHost) throws(PreferencesError) {
         guard let queueFile, queue.withLock({ $0.count }) == 0 else { return }
-        perform(try queueFile.load(host.report))
+        let (step, lastNumber) = try queueFile.load(host.report)
+        queue.withLock { $0.reserve(through: lastNumber) }
+        perform(step)
     }
 
     /// Keeps the reason why a write has to wait; reported when the turn is over, as no lock is held while calling out.
@@ -69,13 +67,20 @@ extension EtcdBackend {
         mirror.withLock { $0.note(problem) }
     }
 
-    private func sendQueueInTurn(until end: ContinuousClock.Instant?) {
-        while let (number, write) = queue.withLock({ $0.first }), end.map({ ContinuousClock.now < $0 }) ?? true {
-            guard sendWaiting(number, write, until: end) else {
-                if monitor.status.refusal?.code == .noSpace { sendRemovals(until: end) }
-                return
-            }
+    /// Sends what waits until all is sent or can't be, after the writes that are under way; blocks.
+    func sendAll(until end: ContinuousClock.Instant?) {
+        while turn.withLock({ _ in sendFirst(until: end) }) {}
+    }
+
+    /// Sends the first that waits; returns whether the next one may be sent.
+    private func sendFirst(until end: ContinuousClock.Instant?) -> Bool {
+        guard let (number, write) = queue.withLock({ $0.first }), end.map({ ContinuousClock.now < $0 }) ?? true
+        else { return false }
+        guard sendWaiting(number, write, until: end) else {
+            if monitor.status.refusal?.code == .noSpace { sendRemovals(until: end) }
+            return false
         }
+        return true
     }
 
     /// Sends the removals that need not wait for what there is no space for; they are what makes space.
@@ -111,7 +116,7 @@ extension EtcdBackend {
                 write.inDoubt = error.inDoubt
                 perform([number: write])
                 if !write.isPlain { keep([number: write]) }
-                if error.isHeld { noteRefusal(error.error) }
+                if error.isHeld { noteRefusal(error.reason) }
                 return false
             }
             problem = error.error

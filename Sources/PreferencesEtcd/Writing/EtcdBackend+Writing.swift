@@ -6,19 +6,22 @@ extension EtcdBackend {
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit {
-        defer { announceChanges() }
+        defer {
+            announceChanges()
+            sendSoon()
+        }
         return try turn.withLock { _ throws(PreferencesError) in
             let write = WriteQueue.Write(changes: changes, condition: condition)
-            let end = deadline
-            if mustQueue(until: end) { return try enqueue(write) }
+            if mustQueue { return try enqueue(write) }
+            // What may wait need not be tried for as long as the call may take: others wait for their turn.
+            let isQueueing = configuration.offlineWrites == .queueing
+            let end = isQueueing ? min(deadline, .now + configuration.attemptTimeout) : deadline
             do throws(WriteFailure) {
                 let outcome = try send(write, isQueued: false, until: end)
                 return PreferenceBackendCommit(outside: visible(outcome.outside), isStored: outcome.isStored)
             } catch {
-                guard configuration.offlineWrites == .queueing, error.isPassing || error.isHeld else {
-                    throw error.error
-                }
-                if error.isHeld { noteRefusal(error.error) }
+                guard isQueueing, error.isPassing || error.isHeld else { throw error.error }
+                if error.isHeld { noteRefusal(error.reason) }
                 var write = write
                 write.inDoubt = error.inDoubt
                 do throws(PreferencesError) { return try enqueue(write) } catch let refusal {
@@ -31,24 +34,29 @@ extension EtcdBackend {
     /// Why a write is not stored, or may not be.
     struct WriteFailure: Error {
         var error: PreferencesError
+        /// Why the last request failed; `error` may say that the outcome is unknown.
+        var reason: PreferencesError
         /// Whether no server could be reached that can store it.
         var isPassing = false
-        /// Whether the servers refuse it until somebody acts: they have no space left, or the user no permission.
+        /// Whether it was refused for no fault of its own, until somebody acts: the servers have no space left, the user has no
+        /// permission, or something else than etcd answers.
         var isHeld = false
         /// The request that may have been done.
         var inDoubt: TransactionBuilder?
 
         init(_ error: PreferencesError, isPassing: Bool = false) {
             self.error = error
+            reason = error
             self.isPassing = isPassing
         }
 
         init(_ reason: GatewayFailure, inDoubt: TransactionBuilder? = nil) {
             let error = PreferencesError(reason)
             self.error = inDoubt == nil ? error : PreferencesError(inDoubt: reason)
+            self.reason = error
             self.inDoubt = inDoubt
             isPassing = reason.isPassing
-            isHeld = error.code == .noSpace || error.code == .notPermitted
+            isHeld = !isPassing && !reason.isVerdict && error.code != .tooLarge
         }
     }
 
@@ -169,7 +177,7 @@ extension EtcdBackend {
             throw WriteFailure(error.reason)
         }
         guard response.succeeded != true else { return true }
-        try takeOutside(response)
+        try takeOutside(response, until: end)
         return false
     }
 
@@ -201,16 +209,16 @@ extension EtcdBackend {
         guard response.succeeded != true else { return revision }
         guard isInDoubt else {
             client.record(.conflict)
-            try takeOutside(response)
+            try takeOutside(response, until: end)
             return nil
         }
         do throws(WriteFailure) {
             if let stored = try find(builder, of: write, response, until: end) { return stored }
-            try takeOutside(response)
+            try takeOutside(response, until: end)
             return nil
         } catch {
             // Known or not who stored it, the next write must be based on what is stored.
-            do throws(WriteFailure) { try takeOutside(response) } catch {}  // the watch brings it
+            do throws(WriteFailure) { try takeOutside(response, until: end) } catch {}  // the watch brings it
             throw error
         }
     }
@@ -230,7 +238,7 @@ extension EtcdBackend {
             return try find(builder, through: newest.modRevision.value, until: end)
         }
         let response: RangeResponse = try read(.delta(of: keys, since: builder.revision), for: builder, until: end)
-        try takeOutside(response, at: response.header?.revision.value ?? 0)
+        try takeOutside(response, at: response.header?.revision.value ?? 0, until: end)
         let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0.values)) }
         if isUntouched { return nil }
         try checkPlain(write)
@@ -270,7 +278,7 @@ extension EtcdBackend {
             // The repeated request has put the fence at this revision, the end of the history.
             return try find(builder, through: response.header?.revision.value ?? 0, until: end)
         }
-        try takeOutside(response)
+        try takeOutside(response, until: end)
         if !mirror.withLock({ builder.isUntouched(in: $0) }) { try checkPlain(write) }
         return nil
     }
@@ -316,14 +324,21 @@ extension EtcdBackend {
     }
 
     /// Takes what others changed from the answer to a request of which a comparison failed.
-    private func takeOutside(_ response: TransactionResponse) throws(WriteFailure) {
+    private func takeOutside(
+        _ response: TransactionResponse,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) {
         let delta = response.responses?.first?.range ?? RangeResponse()
-        try takeOutside(delta, at: response.header?.revision.value ?? 0)
+        try takeOutside(delta, at: response.header?.revision.value ?? 0, until: end)
     }
 
-    private func takeOutside(_ delta: RangeResponse, at revision: Int64) throws(WriteFailure) {
+    private func takeOutside(
+        _ delta: RangeResponse,
+        at revision: Int64,
+        until end: ContinuousClock.Instant
+    ) throws(WriteFailure) {
         do throws(GatewayClient.Failure) {
-            try take(delta, at: revision)
+            try take(delta, at: revision, until: end)
         } catch {
             throw WriteFailure(error.reason)
         }

@@ -87,6 +87,9 @@ struct WriteQueue: Sendable {
         return step
     }
 
+    /// Leaves the numbers up to one to what stands in a file and can't be read.
+    mutating func reserve(through number: Int) { next = max(next, number + 1) }
+
     /// How many writes there are after a step.
     func count(after step: Step) -> Int {
         step.reduce(count) { $0 + ($1.value == nil ? 0 : 1) - (writes[$1.key] == nil ? 0 : 1) }
@@ -118,8 +121,8 @@ struct WriteQueue: Sendable {
     }
 
     private mutating func insert(_ write: Write, _ number: Int, _ names: inout Set<String>) {
+        (head, next) = (writes.isEmpty ? number : min(head, number), max(next, number + 1))
         writes[number] = write
-        (head, next) = (min(head, number), max(next, number + 1))
         for name in write.changes.keys {
             var numbers = setters[name] ?? []
             numbers.insert(number, at: numbers.firstIndex { $0 > number } ?? numbers.count)

@@ -29,7 +29,7 @@ struct Failure: Error {
     init(_ error: PreferencesError) {
         let status: ExitStatus =
             switch error.code {
-            case .invalidName, .unencodable, .tooLarge: .usage
+            case .invalidName, .unencodable, .tooLarge, .misuse: .usage
             case .managed, .readOnly, .notPermitted: .notPermitted
             case .damaged, .unknownFormat, .unreadable: .damaged
             default: .failed

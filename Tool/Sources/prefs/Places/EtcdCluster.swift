@@ -40,7 +40,10 @@ extension EtcdOptions {
         guard url.hasPrefix(scheme), !authority.isEmpty,
             !authority.contains(where: { "/?#@".contains($0) || $0.isWhitespace })
         else {
-            throw Failure(.usage, "\"\(word)\" is no endpoint of etcd; name one such as http://127.0.0.1:2379")
+            throw Failure(
+                .usage,
+                "\"\(EtcdOptions.masked(word))\" is no endpoint of etcd; name one such as http://127.0.0.1:2379"
+            )
         }
         guard !isEncrypted || scheme == "https://" else {
             throw Failure(
@@ -68,7 +71,12 @@ extension EtcdOptions {
     }
 
     private func credentials(_ variables: (String) -> String?) throws -> EtcdCredentials? {
-        let parts = variables("ETCDCTL_USER")?.split(separator: ":", maxSplits: 1).map(String.init) ?? []
+        let parts =
+            variables("ETCDCTL_USER")?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(String.init) ?? []
+        guard parts.first?.isEmpty != true else {
+            throw Failure(.usage, "ETCDCTL_USER names no user; write the user's name, a colon and the password")
+        }
         guard let user = user ?? parts.first else {
             guard passwordFile == nil else {
                 throw Failure(.usage, "--password-file is the password of a user; name the user by --user")

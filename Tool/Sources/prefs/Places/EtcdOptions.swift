@@ -64,13 +64,19 @@ struct EtcdOptions: ParsableArguments {
             word.index(after: last) < word.endIndex
         else {
             let endpoint = word.hasSuffix("/") ? String(word.dropLast()) : word
-            throw Failure(.usage, "\(word) names no suite; write it behind the endpoint, as \(endpoint)/SUITE")
+            throw Failure(
+                .usage,
+                "\(Self.masked(word)) names no suite; write it behind the endpoint, as \(Self.masked(endpoint))/SUITE"
+            )
         }
         var options = self
         options.endpoints = String(word[..<slash])
         if slash < last { options.prefix = String(word[word.index(after: slash)..<last]) }
         return try options.suites().place(of: String(word[word.index(after: last)...]))
     }
+
+    /// A URL without what may be a password, as it is shown.
+    static func masked(_ url: String) -> String { url.lastIndex(of: "@").map { "…" + url[$0...] } ?? url }
 
     static let passwordInSight = Failure(
         .usage,
