@@ -51,6 +51,19 @@ struct MirrorTests {
     }
 
     @Test
+    mutating func clusterThatWasRestoredIsTakenAsItIs() {
+        _ = mirror.commit(["a": 7], at: 20)
+        let isTaken = mirror.replace(with: [put("a", "1", 3), put("c", "3", 4)], at: 8)
+        #expect(!isTaken, "an answer from before is out of date")
+        mirror.forgetRevisions()
+        let isRestored = mirror.replace(with: [put("a", "1", 3), put("c", "3", 4)], at: 8)
+        #expect(isRestored)
+        #expect(mirror.values == ["a": 1, "c": 3])
+        #expect(mirror.newest == 8)
+        #expect(mirror.drain() == ["a": 1, "b": nil, "c": 3])
+    }
+
+    @Test
     mutating func countTellsOfRemovalsThatADeltaDoesNotShow() {
         let isComplete = mirror.take(RangeResponse(kvs: [put("c", "3", 12)], count: 3), at: 12)
         #expect(isComplete)

@@ -118,6 +118,49 @@ struct RefusalTests {
         #expect(try stored("counter", in: cluster) == "2\n")
     }
 
+    // MARK: Something else answers
+
+    @Test(arguments: [
+        GatewayFailure.notUnderstood("HTTP status 403 without an error of etcd"),
+        .refused(code: 15, message: "etcdserver: corrupt cluster"),
+    ])
+    func whatSomethingElseRefusesWaits(failure: GatewayFailure) async throws {
+        let cluster = try SharedNode.get()
+        let transport = try TestTransport { $0 < 4 ? .failure(failure) : nil }
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.offlineWrites = .queueing
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        let counter = Preference("counter", default: 0, in: store)
+        store.set(1, for: "a")
+        try await counter.update { $0 += 1 }
+        #expect(store.contents == ["a": 1, "counter": 1])
+        try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
+        #expect(try stored("a", in: cluster) == "1\n")
+        #expect(try stored("counter", in: cluster) == "1\n")
+        #expect(reports.codes == [.unavailable], "once, however often it is tried")
+    }
+
+    @Test
+    func startWithoutPermissionGoesOnWhenThatIsPutRight() async throws {
+        let cluster = try SharedNode.get()
+        try cluster.control("put", "tests/\(suite)/a", "1")
+        let transport = try TestTransport()
+        transport.cut(.refused(code: 7, message: "etcdserver: permission denied"))
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.offlineWrites = .queueing
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        #expect(store["a"] == nil)
+        store.set(2, for: "b")
+        #expect(store["b"] == 2)
+        #expect(reports.codes == [.notPermitted])
+        transport.mend()
+        try await eventually("the values don't come") { store["a"] == 1 }
+        try await eventually("what waited is not sent") { monitor.status.waitingWrites == 0 }
+        #expect(try stored("b", in: cluster) == "2\n")
+    }
+
     // MARK: What waits
 
     @Test

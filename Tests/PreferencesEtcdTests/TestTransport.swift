@@ -13,6 +13,8 @@ final class TestTransport: Transport {
     enum Fault {
         /// The server refuses it.
         case refusal
+        /// It isn't done, and this is the answer.
+        case failure(GatewayFailure)
         /// It is lost on the way there.
         case lostRequest
         /// The server does it, and the answer is lost.
@@ -24,7 +26,9 @@ final class TestTransport: Transport {
     }
 
     private struct State {
-        var isCut = false
+        /// The answer to everything while no request gets through.
+        var cut: GatewayFailure?
+        var isCut: Bool { cut != nil }
         var streams: [@Sendable (StreamPart) -> Void] = []
         var open: [any TransportStream] = []
         var writes: [GatewayRequest] = []
@@ -41,9 +45,9 @@ final class TestTransport: Transport {
     }
 
     /// Ends all connections, and lets none be made until `mend`.
-    func cut() {
+    func cut(_ answer: GatewayFailure = .unconnected("cut")) {
         let (streams, open) = state.withLock { state in
-            state.isCut = true
+            state.cut = answer
             return (exchange(&state.streams, with: []), exchange(&state.open, with: []))
         }
         for stream in open { stream.cancel() }
@@ -58,19 +62,20 @@ final class TestTransport: Transport {
     /// How many writes were sent, or tried to be.
     var writeCount: Int { state.withLock { $0.writes.count } }
 
-    func mend() { state.withLock { $0.isCut = false } }
+    func mend() { state.withLock { $0.cut = nil } }
 
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
         let text = String(decoding: request.body, as: UTF8.self)
         // Others ask for the mark, or whether something is as it was.
         let isWrite = text.contains("request_put") || text.contains("request_delete_range")
-        let (isCut, number) = state.withLock { state in
+        let (cut, number) = state.withLock { state in
             if isWrite { state.writes.append(request) }
-            return (state.isCut, state.writes.count)
+            return (state.cut, state.writes.count)
         }
-        if isCut { throw .unconnected("cut") }
+        if let cut { throw cut }
         switch isWrite ? fault(number) : nil {
         case .refusal: throw .refused(code: 8, message: "etcdserver: mvcc: database space exceeded")
+        case .failure(let failure): throw failure
         case .lostRequest: throw .unreachable("lost on the way there")
         case .lostAnswer:
             _ = try transport.send(request, timeout: timeout)
@@ -80,7 +85,7 @@ final class TestTransport: Transport {
             do { try body() } catch { throw .notUnderstood("\(error)") }
             throw failure
         case .lostConnection:
-            defer { cut() }
+            defer { self.cut() }
             _ = try transport.send(request, timeout: timeout)
             throw .unreachable("lost with its connection")
         case nil: return try transport.send(request, timeout: timeout)
@@ -91,8 +96,8 @@ final class TestTransport: Transport {
         _ request: GatewayRequest,
         _ receive: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream {
-        guard !state.withLock({ $0.isCut }) else {
-            receive(.end(.unconnected("cut")))
+        if let cut = state.withLock({ $0.cut }) {
+            receive(.end(cut))
             return NoStream()
         }
         let stream = transport.stream(request, receive)

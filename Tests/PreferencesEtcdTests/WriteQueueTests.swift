@@ -33,6 +33,19 @@ struct WriteQueueTests {
 
     private let onA = PreferenceCondition(values: ["a": 1])
 
+    /// Numbers come from a file, which somebody may have changed.
+    @Test
+    mutating func numbersBeginWhereverTheFirstIs() {
+        let far = Int.max / 2
+        queue.perform([far: WriteQueue.Write(changes: ["a": 1], condition: .none)])
+        #expect(queue.first?.number == far)
+        append(["b": 2])
+        #expect(takeAll() == [["a": 1], ["b": 2]])
+        queue.reserve(through: far + 10)
+        append(["c": 3])
+        #expect(queue.first?.number == far + 11)
+    }
+
     @Test
     mutating func viewIsWhatWaitsOverWhatIsStored() {
         append(["a": 8, "b": nil], if: onA)
