@@ -18,7 +18,7 @@ public struct EtcdStatus: Sendable {
 
 /// Shows how a store stands to its cluster: now, and each change.
 ///
-/// Give one to one store. All of it may be used on any thread.
+/// Give one to one store at a time. All of it may be used on any thread.
 public final class EtcdMonitor: Sendable {
     private struct State {
         var status = EtcdStatus()
@@ -56,6 +56,7 @@ public final class EtcdMonitor: Sendable {
 
     /// Has each change recorded.
     func record(_ record: @escaping @Sendable (EtcdEvent) -> Void) { state.withLock { $0.record = record } }
+
     /// Returns when no write waits any more; sends at once if the store is connected. Suspends, and blocks no thread.
     ///
     /// - Throws: `notDurable` if some wait when the time is over, or the store or the task ends before, with their number and
@@ -84,7 +85,13 @@ public final class EtcdMonitor: Sendable {
         )
     }
 
-    func shows(_ backend: EtcdBackend) { state.withLock { $0.backend = backend } }
+    /// Shows a store from now on; one made later takes the place of an earlier one.
+    func shows(_ backend: EtcdBackend) {
+        state.withLock { state in
+            state.backend = backend
+            state.isFinished = false
+        }
+    }
 
     func connected(to endpoint: String) {
         change { status in
@@ -109,7 +116,9 @@ public final class EtcdMonitor: Sendable {
     }
 
     func finish() {
-        let observers = state.withLock { state in
+        let observers = state.withLock { state -> [Int: AsyncStream<EtcdStatus>.Continuation] in
+            // Another store may be shown already.
+            guard state.backend == nil else { return [:] }
             state.isFinished = true
             return exchange(&state.observers, with: [:])
         }
