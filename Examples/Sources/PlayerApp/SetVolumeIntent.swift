@@ -11,7 +11,7 @@ struct SetVolumeIntent: AppIntent {
 
     func perform() async throws -> some IntentResult {
         // Throws what the rule rejects, for the system to show.
-        try PlaybackPreferences.shared.$volume.write(volume)
+        try await PlaybackPreferences.shared.$volume.write(volume)
         return .result()
     }
 }

@@ -111,6 +111,7 @@ int unlink(const char *);
 int fchown(int, uid_t, gid_t);
 int pipe(int [2]);
 int usleep(uint32_t);
+int atexit(void (*)(void));
 uid_t geteuid(void);
 int issetugid(void);
 int rename(const char *, const char *);
