@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -41,20 +42,38 @@ let etcdClient: [Target.Dependency] = [
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Etcd"])),
 ]
 
+/// What the bridge to swift-configuration needs.
+let configuration: [Target.Dependency] = [
+    .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"]))
+]
+
+/// What the macros' implementation needs to read and write Swift.
+let syntax: [Target.Dependency] = [
+    "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftCompilerPlugin",
+]
+.map { .product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"])) }
+
 let package = Package(
     name: "swift-preferences",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
+        .library(name: "PreferencesConfiguration", targets: ["PreferencesConfiguration"]),
+        .library(name: "PreferencesMacros", targets: ["PreferencesMacros"]),
         .library(name: "PreferencesEtcd", targets: ["PreferencesEtcd"]),
     ],
     traits: [
         .trait(name: "OpenCombine", description: "Publishers on platforms without Combine."),
+        .trait(name: "Configuration", description: "A bridge to swift-configuration, both ways."),
+        .trait(name: "Macros", description: "Groups declared by a macro; builds swift-syntax."),
         .trait(name: "Etcd", description: "Stores that many machines share, on an etcd cluster."),
     ],
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
+        // The releases for Swift 6.0 up; a range, as each package with macros has to agree on one.
+        .package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"700.0.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
@@ -81,6 +100,41 @@ let package = Package(
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "PreferencesConfiguration",
+            dependencies: ["Preferences"] + configuration,
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PreferencesConfigurationTests",
+            dependencies: ["PreferencesConfiguration", "Preferences", "PreferencesTesting", "FileTestSupport"]
+                + configuration + [
+                    .product(
+                        name: "ConfigurationTesting",
+                        package: "swift-configuration",
+                        condition: .when(traits: ["Configuration"])
+                    )
+                ],
+            swiftSettings: settings
+        ),
+        .macro(name: "PreferencesMacrosPlugin", dependencies: syntax, swiftSettings: settings),
+        .target(
+            name: "PreferencesMacros",
+            dependencies: ["Preferences", "PreferencesMacrosPlugin"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PreferencesMacrosTests",
+            dependencies: ["PreferencesMacros", "PreferencesMacrosPlugin", "Preferences", "PreferencesTesting"] + syntax
+                + [
+                    .product(
+                        name: "SwiftSyntaxMacrosGenericTestSupport",
+                        package: "swift-syntax",
+                        condition: .when(traits: ["Macros"])
+                    )
+                ],
             swiftSettings: settings
         ),
         // Without the trait all but what reaches a server: that needs the HTTP client.

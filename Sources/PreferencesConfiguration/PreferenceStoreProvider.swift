@@ -1,0 +1,4 @@
+#if Configuration
+public import Configuration
+public import Preferences
+#endif

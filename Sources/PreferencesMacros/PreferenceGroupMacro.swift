@@ -1,0 +1,3 @@
+#if Macros
+@_exported public import Preferences  // The expansions use it.
+#endif

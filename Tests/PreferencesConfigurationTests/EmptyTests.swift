@@ -1,0 +1,5 @@
+#if Configuration
+import Testing
+
+@Test func empty() {}
+#endif

@@ -1,0 +1,5 @@
+#if Macros
+import Testing
+
+@Test func empty() {}
+#endif
