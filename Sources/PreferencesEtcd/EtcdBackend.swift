@@ -63,7 +63,7 @@ final class EtcdBackend: PreferenceBackend {
         watch.stop()
         WaitingStores.remove(self)
         reportEnd(of: "store")
-        monitor.finish()
+        monitor.finish(self)
     }
 
     /// That of a request and all its attempts covers a whole call.

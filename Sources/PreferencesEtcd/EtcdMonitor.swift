@@ -9,7 +9,8 @@ public struct EtcdStatus: Sendable {
     public internal(set) var error: PreferencesError?
     /// How many writes wait to be sent.
     public internal(set) var waitingWrites = 0
-    /// The reason for which the servers refuse what waits, `noSpace` or `notPermitted`; nil if they don't, or weren't asked.
+    /// The error with which the servers rejected the writes that wait, such as `noSpace`, `notPermitted` or `unavailable`; `nil` if they
+    /// did not, or were not asked.
     public internal(set) var refusal: PreferencesError?
 
     /// Whether what is read is current; else it is what was stored when the connection was lost.
@@ -28,6 +29,8 @@ public final class EtcdMonitor: Sendable {
         var record: @Sendable (EtcdEvent) -> Void = { _ in }
         var isFinished = false
         weak var backend: EtcdBackend?
+        /// The identity of `backend`, also while that ends: to look at a weak reference under the lock could be what ends it.
+        var shown: ObjectIdentifier?
     }
 
     private let state = Lock(State())
@@ -89,6 +92,7 @@ public final class EtcdMonitor: Sendable {
     func shows(_ backend: EtcdBackend) {
         state.withLock { state in
             state.backend = backend
+            state.shown = ObjectIdentifier(backend)
             state.isFinished = false
         }
     }
@@ -115,10 +119,10 @@ public final class EtcdMonitor: Sendable {
         if status.refusal?.code != reason?.code { change { $0.refusal = reason } }
     }
 
-    func finish() {
+    /// Ends the statuses, unless another store is shown already.
+    func finish(_ backend: EtcdBackend) {
         let observers = state.withLock { state -> [Int: AsyncStream<EtcdStatus>.Continuation] in
-            // Another store may be shown already.
-            guard state.backend == nil else { return [:] }
+            guard state.shown == ObjectIdentifier(backend) else { return [:] }
             state.isFinished = true
             return exchange(&state.observers, with: [:])
         }

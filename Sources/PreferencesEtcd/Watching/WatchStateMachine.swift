@@ -64,7 +64,7 @@ struct WatchStateMachine: Sendable {
     private let renewal: Duration
     private let random: @Sendable () -> Double
 
-    /// Every how many probes count the names: to count 5,000 costs the server two thirds of what a probe costs otherwise.
+    /// Every how many probes count the names: the server walks all of them for it.
     static let probesPerCount = 30
 
     /// Creates a machine that has done nothing yet.
