@@ -11,17 +11,17 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
 # Two lanes at a time; what shares a build folder is one lane, joined by commas. EXCEPT leaves parts out.
-GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed \
+GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits \
 	verify,view-instructions tool apple-check examples fuzz-corpus
-ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify view-instructions tool apple-check \
-	examples warnings fresh-clone getting-started full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
+ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions tool \
+	apple-check examples warnings fresh-clone getting-started full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
 	documentation documentation-etcd benchmarks
 EXCEPT ?=
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed documentation documentation-etcd benchmarks opencombine thread-sanitizer address-sanitizer getting-started \
-	lint test compile-tests interface imports structure instructions reading-path torture-short resolution verify view-instructions tool \
-	apple-check examples fuzz-corpus mac
+	lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
+	tool apple-check examples fuzz-corpus mac
 
 quick: lint build test
 	Scripts/check-warnings .build
@@ -39,6 +39,8 @@ format:
 
 record-interface: build
 	Scripts/check-interface --record .build Preferences PreferencesTesting
+	$(SWIFT) build --build-tests --traits Configuration,Macros --scratch-path .build/traits
+	Scripts/check-interface --record .build/traits PreferencesConfiguration PreferencesMacros
 
 # The gate.
 
@@ -70,7 +72,7 @@ structure: build
 
 # No compiler warning in the builds that were made; after the checks that make them.
 warnings:
-	Scripts/check-warnings $(wildcard .build Examples/.build Tool/.build Verify/.build)
+	Scripts/check-warnings $(wildcard .build .build/traits Examples/.build Tool/.build Verify/.build)
 
 # No operation takes a tenth more instructions, or one allocation more, than Benchmarks/instructions says.
 instructions:
@@ -91,6 +93,14 @@ resolution:
 
 etcd-if-changed:
 	Scripts/check-etcd --if-changed
+
+# The products behind the traits Configuration and Macros, in a build folder of their own.
+traits:
+	$(SWIFT) test --traits Configuration,Macros --scratch-path .build/traits --filter 'PreferencesConfigurationTests|PreferencesMacrosTests'
+	Scripts/check-interface .build/traits PreferencesConfiguration PreferencesMacros
+	Scripts/check-imports .build/traits
+	# Else the next build without the traits would fetch what this one needed.
+	rm -f Package.resolved
 
 # Runs on Linux what is compiled for Apple's platforms alone, over Foundation's user defaults and stand-ins for SwiftUI and the cloud.
 # One test after another, as every store of the process hears of every change of any user defaults.
@@ -113,6 +123,7 @@ examples:
 	$(SWIFT) test --package-path Examples
 	Scripts/check-tour
 	Scripts/check-imports Examples/.build
+	Scripts/check-resolution --built Examples/.build
 
 # The inputs that the fuzzer found interesting or failing once.
 fuzz-corpus:
