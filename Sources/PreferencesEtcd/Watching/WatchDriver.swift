@@ -11,7 +11,7 @@ final class WatchDriver: Sendable {
         /// The one that is being opened beside it.
         var other: Int?
         var streamCount = 0
-        /// Since when the watch should be on a new connection to its member.
+        /// When the watch is to move to a new connection to its member.
         var renewal: ContinuousClock.Instant?
         /// When the one in use was opened or last said anything.
         var lastWord = ContinuousClock.now
@@ -99,6 +99,8 @@ final class WatchDriver: Sendable {
         var other = OpenWatch()
         /// When that must be open.
         var otherEnd: ContinuousClock.Instant?
+        /// Whether it renews the connection to the same member.
+        var isRenewal = false
         var rebalanceAt: ContinuousClock.Instant?
     }
 
@@ -176,6 +178,7 @@ final class WatchDriver: Sendable {
         let isRenewal = inbox.withLock { exchange(&$0.renewal, with: nil) } != nil
         let endpoint = isRenewal ? watch.used.endpoint : client.randomEndpoint
         watch.rebalanceAt = nextRebalance
+        watch.isRenewal = isRenewal
         guard isRenewal || endpoint != watch.used.endpoint else { return .moved(false) }
         watch.otherEnd = .now + attemptTimeout
         // etcd keeps a token for as long as it is used, at each member by itself.
@@ -191,6 +194,7 @@ final class WatchDriver: Sendable {
         watch.used.stream?.cancel()
         watch.used = exchange(&watch.other, with: OpenWatch())
         watch.otherEnd = nil
+        watch.isRenewal = false
         client.use(watch.used.endpoint)
         client.record(.moved(to: watch.used.endpoint))
     }
@@ -200,6 +204,9 @@ final class WatchDriver: Sendable {
         watch.other.stream?.cancel()
         watch.other = OpenWatch()
         watch.otherEnd = nil
+        // The old connection, which another certificate made, is still in use.
+        guard exchange(&watch.isRenewal, with: false) else { return }
+        inbox.withLock { $0.renewal = $0.renewal ?? .now + attemptTimeout }
     }
 
     private func receive(_ part: StreamPart, from stream: Int) {
@@ -241,8 +248,10 @@ final class WatchDriver: Sendable {
                 if case .ended = input { inbox.stream = nil }
                 return .done(input)
             }
-            if machine.mayMove, inbox.renewal != nil { return .done(.move) }
-            guard let first = timers.min(by: { $0.end < $1.end }) else { return .until(nil) }
+            let renewal = machine.mayMove ? inbox.renewal.map { (end: $0, input: WatchStateMachine.Input.move) } : nil
+            guard let first = (timers + [renewal].compactMap(\.self)).min(by: { $0.end < $1.end }) else {
+                return .until(nil)
+            }
             let rest = first.end - .now
             guard rest <= .zero else { return .until(rest) }
             return .done(first.input ?? .silence(since: .now - inbox.lastWord))

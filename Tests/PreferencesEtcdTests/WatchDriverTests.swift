@@ -1,0 +1,76 @@
+#if Etcd
+import DurableFile
+import Foundation
+import Testing
+
+@testable import PreferencesEtcd
+
+@Suite
+struct WatchDriverTests {
+    @Test func renewalOfAConnectionThatFailsIsTriedAgain() async throws {
+        // The watch opens; the second connection fails; the third opens.
+        let transport = ScriptedTransport { $0 != 2 }
+        let moves = Lock(0)
+        var configuration = EtcdConfiguration(endpoints: ["http://member"])
+        configuration.attemptTimeout = .milliseconds(50)
+        configuration.probeInterval = .seconds(3_600)
+        let client = GatewayClient(configuration, transport: transport) { event in
+            if case .moved = event { moves.withLock { $0 += 1 } }
+        }
+        let driver = WatchDriver(
+            client,
+            keys: try KeySpace(prefix: "prefix/", suite: "suite"),
+            configuration: configuration
+        )
+        let delegate = QuietDelegate()
+        try driver.start(after: 1, delegate)
+        defer { driver.stop() }
+        try await eventually("the watch does not open") { delegate.connections == 1 }
+        driver.renewConnection()
+        try await eventually("the failed renewal is forgotten") { moves.withLock { $0 } == 1 }
+        #expect(delegate.connections == 2)
+        #expect(transport.streamCount == 3)
+    }
+}
+
+/// Streams that say at once that their watch is open, or end at once.
+private final class ScriptedTransport: Transport {
+    private let count = Lock(0)
+    private let opens: @Sendable (_ number: Int) -> Bool
+
+    init(opens: @escaping @Sendable (_ number: Int) -> Bool) { self.opens = opens }
+
+    var streamCount: Int { count.withLock { $0 } }
+
+    func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
+        throw .unreachable("nothing is sent")
+    }
+
+    func stream(
+        _ request: GatewayRequest,
+        _ receive: @escaping @Sendable (StreamPart) -> Void
+    ) -> any TransportStream {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        receive(
+            opens(number)
+                ? .line(Data(#"{"result":{"created":true}}"#.utf8)) : .end(.unreachable("the connection fails"))
+        )
+        return NoStream()
+    }
+}
+
+private final class QuietDelegate: WatchDriver.Delegate {
+    private let count = Lock(0)
+
+    var connections: Int { count.withLock { $0 } }
+
+    func take(_ events: [PreferencesEtcd.WatchEvent]) {}
+    func reread() -> Result<Int64, GatewayFailure> { .failure(.unreachable("nothing is read")) }
+    func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure> { .success(false) }
+    func becameConnected(to endpoint: String) { count.withLock { $0 += 1 } }
+    func becameDisconnected(_ failure: GatewayFailure) {}
+}
+#endif
