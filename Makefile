@@ -15,11 +15,12 @@ GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading
 	verify,view-instructions tool apple-check examples fuzz-corpus
 ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions tool \
 	apple-check examples warnings fresh-clone getting-started full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
-	documentation documentation-etcd benchmarks
+	documentation documentation-etcd documentation-traits syntax-versions benchmarks
 EXCEPT ?=
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
-	etcd-if-changed documentation documentation-etcd benchmarks opencombine thread-sanitizer address-sanitizer getting-started \
+	etcd-if-changed documentation documentation-etcd documentation-traits syntax-versions benchmarks opencombine thread-sanitizer \
+	address-sanitizer getting-started \
 	lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
 
@@ -184,6 +185,14 @@ documentation:
 
 documentation-etcd:
 	SCRATCH=.build/etcd Scripts/check-documentation --traits Etcd
+
+documentation-traits:
+	SCRATCH=.build/traits Scripts/check-documentation --traits Configuration,Macros
+	rm -f Package.resolved
+
+# The macros with other versions of swift-syntax than `traits` has.
+syntax-versions:
+	Scripts/check-syntax-versions
 
 # Each row of the benchmarks can be measured, not how fast it is; in CI no peer may be missing.
 benchmarks:
