@@ -48,7 +48,7 @@ extension PreferenceStore {
     package func snapshot(of names: Set<String> = []) -> StoreSnapshot {
         let core = resolved.core
         core.prepareDeclared()
-        return core.read(names) { StoreSnapshot(of: $0, from: 0) }
+        return core.read(names) { StoreSnapshot(ofAll: $0) }
     }
 
     /// The readings of the newest snapshot: one at first, then one after each change of these names, or of any, that makes another

@@ -8,15 +8,20 @@ package struct StoreSnapshot: Sendable {
     private let base: Int
     /// Each layer's values, from `base` on.
     private var values: [StoredValues]
-    /// How often each layer had changed, from `base` on.
-    private let versions: [UInt64]
+    /// Counts of the changes: of an update's snapshot those of the layers below the one that takes the writes, else of all.
+    fileprivate let versions: [UInt64]
 
-    /// Creates the snapshot of an update, or of the layers from `base` on; call with the store's lock.
-    init(of list: LayerList, from base: Int? = nil) {
+    /// Creates the snapshot of an update; call with the store's lock.
+    init(of list: LayerList) { self.init(of: list, from: list.base, versions: list.versionsBelow) }
+
+    /// Creates the snapshot of all layers; call with the store's lock.
+    init(ofAll list: LayerList) { self.init(of: list, from: 0, versions: list.layers.map(\.source.version)) }
+
+    private init(of list: LayerList, from base: Int, versions: [UInt64]) {
         self.list = list
-        self.base = base ?? list.base
-        values = list.layers[self.base...].map(\.source.snapshot)
-        versions = list.versions(from: self.base)
+        self.base = base
+        self.versions = versions
+        values = list.layers[base...].map(\.source.snapshot)
     }
 
     /// The value under a name, as the store's subscript has it.
@@ -36,12 +41,9 @@ package struct StoreSnapshot: Sendable {
     }
 
     /// All that was listed.
-    package var contents: [String: PropertyListValue] {
+    var contents: [String: PropertyListValue] {
         list.contents(from: base) { values[$0 - base].dictionary }
     }
-
-    /// Of the layers below the one that takes the writes, which `base` is.
-    fileprivate var versionsBelow: [UInt64] { Array(versions.dropFirst()) }
 
     /// What the layer that takes the writes held.
     fileprivate var ownValues: [String: PropertyListValue] {
@@ -50,7 +52,7 @@ package struct StoreSnapshot: Sendable {
 }
 
 extension StoreSnapshot: Equatable {
-    /// Returns whether no layer has changed between the two.
+    /// Returns whether no layer has changed between two snapshots of all layers.
     package static func == (left: StoreSnapshot, right: StoreSnapshot) -> Bool {
         left.list === right.list && left.versions == right.versions
     }
@@ -82,7 +84,7 @@ struct TransactionReads: Sendable {
 
     mutating func noteAll(_ snapshot: StoreSnapshot) {
         condition = PreferenceCondition(values: snapshot.ownValues.mapValues { $0 }, isComplete: true)
-        versionsBelow = snapshot.versionsBelow
+        versionsBelow = snapshot.versions
     }
 
     /// Whether what was read of the layers below is still so; call with the store's lock.
@@ -95,9 +97,7 @@ struct TransactionReads: Sendable {
 }
 
 extension LayerList {
-    fileprivate var versionsBelow: [UInt64] { versions(from: base + 1) }
-
-    fileprivate func versions(from first: Int) -> [UInt64] { layers.dropFirst(first).map(\.source.version) }
+    fileprivate var versionsBelow: [UInt64] { layers.dropFirst(base + 1).map(\.source.version) }
 }
 
 extension StoredCandidates {
