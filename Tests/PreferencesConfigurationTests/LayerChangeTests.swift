@@ -4,6 +4,7 @@ import Preferences
 import PreferencesConfiguration
 import Testing
 
+@Suite(.timeLimit(.minutes(1)))
 struct LayerChangeTests {
     struct PlayerPreferences: PreferenceGroup {
         @Preference("volume") var volume = 5

@@ -78,6 +78,7 @@ struct LayerTests {
         #expect(player.columns == ["a": 1])
         #expect(player.timeout.value == .seconds(2.5))
         #expect(player.licence == nil)
+        #expect(!player.$volume.store.names.contains("licence"))
         #expect(issues.all.isEmpty)
     }
 

@@ -8,7 +8,11 @@ import Testing
 @testable import Preferences
 
 struct ProviderTests {
+    struct Frame: Codable { var x = 0 }
+
     struct PlayerPreferences: PreferenceGroup {
+        let x = Preference("frame", default: Frame())[\.x]
+        @Preference("frame") var frame = Frame()
         @Preference("player.volume", .range(0...10)) var volume = 5
         @Preference("player.opened") var opened: Date?
         @Preference("licence", in: .inMemory(["licence": "free"])) var licence: String?
@@ -141,7 +145,8 @@ struct ProviderTests {
     @Test
     func groupsAddDefaultsAndTypes() throws {
         let store = PreferenceStore.layered([
-            .arguments(["-player.opened", "2001-01-01T00:00:00Z"]), .inMemory(["player.volume": 11, "other": 1]),
+            .arguments(["-player.opened", "2001-01-01T00:00:00Z"]),
+            .inMemory(["player.volume": 11, "other": 1, "licence": 1, "frame": ["x": 2]]),
         ])
         let issues = IssueLog(of: store)
         let provider = PreferenceStoreProvider(store, for: PlayerPreferences.self)
@@ -150,7 +155,9 @@ struct ProviderTests {
         #expect(config.int(forKey: "player.volume") == 5)
         #expect(config.string(forKey: "player.opened", as: Date.self) == Date(timeIntervalSinceReferenceDate: 0))
         #expect(config.int(forKey: "other") == 1)
-        #expect(config.string(forKey: "licence") == nil)
+        // A preference of another store says nothing about the name in this one, nor does a member about the whole.
+        #expect(config.int(forKey: "licence") == 1)
+        #expect(config.string(forKey: "frame") == #"{"x":2}"#)
         #expect(issues.all.map(\.code) == [.invalid])
         store["player.volume"] = 6
         #expect(config.int(forKey: "player.volume") == 6)

@@ -5,6 +5,7 @@ import PreferencesConfiguration
 import Testing
 
 /// A consumer that asks for the next element after each change needs no time: it waits for as long as that takes.
+@Suite(.timeLimit(.minutes(1)))
 struct ProviderWatchTests {
     @Test
     func watchedValueIsTheCurrentOneThenEachOther() async throws {
