@@ -1,5 +1,4 @@
 #if Configuration
-import Configuration
 import ConfigurationTesting
 import FileTestSupport
 import Foundation
