@@ -14,7 +14,7 @@ let package = Package(
         ),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.3"),
-        // Used by swift-configuration. As swift-preferences has it for another trait, SwiftPM doesn't resolve it unless it is named.
+        // For swift-configuration. As swift-preferences has it for another trait, SwiftPM 6.3 doesn't resolve it unless it is named.
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
     ],
     targets: [
@@ -26,6 +26,7 @@ let package = Package(
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
             ]
         ),
         .testTarget(name: "GreeterTests", dependencies: ["greeter"]),
