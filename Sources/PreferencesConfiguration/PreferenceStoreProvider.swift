@@ -38,7 +38,7 @@ public struct PreferenceStoreProvider: Sendable {
     /// - Parameters:
     ///   - store: The store whose values are provided.
     ///   - groups: The groups whose preferences are provided as the program reads them, defaults included; none by default. A
-    ///     preference that names another store, by `in:`, is left out.
+    ///     preference that names another store, by `in:`, isn't one of them. The provider keeps the store.
     ///   - name: Tells the provider from others of the process, in `providerName` and descriptions.
     ///   - secretsSpecifier: The names and values that are secret; none by default. A secret value isn't shown in descriptions and
     ///     by access reporters. Errors show no value at all.
