@@ -40,6 +40,41 @@ extension PreferenceStore {
     }
 }
 
+extension PreferenceStore {
+    /// Returns all layers' values of one moment.
+    ///
+    /// - Parameter names: The names that are read, for backends that are asked name by name; those of declared preferences are
+    ///   included.
+    package func snapshot(of names: Set<String> = []) -> StoreSnapshot {
+        let core = resolved.core
+        core.prepareDeclared()
+        return core.read(names) { StoreSnapshot(ofAll: $0) }
+    }
+
+    /// The readings of the newest snapshot: one at first, then one after each change of these names, or of any, that makes another
+    /// reading; a slow consumer gets the newest.
+    ///
+    /// The consumer reads, so a reading is never older than the one before.
+    package func updates<Reading: Sendable>(
+        of names: Set<String>? = nil,
+        _ read: @escaping @Sendable (StoreSnapshot) -> Reading,
+        isSame: @escaping @Sendable (Reading, Reading) -> Bool
+    ) -> some AsyncSequence<Reading, Never> & Sendable {
+        let updates = PreferenceUpdates<Reading?>(buffering: .newest(1)) { [self] yield in
+            let store = resolved
+            let latest = Lock<Reading?>(nil)
+            let readNewest: @Sendable () -> Reading? = {
+                let new = read(store.snapshot(of: names ?? []))
+                let old = latest.withLock { exchange(&$0, with: new) }
+                return old.map { isSame($0, new) } ?? false ? nil : new
+            }
+            yield(readNewest)
+            return [store.subscribe(to: names) { _ in yield(readNewest) }]
+        }
+        return updates.compactMap { $0 }
+    }
+}
+
 /// A running observation: it ends when cancelled, or when this is released.
 public final class PreferenceObservation: Sendable {
     private let end: Lock<(@Sendable () -> Void)?>

@@ -1,40 +1,60 @@
-/// What an update or transaction may read: the layer that takes the writes, and those below it, at one moment.
+/// The stored values of one moment.
 ///
-/// Read-only layers above are left out: else an argument would be stored for good.
-struct StoreSnapshot: Sendable {
+/// An update or transaction reads the layer that takes the writes and those below it. Read-only layers above are left out: else an
+/// argument would be stored for good.
+package struct StoreSnapshot: Sendable {
     private let list: LayerList
-    /// Each layer's values, from `list.base` on.
+    /// The strongest layer that is read.
+    private let base: Int
+    /// Each layer's values, from `base` on.
     private var values: [StoredValues]
-    fileprivate let versionsBelow: [UInt64]
+    /// Counts of the changes: of an update's snapshot those of the layers below the one that takes the writes, else of all.
+    fileprivate let versions: [UInt64]
 
-    /// Call with the store's lock.
-    init(of list: LayerList) {
+    /// Creates the snapshot of an update; call with the store's lock.
+    init(of list: LayerList) { self.init(of: list, from: list.base, versions: list.versionsBelow) }
+
+    /// Creates the snapshot of all layers; call with the store's lock.
+    init(ofAll list: LayerList) { self.init(of: list, from: 0, versions: list.layers.map(\.source.version)) }
+
+    private init(of list: LayerList, from base: Int, versions: [UInt64]) {
         self.list = list
-        values = list.layers[list.base...].map(\.source.snapshot)
-        versionsBelow = list.versionsBelow
+        self.base = base
+        self.versions = versions
+        values = list.layers[base...].map(\.source.snapshot)
     }
+
+    /// The value under a name, as the store's subscript has it.
+    package subscript(name: String) -> PropertyListValue? { candidates(for: name).first?.value }
 
     /// What was under a name.
     func candidates(for name: String) -> StoredCandidates {
-        list.candidates(from: list.base) { values[$0 - list.base][list.layers[$0].spelled(name)] }
+        list.candidates(from: base) { values[$0 - base][list.layers[$0].spelled(name)] }
     }
 
     /// Takes in what the layers have under a name that they were asked for later.
     mutating func take(_ name: String, from other: StoreSnapshot) {
         for index in values.indices {
-            let name = list.layers[list.base + index].spelled(name)
+            let name = list.layers[base + index].spelled(name)
             values[index].set(other.values[index][name], for: name)
         }
     }
 
     /// All that was listed.
     var contents: [String: PropertyListValue] {
-        list.contents(from: list.base) { values[$0 - list.base].dictionary }
+        list.contents(from: base) { values[$0 - base].dictionary }
     }
 
     /// What the layer that takes the writes held.
     fileprivate var ownValues: [String: PropertyListValue] {
         list.writableLayer?.listed(values[0].dictionary) ?? [:]
+    }
+}
+
+extension StoreSnapshot: Equatable {
+    /// Returns whether no layer has changed between two snapshots of all layers.
+    package static func == (left: StoreSnapshot, right: StoreSnapshot) -> Bool {
+        left.list === right.list && left.versions == right.versions
     }
 }
 
@@ -64,7 +84,7 @@ struct TransactionReads: Sendable {
 
     mutating func noteAll(_ snapshot: StoreSnapshot) {
         condition = PreferenceCondition(values: snapshot.ownValues.mapValues { $0 }, isComplete: true)
-        versionsBelow = snapshot.versionsBelow
+        versionsBelow = snapshot.versions
     }
 
     /// Whether what was read of the layers below is still so; call with the store's lock.

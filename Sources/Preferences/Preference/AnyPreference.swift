@@ -44,7 +44,21 @@ public struct AnyPreference: Sendable {
     /// The store in which the preference was declared.
     public var store: PreferenceStore { base.store }
 
-    var isMember: Bool { base.isMember }
+    /// Whether it stands for a member of the stored value.
+    package var isMember: Bool { base.isMember }
+
+    /// The kind of the stored values, in the words of JSON Schema, with `items` of arrays; empty if the type may store several.
+    package var storedKind: [String: PropertyListValue] { base.storedKind }
+
+    /// Returns whether the declared type can be decoded from a stored value, whatever the rule says.
+    package func canDecode(_ stored: PropertyListValue) -> Bool { base.canDecode(stored) }
+
+    /// Returns the stored form of the value that the preference shows of a snapshot: the first that can be read, else the default.
+    ///
+    /// Values that can't be read are reported, as by any read.
+    package func storedForm(in snapshot: StoreSnapshot) throws(PreferencesError) -> PropertyListValue? {
+        try base.storedForm(in: snapshot)
+    }
 
     /// Stores a value in its stored form, or removes it if `value` is `nil`, as `reset()` does.
     ///
@@ -133,6 +147,8 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     /// The default as it is stored.
     func storedDefault() throws(PreferencesError) -> PropertyListValue?
     var codingIdentifier: String { get }
+    func canDecode(_ stored: PropertyListValue) -> Bool
+    func storedForm(in snapshot: StoreSnapshot) throws(PreferencesError) -> PropertyListValue?
     func reset()
     func write(stored: PropertyListValue?) throws(PreferencesError)
 }
@@ -153,6 +169,16 @@ extension Preference: DeclaredPreference {
         if let stored, let value = try declaration.decodeUnchecked(stored) { return try write(value) }
         // To remove a member would remove the rest of the value.
         if isMember { try write(defaultValue) } else { try store.write(nil, for: name) }
+    }
+
+    func canDecode(_ stored: PropertyListValue) -> Bool {
+        do throws(PreferencesError) { return try declaration.decodeUnchecked(stored) != nil } catch { return false }
+    }
+
+    func storedForm(in snapshot: StoreSnapshot) throws(PreferencesError) -> PropertyListValue? {
+        let (value, problems) = declaration.read(snapshot.candidates(for: name))
+        store.resolved.report(unreadable: problems, name: name)
+        return try declaration.encodeUnchecked(value ?? defaultValue)
     }
 
     func storedDefault() throws(PreferencesError) -> PropertyListValue? {

@@ -53,6 +53,11 @@ extension DeclaredPreference {
     }
 }
 
+extension DeclaredPreference {
+    /// The kind of the stored values, in the words of JSON Schema, with `items` of arrays; empty if the type may store several.
+    var storedKind: [String: PropertyListValue] { StoredType.kind(of: valueType, coding: codingIdentifier) }
+}
+
 extension PropertyListValue {
     /// Itself where JSON has a number for it.
     fileprivate var finiteNumber: PropertyListValue? {
@@ -71,6 +76,23 @@ private enum StoredType {
         if let type = type as? any _OptionalPreferenceValue.Type { return wrapped(type, coding) }
         if coding.hasPrefix("rawValue"), let type = type as? any RawRepresentable.Type { return raw(type) }
         return coding == native ? schema(ofNative: type) : [:]
+    }
+
+    /// As `schema`, with what the elements of an array are.
+    static func kind(of type: Any.Type, coding: String) -> [String: PropertyListValue] {
+        if let type = type as? any _OptionalPreferenceValue.Type { return wrappedKind(type, coding) }
+        var kind = schema(of: type, coding: coding)
+        if coding == native, let type = type as? any StoredAsArray.Type {
+            kind["items"] = .dictionary(Self.kind(of: type.elementType, coding: native))
+        }
+        return kind
+    }
+
+    private static func wrappedKind<Value: _OptionalPreferenceValue>(
+        _: Value.Type,
+        _ coding: String
+    ) -> [String: PropertyListValue] {
+        kind(of: Value.Wrapped.self, coding: coding)
     }
 
     private static let native = PreferenceCoding<Bool>.native.identifier
@@ -122,12 +144,22 @@ private enum StoredType {
     }
 }
 
-private protocol StoredAsArray {}
-extension Array: StoredAsArray {}
-extension Set: StoredAsArray {}
+private protocol StoredAsArray {
+    static var elementType: Any.Type { get }
+}
+extension Array: StoredAsArray {
+    fileprivate static var elementType: Any.Type { Element.self }
+}
+extension Set: StoredAsArray {
+    fileprivate static var elementType: Any.Type { Element.self }
+}
 private protocol StoredAsBounds: StoredAsArray {}
-extension Range: StoredAsBounds {}
-extension ClosedRange: StoredAsBounds {}
+extension Range: StoredAsBounds {
+    fileprivate static var elementType: Any.Type { Bound.self }
+}
+extension ClosedRange: StoredAsBounds {
+    fileprivate static var elementType: Any.Type { Bound.self }
+}
 
 private protocol StoredAsDictionary {}
 extension Dictionary: StoredAsDictionary {}

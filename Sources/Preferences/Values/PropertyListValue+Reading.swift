@@ -139,9 +139,17 @@ func reinterpreted<Value, Target>(_ value: Value, as type: Target.Type) -> Targe
 extension PropertyListValue {
     /// The values that text given for a declared type may mean besides itself and JSON, which every coding reads: a boolean
     /// or a date.
-    static func readings(of text: String) -> [PropertyListValue] {
+    package static func readings(of text: String) -> [PropertyListValue] {
         if let value = PropertyListValue.string(text).booleanInText { return [.boolean(value)] }
         return DateText.seconds(of: text).map { [.date(Date(timeIntervalSinceReferenceDate: $0))] } ?? []
+    }
+}
+
+extension PropertyListValue {
+    /// A date as ISO 8601 text to the last bit, which `readings(of:)` reads; `nil` for other kinds and for years that have none.
+    package var dateText: String? {
+        guard case .date(let date) = self else { return nil }
+        return DateText.text(forSeconds: date.timeIntervalSinceReferenceDate)
     }
 }
 

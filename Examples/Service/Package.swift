@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that the other examples need no other packages.
+let package = Package(
+    name: "Service",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "swift-preferences", path: "../..", traits: ["Configuration"]),
+        .package(
+            url: "https://github.com/apple/swift-configuration.git",
+            from: "1.0.0",
+            traits: ["JSON", "Reloading"]
+        ),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.3"),
+        // For swift-configuration. As swift-preferences has it for another trait, SwiftPM 6.3 doesn't resolve it unless it is named.
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "greeter",
+            dependencies: [
+                .product(name: "Preferences", package: "swift-preferences"),
+                .product(name: "PreferencesConfiguration", package: "swift-preferences"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]
+        ),
+        .testTarget(name: "GreeterTests", dependencies: ["greeter"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,60 @@
+import Configuration
+import Foundation
+import Logging
+import Preferences
+import PreferencesConfiguration
+import ServiceLifecycle
+
+/// A service that greets, and again whenever its greeting changes: by the user, by the file that it was deployed with, or both.
+///
+///     $ echo '{"greeting": "Hello"}' > greeter.json
+///     $ GREETER_NAME=Ada swift run --package-path Examples/Service greeter
+///     Hello, Ada! (greeting: greeter.json, name: environment)
+///
+/// From then on, change the file, or say `prefs write com.example.greeter name Pitt` in another shell.
+@main
+struct Greeter {
+    static func main() async throws {
+        let file = try await ReloadingFileProvider<JSONSnapshot>(
+            filePath: "greeter.json",
+            allowMissing: true,
+            pollInterval: .milliseconds(500)
+        )
+        let environment = EnvironmentVariablesProvider().prefixKeys(with: "greeter")
+        // Who is named first has the first say; the declared defaults have the last.
+        let store = PreferenceStore.layered([
+            .suite("com.example.greeter"),
+            .configuration(ConfigReader(provider: environment), for: GreeterPreferences.self, named: "environment"),
+            .configuration(ConfigReader(provider: file), for: GreeterPreferences.self, named: "greeter.json"),
+        ])
+        let group = ServiceGroup(
+            services: [file, GreeterService(preferences: GreeterPreferences(in: store))],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: Logger(label: "greeter")
+        )
+        try await group.run()
+    }
+}
+
+struct GreeterPreferences: PreferenceGroup {
+    @Preference("greeting", .length(1...40), description: "The first word") var greeting = "Hello"
+    @Preference("name", .length(1...40), description: "Who is greeted") var name = "world"
+}
+
+struct GreeterService: Service {
+    let preferences: GreeterPreferences
+
+    func run() async throws {
+        let updates = PreferenceUpdates.of(preferences.$greeting, preferences.$name).cancelOnGracefulShutdown()
+        for await (greeting, name) in updates {
+            let sources = "(greeting: \(preferences.$greeting.source), name: \(preferences.$name.source))"
+            show("\(greeting), \(name)! \(sources)")
+        }
+        show("Goodbye, \(preferences.name)!")
+    }
+
+    /// Prints a line at once, also into a pipe.
+    private func show(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+}

@@ -1,0 +1,211 @@
+#if Configuration
+public import Configuration
+public import Preferences
+internal import Synchronization
+
+extension PreferenceStore {
+    /// Creates a read-only store of what a `ConfigReader` has for the preferences of groups, as a layer of `layered(_:)`.
+    ///
+    ///     let deployed = ConfigReader(providers: [EnvironmentVariablesProvider(), file])
+    ///     let store = PreferenceStore.layered([.standard, .configuration(deployed, for: PlayerPreferences.self)])
+    ///     let player = PlayerPreferences(in: store)
+    ///     print(player.volume, player.$volume.source)  // 7 configuration
+    ///
+    /// The preference's name, split at its dots, is the key. The reader is asked for the type that the preference is stored as: Boolean,
+    /// integer, double, string, bytes, and arrays of these. Types that are stored as text, and dates, are strings; all others are
+    /// JSON in a string. A value that isn't of the preference's type is reported as any that can't be read, and the next layer
+    /// answers. Rules hold, too.
+    ///
+    /// The store opens at its first use: it reads a snapshot of the reader and watches the reader from then on, in a task that ends
+    /// when the store and all stores it is a layer of are released. Each change of the reader is a change of the store, in order. The
+    /// snapshots are read synchronously, so of a provider that only fetches nothing is known. A write throws `readOnly`. All of it may
+    /// be used on any thread.
+    ///
+    /// A reader doesn't say which values are secret, so a secret that can't be read may be shown by the issue that reports it.
+    ///
+    /// - Parameters:
+    ///   - reader: The reader that has the values.
+    ///   - groups: The groups whose preferences are read. One that names another store, by `in:`, keeps it, and is left out.
+    ///   - name: Names the layer in `Preference.source`.
+    ///   - keyDecoder: Returns the key of a preference's name; by default its parts between dots.
+    public static func configuration(
+        _ reader: ConfigReader,
+        for groups: any PreferenceGroup.Type...,
+        named name: String = "configuration",
+        keyDecoder: @escaping @Sendable (_ name: String) -> ConfigKey = { ConfigKey($0) }
+    ) -> PreferenceStore {
+        let declarations = PreferenceStore.inMemory()
+        let preferences = groups.flatMap { $0.declared(in: declarations) }
+        let declared = Dictionary(preferences.map { ($0.name, $0) }) { first, _ in first }.values.map { preference in
+            DeclaredKey(preference, key: keyDecoder(preference.name))
+        }
+        return PreferenceStore(
+            backend: ConfigurationBackend(reader: reader, declared: declared),
+            name: name,
+            isReadOnly: true
+        )
+    }
+}
+
+/// Reads a reader's values for declared preferences.
+private final class ConfigurationBackend: PreferenceBackend {
+    private let reader: ConfigReader
+    private let declared: [DeclaredKey]
+    private let state = Mutex(State())
+
+    private struct State {
+        /// The values that the store knows of.
+        var known: [String: PropertyListValue] = [:]
+        var watch: Task<Void, Never>?
+    }
+
+    init(reader: ConfigReader, declared: [DeclaredKey]) {
+        self.reader = reader
+        self.declared = declared
+    }
+
+    deinit {
+        state.withLock { $0.watch }?.cancel()
+    }
+
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+        let values = current()
+        let watch = Self.watch(reader, host)
+        let former = state.withLock { state in
+            state.known = values
+            return exchange(&state.watch, with: watch)
+        }
+        former?.cancel()
+        return values
+    }
+
+    /// Reads the reader again: what a watch delivers may be older than what `load` or an earlier call has read.
+    func refresh() -> [String: PropertyListValue?] {
+        let values = current()
+        let known = state.withLock { exchange(&$0.known, with: values) }
+        var changes: [String: PropertyListValue?] = [:]
+        for (name, value) in values where known[name] != value { changes[name] = value }
+        for name in known.keys where values[name] == nil { changes.updateValue(nil, forKey: name) }
+        return changes
+    }
+
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit {
+        throw PreferencesError(.readOnly, "a configuration can't be changed by a preference; nothing was changed")
+    }
+
+    func sync() {}
+
+    private func current() -> [String: PropertyListValue] {
+        let snapshot = reader.snapshot()
+        return Dictionary(
+            uniqueKeysWithValues: declared.compactMap { declared in
+                declared.value(in: snapshot).map { (declared.preference.name, $0) }
+            }
+        )
+    }
+
+    /// The task keeps the reader, and not the backend.
+    private static func watch(_ reader: ConfigReader, _ host: PreferenceBackendHost) -> Task<Void, Never> {
+        Task.detached {
+            do {
+                try await reader.watchSnapshot { updates in
+                    for await _ in updates { host.changed() }
+                }
+            } catch {
+                guard !Task.isCancelled else { return }
+                host.report(
+                    PreferencesError(
+                        .unavailable,
+                        "the configuration can no longer be watched; its values stay as they are until the program starts again",
+                        cause: error
+                    )
+                )
+            }
+        }
+    }
+}
+
+/// A declared preference and the key of its value.
+private struct DeclaredKey: Sendable {
+    let preference: AnyPreference
+    private let key: ConfigKey
+    /// The type that the preference's values have in a configuration; `nil` if it isn't known.
+    private let type: ConfigType?
+
+    init(_ preference: AnyPreference, key: ConfigKey) {
+        self.preference = preference
+        self.key = key
+        type = ConfigType(ofStored: preference.storedKind)
+    }
+
+    /// The value in the form that the preference can decode; else as it was found, so that it is reported.
+    ///
+    /// A reader doesn't tell a value of another type from none, so the other types are asked for then.
+    func value(in snapshot: ConfigSnapshotReader) -> PropertyListValue? {
+        var undecodable: PropertyListValue?
+        var isText = false
+        for type in types {
+            // A provider of text has numbers, arrays and bytes in many a text.
+            if isText, self.type != nil || !type.isNumber { continue }
+            guard let content = snapshot.content(forKey: key, type: type) else { continue }
+            if let value = content.readings.first(where: preference.canDecode) { return value }
+            undecodable = undecodable ?? content.stored
+            if type == .string { isText = true }
+        }
+        return undecodable
+    }
+
+    private var types: [ConfigType] {
+        let others: [ConfigType] = [
+            .string, .int, .double, .bool, .stringArray, .intArray, .doubleArray, .boolArray, .bytes, .byteChunkArray,
+        ]
+        return (type.map { [$0] } ?? []) + others.filter { $0 != type }
+    }
+}
+
+extension ConfigType {
+    fileprivate var isNumber: Bool { self == .int || self == .double || self == .bool }
+
+    /// Creates the type of a kind of stored values, in the words of JSON Schema; `nil` if it may be several.
+    fileprivate init?(ofStored kind: [String: PropertyListValue]) {
+        switch kind["type"] {
+        case "boolean": self = .bool
+        case "integer": self = .int
+        case "number": self = .double
+        case "string": self = .string
+        case "object": self = kind["required"] == ["$data"] ? .bytes : .string
+        case "array":
+            guard case .dictionary(let elements)? = kind["items"] else { return nil }
+            switch ConfigType(ofStored: elements) {
+            case .bool: self = .boolArray
+            case .int: self = .intArray
+            case .double: self = .doubleArray
+            case .bytes: self = .byteChunkArray
+            default: self = .stringArray
+            }
+        default: return nil
+        }
+    }
+}
+
+extension ConfigSnapshotReader {
+    /// The value of a key; `nil` if there is none of the type.
+    fileprivate func content(forKey key: ConfigKey, type: ConfigType) -> ConfigContent? {
+        switch type {
+        case .string: string(forKey: key).map(ConfigContent.string)
+        case .int: int(forKey: key).map(ConfigContent.int)
+        case .double: double(forKey: key).map(ConfigContent.double)
+        case .bool: bool(forKey: key).map(ConfigContent.bool)
+        case .bytes: bytes(forKey: key).map(ConfigContent.bytes)
+        case .stringArray: stringArray(forKey: key).map(ConfigContent.stringArray)
+        case .intArray: intArray(forKey: key).map(ConfigContent.intArray)
+        case .doubleArray: doubleArray(forKey: key).map(ConfigContent.doubleArray)
+        case .boolArray: boolArray(forKey: key).map(ConfigContent.boolArray)
+        case .byteChunkArray: byteChunkArray(forKey: key).map(ConfigContent.byteChunkArray)
+        }
+    }
+}
+#endif

@@ -1,5 +1,0 @@
-#if Configuration
-import Testing
-
-@Test func empty() {}
-#endif

@@ -1,0 +1,106 @@
+#if Configuration
+import Configuration
+import Preferences
+import PreferencesConfiguration
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct LayerChangeTests {
+    struct PlayerPreferences: PreferenceGroup {
+        @Preference("volume") var volume = 5
+        @Preference("theme") var theme = "system"
+    }
+
+    @Test
+    func changesOfTheReaderAreChangesOfTheStore() async throws {
+        let provider = WatchedProvider(["volume": 7])
+        let layer = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
+        let player = PlayerPreferences(in: .layered([.inMemory(), layer]))
+        var volumes = player.$volume.updates.makeAsyncIterator()
+        #expect(await volumes.next() == 7)
+        provider.base.setValue(8, forKey: "volume")
+        #expect(await volumes.next() == 8)
+        #expect(player.volume == 8)
+        provider.base.setValue("dark", forKey: "theme")
+        provider.base.setValue(nil, forKey: "volume")
+        #expect(await volumes.next() == 5)
+        #expect(player.theme == "dark")
+        #expect(player.$volume.source == .default)
+        // What the user set hides the layer's changes.
+        player.volume = 1
+        #expect(await volumes.next() == 1)
+        provider.base.setValue(9, forKey: "volume")
+        player.volume = 2
+        #expect(await volumes.next() == 2)
+    }
+
+    /// The watch may begin long after the store was opened.
+    @Test
+    func changeBeforeTheWatchBeginsIsNotMissed() async throws {
+        let provider = WatchedProvider(["volume": 7])
+        let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
+        let player = PlayerPreferences(in: store)
+        var volumes = player.$volume.updates.makeAsyncIterator()
+        #expect(await volumes.next() == 7)
+        provider.base.setValue(8, forKey: "volume")
+        #expect(await volumes.next() == 8)
+    }
+
+    @Test
+    func changesGoThroughBothDirections() async throws {
+        let user = PreferenceStore.inMemory()
+        let reader = ConfigReader(provider: PreferenceStoreProvider(user, for: PlayerPreferences.self))
+        let shown = PreferenceStore.configuration(reader, for: PlayerPreferences.self)
+        let (old, new) = (PlayerPreferences(in: user), PlayerPreferences(in: shown))
+        var volumes = PreferenceUpdates.of(new.$volume, new.$theme).makeAsyncIterator()
+        #expect(await volumes.next() ?? (0, "") == (5, "system"))
+        for volume in 6...20 {
+            try await user.transaction { transaction in
+                transaction[old.$volume] = volume
+                transaction[old.$theme] = "\(volume)"
+            }
+            #expect(await volumes.next() ?? (0, "") == (volume, "\(volume)"))
+        }
+    }
+
+    @Test
+    func watchEndsWithTheStore() async throws {
+        let provider = WatchedProvider(["volume": 7])
+        weak var released: PreferenceStore?
+        var events = provider.events.makeAsyncIterator()
+        do {
+            let layer = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
+            let store = PreferenceStore.layered([.inMemory(), layer])
+            released = layer
+            #expect(PlayerPreferences(in: store).volume == 7)
+            #expect(await events.next() == .began)
+        }
+        #expect(released == nil)
+        #expect(await events.next() == .ended)
+    }
+
+    @Test
+    func storeThatNobodyReadsWatchesNothing() {
+        let provider = WatchedProvider()
+        do {
+            let layer = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
+            withExtendedLifetime(layer) {}
+        }
+        #expect("\(provider.base)".contains("0 watchers"))
+    }
+
+    @Test
+    func watchThatFailsIsReportedAndTheValuesStay() async throws {
+        let provider = WatchedProvider(["volume": 7], failingWith: WatchedProvider.Failure())
+        let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
+        let (issues, log) = AsyncStream<PreferencesError>.makeStream()
+        store.issueHandler = { log.yield($0) }
+        #expect(PlayerPreferences(in: store).volume == 7)
+        var iterator = issues.makeAsyncIterator()
+        let issue = try #require(await iterator.next())
+        #expect(issue.code == .unavailable)
+        #expect(issue.description.contains("can no longer be watched"))
+        #expect(PlayerPreferences(in: store).volume == 7)
+    }
+}
+#endif

@@ -1,0 +1,164 @@
+#if Configuration
+import Configuration
+import FileTestSupport
+import Foundation
+import Preferences
+import PreferencesConfiguration
+import SystemPackage
+import Testing
+
+struct LayerTests {
+    struct PlayerPreferences: PreferenceGroup {
+        @Preference("player.volume", .range(0...10)) var volume = 5
+        @Preference("player.theme") var theme = "system"
+        @Preference("enabled") var isEnabled = false
+        @Preference("opened") var opened: Date?
+        @Preference("dates") var dates: [Date] = []
+        @Preference("folders") var folders: [URL] = []
+        @Preference("ratios") var ratios: [Double] = []
+        @Preference("icon") var icon = Data()
+        @Preference("columns") var columns: [String: Int] = [:]
+        @Preference("licence", in: .inMemory()) var licence: String?
+        let timeout = Preference("timeout", default: Duration.seconds(1))
+    }
+
+    private func group(over provider: some ConfigProvider) -> (PlayerPreferences, IssueLog) {
+        let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
+        let issues = IssueLog(of: store)
+        return (PlayerPreferences(in: store), issues)
+    }
+
+    @Test
+    func layerAnswersBelowWhatTheUserSet() {
+        let provider = InMemoryProvider(values: ["player.volume": 7, "player.theme": "dark", "undeclared": 1])
+        let layer = PreferenceStore.configuration(
+            ConfigReader(provider: provider),
+            for: PlayerPreferences.self,
+            named: "deployed"
+        )
+        let user = PreferenceStore.inMemory(["player.theme": "light"])
+        let player = PlayerPreferences(in: .layered([user, layer]))
+        #expect(player.volume == 7)
+        #expect(player.$volume.source == .layer("deployed"))
+        #expect(player.theme == "light")
+        #expect(player.$theme.source == .store)
+        #expect(player.$isEnabled.source == .default)
+        #expect(layer.names == ["player.theme", "player.volume"])
+        player.volume = 8
+        #expect(user["player.volume"] == 8)
+    }
+
+    @Test
+    func layerTakesNoWrites() {
+        let (player, issues) = group(over: InMemoryProvider(values: ["player.volume": 7]))
+        #expect(throws: PreferencesError.self) { try player.$volume.write(8) }
+        player.volume = 8
+        #expect(player.volume == 7)
+        #expect(issues.all.map(\.code) == [.readOnly])
+    }
+
+    @Test
+    func textOfTheEnvironmentIsReadByTheDeclaredType() {
+        let (player, issues) = group(
+            over: EnvironmentVariablesProvider(environmentVariables: [
+                "PLAYER_VOLUME": "7", "PLAYER_THEME": "{7}", "ENABLED": "YES", "OPENED": "2001-01-01T00:00:00Z",
+                "DATES": "2001-01-01T00:00:00Z,2001-01-01T00:00:01Z", "FOLDERS": "file:///a,https://b",
+                "RATIOS": "1,0.5",
+                "ICON": "AQI=", "COLUMNS": #"{"a":1}"#, "TIMEOUT": "2.5", "LICENCE": "free",
+            ])
+        )
+        #expect(player.volume == 7)
+        #expect(player.theme == "{7}")
+        #expect(player.isEnabled)
+        #expect(player.opened == Date(timeIntervalSinceReferenceDate: 0))
+        #expect(player.dates.map(\.timeIntervalSinceReferenceDate) == [0, 1])
+        #expect(player.folders.map(\.absoluteString) == ["file:///a", "https://b"])
+        #expect(player.ratios == [1, 0.5])
+        #expect(player.icon == Data([1, 2]))
+        #expect(player.columns == ["a": 1])
+        #expect(player.timeout.value == .seconds(2.5))
+        #expect(player.licence == nil)
+        #expect(!player.$volume.store.names.contains("licence"))
+        #expect(issues.all.isEmpty)
+    }
+
+    @Test
+    func jsonFileIsReadByTheDeclaredType() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            """
+            {"player": {"volume": 7.0, "theme": "dark"}, "enabled": true, "opened": "2001-01-01T00:00:00Z", "timeout": 2.5,
+             "dates": ["2001-01-01T00:00:01Z"], "folders": ["https://b"], "ratios": [1, 0.5], "icon": "AQI=",
+             "columns": "{\\"a\\": 1}"}
+            """,
+            to: "deployed.json"
+        )
+        let path = FilePath(folder.path("deployed.json"))
+        let (player, issues) = group(over: try await FileProvider<JSONSnapshot>(filePath: path))
+        #expect(player.volume == 7)
+        #expect(player.theme == "dark")
+        #expect(player.isEnabled)
+        #expect(player.opened == Date(timeIntervalSinceReferenceDate: 0))
+        #expect(player.timeout.value == .seconds(2.5))
+        #expect(player.dates.map(\.timeIntervalSinceReferenceDate) == [1])
+        #expect(player.folders.map(\.absoluteString) == ["https://b"])
+        #expect(player.ratios == [1, 0.5])
+        #expect(player.icon == Data([1, 2]))
+        #expect(player.columns == ["a": 1])
+        #expect(issues.all.isEmpty)
+    }
+
+    /// Text of the environment, another type of a file, and one that a provider without conversions has.
+    @Test(
+        arguments: [
+            EnvironmentVariablesProvider(environmentVariables: ["PLAYER_VOLUME": "loud"]),
+            InMemoryProvider(values: ["player.volume": "loud"]), InMemoryProvider(values: ["player.volume": 7.5]),
+            InMemoryProvider(values: ["player.volume": ConfigValue(.bytes([255]), isSecret: false)]),
+            // Base64 of "5" and "[5]".
+            EnvironmentVariablesProvider(environmentVariables: ["PLAYER_VOLUME": "NQ=="]),
+            EnvironmentVariablesProvider(environmentVariables: ["PLAYER_VOLUME": "WzVd"]),
+            InMemoryProvider(values: ["player.volume": 11]),
+        ] as [any ConfigProvider]
+    )
+    func unreadableValueIsReportedOnceAndTheNextLayerAnswers(provider: any ConfigProvider) {
+        let layer = PreferenceStore.configuration(ConfigReader(providers: [provider]), for: PlayerPreferences.self)
+        let store = PreferenceStore.layered([layer, .inMemory(["player.volume": 3])])
+        let (issues, player) = (IssueLog(of: store), PlayerPreferences(in: store))
+        #expect(player.volume == 3)
+        #expect(player.volume == 3)
+        #expect(issues.all.count == 1)
+        let text = issues.all.first?.description ?? ""
+        #expect(text.hasPrefix("preference \"player.volume\": ") && text.contains("(configuration layer)"), "\(text)")
+    }
+
+    @Test
+    func numberThatAFileHasForTextIsReported() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(#"{"player": {"theme": 7}}"#, to: "deployed.json")
+        let path = FilePath(folder.path("deployed.json"))
+        let (player, issues) = group(over: try await FileProvider<JSONSnapshot>(filePath: path))
+        #expect(player.theme == "system")
+        #expect(issues.all.map(\.code) == [.unreadable])
+    }
+
+    @Test
+    func keyDecoderNamesTheKey() {
+        let provider = InMemoryProvider(values: ["app.player_volume": 7])
+        let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self) {
+            name in
+            ConfigKey(["app", name.replacing(".", with: "_")])
+        }
+        #expect(PlayerPreferences(in: store).volume == 7)
+    }
+
+    @Test
+    func scopedReaderServesAScope() {
+        let provider = InMemoryProvider(values: ["account.1.player.volume": 7])
+        let reader = ConfigReader(provider: provider).scoped(to: "account.1")
+        let store = PreferenceStore.layered([
+            PreferenceStore.inMemory().scoped("account.1."), .configuration(reader, for: PlayerPreferences.self),
+        ])
+        #expect(PlayerPreferences(in: store).volume == 7)
+    }
+}
+#endif

@@ -1,0 +1,179 @@
+#if Configuration
+import Configuration
+import Foundation
+import PreferencesConfiguration
+import PreferencesTesting
+import Testing
+
+@testable import Preferences
+
+struct ProviderTests {
+    struct Frame: Codable { var x = 0 }
+
+    struct PlayerPreferences: PreferenceGroup {
+        let x = Preference("frame", default: Frame())[\.x]
+        @Preference("frame") var frame = Frame()
+        @Preference("player.volume", .range(0...10)) var volume = 5
+        @Preference("player.opened") var opened: Date?
+        @Preference("licence", in: .inMemory(["licence": "free"])) var licence: String?
+    }
+
+    private static let large = PropertyListValue.unsigned(.max)
+    private static let date = PropertyListValue.date(Date(timeIntervalSinceReferenceDate: 0.5))
+
+    /// What a stored value is given as; all other types throw.
+    struct Conversion: CustomTestStringConvertible, Sendable {
+        let stored: PropertyListValue
+        let contents: [ConfigContent]
+        var testDescription: String { "\(stored)" }
+
+        init(_ stored: PropertyListValue, _ contents: ConfigContent...) {
+            (self.stored, self.contents) = (stored, contents)
+        }
+    }
+
+    @Test(arguments: [
+        Conversion(true, .bool(true)),
+        Conversion(7, .int(7), .double(7)),
+        Conversion(1, .int(1), .double(1), .bool(true)),
+        Conversion(2.0, .double(2), .int(2)),
+        Conversion(2.5, .double(2.5)),
+        Conversion(large, .string("18446744073709551615")),
+        Conversion("loud", .string("loud")),
+        Conversion("12", .string("12"), .int(12), .double(12)),
+        Conversion("yes", .string("yes"), .bool(true)),
+        Conversion("[1]", .string("[1]"), .intArray([1]), .doubleArray([1])),
+        Conversion(.data(Data([255])), .bytes([255])),
+        Conversion(date, .string("2001-01-01T00:00:00.5Z")),
+        Conversion(["x": 1], .string(#"{"x":1}"#)),
+        Conversion(["a", "$$null"], .stringArray(["a", "$null"])),
+        Conversion([1, 2], .intArray([1, 2]), .doubleArray([1, 2])),
+        Conversion([1, 0], .intArray([1, 0]), .doubleArray([1, 0]), .boolArray([true, false])),
+        Conversion([0.5], .doubleArray([0.5])),
+        Conversion([.data(Data([1]))], .byteChunkArray([[1]])),
+        Conversion([date], .stringArray(["2001-01-01T00:00:00.5Z"])),
+        Conversion([["x": 1]], .stringArray([#"{"x":1}"#])),
+        Conversion([1, "a"], .string(#"[1,"a"]"#)),
+        Conversion(["$null", "a"], .string(#"["$null","a"]"#)),
+        Conversion([], .stringArray([]), .intArray([]), .doubleArray([]), .boolArray([]), .byteChunkArray([])),
+    ])
+    func storedValueIsGivenAsTypesThatLoseNothing(_ conversion: Conversion) throws {
+        let provider = PreferenceStoreProvider(.inMemory(["a": conversion.stored]))
+        var contents: [ConfigContent] = []
+        for type in Self.types {
+            do {
+                let result = try provider.value(forKey: "a", type: type)
+                contents.append(try #require(result.value).content)
+            } catch PreferencesError.unreadable {
+                continue
+            }
+        }
+        #expect(Set(contents) == Set(conversion.contents))
+    }
+
+    private static let types: [ConfigType] = [
+        .string, .int, .double, .bool, .bytes, .stringArray, .intArray, .doubleArray, .boolArray, .byteChunkArray,
+    ]
+
+    @Test
+    func errorSaysWhereAndHowButNotTheValue() {
+        let provider = PreferenceStoreProvider(.inMemory(["player.volume": "loud"]), name: "user")
+        let error = #expect(throws: PreferencesError.self) { try provider.value(forKey: "player.volume", type: .int) }
+        #expect(
+            error?.description == """
+                preference "player.volume": the value in PreferenceStoreProvider[user] is a string and can't be read as int; \
+                read it as another type, or store one of that type
+                """
+        )
+    }
+
+    @Test
+    func storeIsAProviderAmongOthers() {
+        let store = PreferenceStore.inMemory(["player.volume": 7])
+        let config = ConfigReader(providers: [
+            PreferenceStoreProvider(store),
+            InMemoryProvider(values: ["player.volume": 3, "player.theme": "dark"]),
+        ])
+        #expect(config.int(forKey: "player.volume") == 7)
+        #expect(config.scoped(to: "player").string(forKey: "theme") == "dark")
+        store.remove("player.volume")
+        #expect(config.int(forKey: "player.volume") == 3)
+    }
+
+    @Test
+    func keyEncoderNamesThePreference() throws {
+        let provider = PreferenceStoreProvider(.inMemory(["player/volume": 7])) { key in
+            key.components.joined(separator: "/")
+        }
+        let result = try provider.value(forKey: ["player", "volume"], type: .int)
+        #expect(result == LookupResult(encodedKey: "player/volume", value: 7))
+    }
+
+    @Test
+    func snapshotKeepsItsMoment() throws {
+        let store = PreferenceStore.layered([.inMemory(["a": 1]), .inMemory(["b": 1])])
+        let snapshot = PreferenceStoreProvider(store).snapshot()
+        store["a"] = 2
+        store["b"] = 2
+        #expect(try snapshot.value(forKey: "a", type: .int).value == 1)
+        #expect(try snapshot.value(forKey: "b", type: .int).value == 1)
+    }
+
+    /// The environment's names can't be listed, as they are spelled in another way.
+    @Test
+    func snapshotHasNamesThatAreNotListed() throws {
+        let environment = PreferenceStore.environment(prefix: "APP", ["APP_PLAYER_VOLUME": "7"])
+        let store = PreferenceStore.layered([environment, .inMemory(["player.volume": 3])])
+        let snapshot = PreferenceStoreProvider(store).snapshot()
+        #expect(try snapshot.value(forKey: "player.volume", type: .int).value == 7)
+    }
+
+    @Test
+    func secretsAreMarkedAndNotDescribed() throws {
+        let store = PreferenceStore.inMemory(["password": "s3cret", "volume": 7])
+        let provider = PreferenceStoreProvider(store, name: "user", secretsSpecifier: .specific(["password"]))
+        #expect(try provider.value(forKey: "password", type: .string).value?.isSecret == true)
+        #expect(try provider.snapshot().value(forKey: "password", type: .string).value?.isSecret == true)
+        #expect(try provider.value(forKey: "volume", type: .int).value?.isSecret == false)
+        #expect("\(provider)" == "PreferenceStoreProvider[user, 2 values]")
+        #expect(
+            String(reflecting: provider)
+                == "PreferenceStoreProvider[user, 2 values: password=<REDACTED>, volume=7]"
+        )
+    }
+
+    @Test
+    func groupsAddDefaultsAndTypes() throws {
+        let store = PreferenceStore.layered([
+            .arguments(["-player.opened", "2001-01-01T00:00:00Z"]),
+            .inMemory(["player.volume": 11, "other": 1, "licence": 1, "frame": ["x": 2]]),
+        ])
+        let issues = IssueLog(of: store)
+        let provider = PreferenceStoreProvider(store, for: PlayerPreferences.self)
+        let config = ConfigReader(provider: provider)
+        // The rule is broken, so that the default answers.
+        #expect(config.int(forKey: "player.volume") == 5)
+        #expect(config.string(forKey: "player.opened", as: Date.self) == Date(timeIntervalSinceReferenceDate: 0))
+        #expect(config.int(forKey: "other") == 1)
+        // A preference of another store says nothing about the name in this one, nor does a member about the whole.
+        #expect(config.int(forKey: "licence") == 1)
+        #expect(config.string(forKey: "frame") == #"{"x":2}"#)
+        #expect(issues.all.map(\.code) == [.invalid])
+        store["player.volume"] = 6
+        #expect(config.int(forKey: "player.volume") == 6)
+        #expect(config.snapshot().int(forKey: "player.volume") == 6)
+    }
+
+    @Test
+    func fetchOpensTheStoreOrThrows() async throws {
+        let backend = FaultInjectingBackend(["volume": 7])
+        let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
+        let provider = PreferenceStoreProvider(store)
+        backend.failNext(.load, count: 2)
+        #expect(try provider.value(forKey: "volume", type: .int).value == nil)
+        await #expect(throws: PreferencesError.self) { try await provider.fetchValue(forKey: "volume", type: .int) }
+        #expect(try await provider.fetchValue(forKey: "volume", type: .int).value == 7)
+    }
+}
+#endif

@@ -1,0 +1,148 @@
+#if Configuration
+import Configuration
+import FileTestSupport
+import Preferences
+import PreferencesConfiguration
+import Testing
+
+/// A consumer that asks for the next element after each change needs no time: it waits for as long as that takes.
+@Suite(.timeLimit(.minutes(1)))
+struct ProviderWatchTests {
+    @Test
+    func watchedValueIsTheCurrentOneThenEachOther() async throws {
+        let store = PreferenceStore.inMemory(["b": 1])
+        try await PreferenceStoreProvider(store).watchValue(forKey: "a", type: .int) { (updates) async throws in
+            var iterator = updates.makeAsyncIterator()
+            #expect(try await iterator.value() == nil)
+            store["a"] = 1
+            #expect(try await iterator.value() == 1)
+            store["b"] = 2
+            store["a"] = 1
+            store["a"] = 2
+            store["a"] = 3
+            // A slow consumer gets the newest, and none twice.
+            #expect(try await iterator.value() == 3)
+            store["a"] = 4
+            store["a"] = 3
+            store["a"] = "loud"
+            let result = await iterator.following()
+            #expect(throws: PreferencesError.self) { try result?.get() }
+            store.remove("a")
+            #expect(try await iterator.value() == nil)
+        }
+    }
+
+    @Test
+    func valueThatIsBackIsNotGivenTwice() async throws {
+        let store = PreferenceStore.inMemory(["a": 1])
+        let reads = Counter()
+        // Each read asks whether the value is secret: the second one finds 1 again, and only then 3 is set.
+        let provider = PreferenceStoreProvider(
+            store,
+            secretsSpecifier: .dynamic { _, _ in
+                if reads.next() == 2 { store["a"] = 3 }
+                return false
+            }
+        )
+        try await provider.watchValue(forKey: "a", type: .int) { (updates) async throws in
+            var iterator = updates.makeAsyncIterator()
+            #expect(try await iterator.value() == 1)
+            store["a"] = 2
+            store["a"] = 1
+            #expect(try await iterator.value() == 3)
+        }
+        #expect(reads.value == 3)
+    }
+
+    @Test
+    func transactionIsOneSnapshot() async throws {
+        let store = PreferenceStore.inMemory()
+        try await PreferenceStoreProvider(store).watchSnapshot { updates in
+            var iterator = updates.makeAsyncIterator()
+            func next() async throws -> [ConfigValue?] {
+                let snapshot = try #require(await iterator.following())
+                return try ["a", "b"].map { try snapshot.value(forKey: $0, type: .int).value }
+            }
+            #expect(try await next() == [nil, nil])
+            try await store.transaction { transaction in
+                transaction["a"] = 1
+                transaction["b"] = 1
+            }
+            #expect(try await next() == [1, 1])
+            store["a"] = 2
+            #expect(try await next() == [2, 1])
+        }
+    }
+
+    @Test
+    func readersWatchTheStore() async throws {
+        let store = PreferenceStore.inMemory()
+        let config = ConfigReader(providers: [PreferenceStoreProvider(store), InMemoryProvider(values: ["a": 0])])
+        try await config.watchInt(forKey: "a") { updates in
+            var iterator = updates.makeAsyncIterator()
+            #expect(await iterator.following() == 0)
+            store["a"] = 1
+            #expect(await iterator.following() == 1)
+            store.remove("a")
+            #expect(await iterator.following() == 0)
+        }
+    }
+
+    @Test
+    func cancellationEndsAWatch() async throws {
+        let store = PreferenceStore.inMemory()
+        let provider = PreferenceStoreProvider(store)
+        let (began, log) = AsyncStream<Void>.makeStream()
+        let watch = Task {
+            try await provider.watchSnapshot { updates in
+                for await _ in updates { log.yield() }
+            }
+            try await provider.watchValue(forKey: "a", type: .int) { (updates) async throws in
+                for await _ in updates {}
+            }
+        }
+        for await _ in began { break }
+        watch.cancel()
+        try await watch.value
+    }
+
+    @Test
+    func watchedValuesNeverGoBackWhileManySet() async throws {
+        let store = PreferenceStore.inMemory(["a": 0])
+        let (last, counter) = (400, Preference("a", default: 0, in: store))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<last / 4 { try counter.update { $0 += 1 } }
+                }
+            }
+            group.addTask {
+                try await PreferenceStoreProvider(store).watchValue(forKey: "a", type: .int) { (updates) async throws in
+                    var former = -1
+                    for await update in updates {
+                        guard case .int(let value)? = try update.get().value?.content else { continue }
+                        #expect(former < value)
+                        former = value
+                        if value == last { break }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test
+    func watchEndsItsObservation() async throws {
+        weak var released: PreferenceStore?
+        func watchOnce() async throws {
+            let store = PreferenceStore.inMemory(["a": 1])
+            released = store
+            try await PreferenceStoreProvider(store).watchSnapshot { updates in
+                for await _ in updates { break }
+            }
+        }
+        try await watchOnce()
+        #expect(released == nil)
+    }
+}
+#endif

@@ -1,0 +1,76 @@
+#if Configuration
+import Configuration
+import Preferences
+import Synchronization
+
+/// The issues of a store, in order.
+final class IssueLog: Sendable {
+    private let issues = Mutex<[PreferencesError]>([])
+
+    init(of store: PreferenceStore) {
+        store.issueHandler = { [weak self] error in self?.issues.withLock { $0.append(error) } }
+    }
+
+    var all: [PreferencesError] { issues.withLock { $0 } }
+}
+
+extension AsyncIteratorProtocol where Failure == Never {
+    /// The next element; unlike `next()` it never throws, whatever the iterator implements.
+    mutating func following(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
+        await next(isolation: actor)
+    }
+}
+
+extension AsyncIteratorProtocol where Element == Result<LookupResult, any Error>, Failure == Never {
+    /// The value of the next element.
+    mutating func value(isolation actor: isolated (any Actor)? = #isolation) async throws -> ConfigValue? {
+        try await next(isolation: actor)?.get().value
+    }
+}
+
+/// A provider whose watches a test can see and end.
+final class WatchedProvider: ConfigProvider {
+    enum Event { case began, ended }
+    struct Failure: Error {}
+
+    let base: MutableInMemoryProvider
+    let events: AsyncStream<Event>
+    private let log: AsyncStream<Event>.Continuation
+    private let failure: Failure?
+
+    init(_ values: [AbsoluteConfigKey: ConfigValue] = [:], failingWith failure: Failure? = nil) {
+        base = MutableInMemoryProvider(initialValues: values)
+        self.failure = failure
+        (events, log) = AsyncStream.makeStream()
+    }
+
+    var providerName: String { base.providerName }
+
+    func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+        try base.value(forKey: key, type: type)
+    }
+
+    func fetchValue(forKey key: AbsoluteConfigKey, type: ConfigType) async throws -> LookupResult {
+        try await base.fetchValue(forKey: key, type: type)
+    }
+
+    func watchValue<Return: ~Copyable>(
+        forKey key: AbsoluteConfigKey,
+        type: ConfigType,
+        updatesHandler: (ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>) async throws -> Return
+    ) async throws -> Return {
+        try await base.watchValue(forKey: key, type: type, updatesHandler: updatesHandler)
+    }
+
+    func snapshot() -> any ConfigSnapshot { base.snapshot() }
+
+    func watchSnapshot<Return: ~Copyable>(
+        updatesHandler: (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return
+    ) async throws -> Return {
+        log.yield(.began)
+        defer { log.yield(.ended) }
+        if let failure { throw failure }
+        return try await base.watchSnapshot(updatesHandler: updatesHandler)
+    }
+}
+#endif
