@@ -1,0 +1,73 @@
+#if Macros
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@PreferenceGroup`: gives each property of a struct or a final class what makes it a preference, and the type its conformances.
+///
+/// The compiler expands each role alone. The one for members reports what is wrong; the others then add as little as keeps the
+/// compiler from reporting consequences.
+struct PreferenceGroupMacro {}
+
+extension PreferenceGroupMacro: MemberMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        let host = Host(declaration, node, in: context.lexicalContext)
+        let problems = host.problems + host.problemsOfMembers()
+        problems.forEach(context.diagnose)
+        guard host.problems.isEmpty else { return [] }
+        return [host.initializer(), host.migration()].compactMap { $0 }
+    }
+}
+
+extension PreferenceGroupMacro: MemberAttributeMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingAttributesFor member: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [AttributeSyntax] {
+        let host = Host(declaration, node, in: context.lexicalContext)
+        guard host.problems.isEmpty, let variable = member.as(VariableDeclSyntax.self),
+            let property = Property(variable, in: host), property.problems.isEmpty
+        else { return [] }
+        switch (property.kind, host.isClass) {
+        case (.preference, false):
+            return [attribute("Preference", property.arguments(with: property.rule))]
+        case (.preference, true):
+            return [attribute("_PreferenceProperty", property.arguments(with: nil))]
+        case (.transient, true):
+            return ["@\(raw: Host.module)._TransientProperty"]
+        case (.transient, false), (.other, _):
+            return []
+        }
+    }
+
+    private static func attribute(_ name: String, _ arguments: String) -> AttributeSyntax {
+        "@\(raw: Host.module).\(raw: name)(\(raw: arguments))"
+    }
+}
+
+extension PreferenceGroupMacro: ExtensionMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        let host = Host(declaration, node, in: context.lexicalContext)
+        guard host.problems.isEmpty else { return [] }
+        return try protocols.compactMap { missing in
+            let name = missing.trimmedDescription.split(separator: ".").last ?? ""
+            if name == "Observable", !host.isClass { return nil }
+            return try ExtensionDeclSyntax("extension \(type.trimmed): nonisolated \(raw: Host.module).\(raw: name) {}")
+        }
+    }
+}
+#endif
