@@ -36,7 +36,20 @@ extension FixIt {
 
     /// A fix-it that removes attributes of a declaration.
     static func removing(_ names: Set<String>, from variable: VariableDeclSyntax) -> FixIt {
-        .replacing(variable, with: variable.without(names), "remove \(names.sorted().map { "'@\($0)'" }.joined(separator: " and "))")
+        .replacing(
+            variable,
+            with: variable.without(names),
+            "remove \(names.sorted().map { "'@\($0)'" }.joined(separator: " and "))"
+        )
+    }
+}
+
+extension DeclModifierListSyntax {
+    /// The same modifiers without one.
+    func without(_ name: String) -> DeclModifierListSyntax {
+        var result = filter { $0.name.text != name }
+        result.leadingTrivia = leadingTrivia
+        return result
     }
 }
 

@@ -32,7 +32,9 @@ struct Host {
 
     /// The access level of the members that are added, with a space behind it; empty for the usual one.
     var access: String {
-        let modifiers = [declaration.modifiers, context.first?.as(ExtensionDeclSyntax.self)?.modifiers].compactMap { $0 }
+        let modifiers = [declaration.modifiers, context.first?.as(ExtensionDeclSyntax.self)?.modifiers].compactMap {
+            $0
+        }
         let levels = modifiers.compactMap { $0.first { $0.name.isAccessLevel }?.name.text }
         switch levels.first {
         case "public", "open": return "public "
@@ -114,7 +116,9 @@ struct Host {
                     fixIt: "add 'final'",
                     .replace(
                         oldNode: Syntax(place),
-                        newNode: Syntax(place.with(\.tokenKind, .identifier(open == nil ? "final class" : "public final")))
+                        newNode: Syntax(
+                            place.with(\.tokenKind, .identifier(open == nil ? "final class" : "public final"))
+                        )
                     )
                 )
             ]
@@ -135,10 +139,23 @@ struct Host {
                 )
             ]
         }
-        // Conformances can only be added to a type that an extension can name.
-        let isLocal = context.contains { $0.is(CodeBlockItemListSyntax.self) || $0.is(FunctionDeclSyntax.self) || $0.is(ClosureExprSyntax.self) }
-        if isLocal {
-            return [declaration.introducer.problem("a type with '@PreferenceGroup' can't be local; declare it in a type or a file")]
+        if let modifier = declaration.modifiers.first(where: { $0.name.text == "nonisolated" && $0.detail == nil }),
+            !isClass
+        {
+            // The compiler's own message, of each property alone, would not tell what to do.
+            return [
+                modifier.problem(
+                    "a struct with '@PreferenceGroup' is off the main actor by itself, and 'nonisolated' keeps it from having properties "
+                        + "with a wrapper",
+                    fixIts: [
+                        .replacing(
+                            declaration.modifiers,
+                            with: declaration.modifiers.without("nonisolated"),
+                            "remove 'nonisolated'"
+                        )
+                    ]
+                )
+            ]
         }
         return []
     }

@@ -10,11 +10,14 @@ struct MarkerMacro: PeerMacro {
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        let isInGroup = context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self)
+        let isInGroup =
+            context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self)
             .map { !$0.attributes.named("PreferenceGroup").isEmpty } ?? false
         if !isInGroup || !declaration.is(VariableDeclSyntax.self) {
             context.diagnose(
-                node.problem("'@\(node.simpleName)' is for the properties of a type with '@PreferenceGroup' and says nothing here")
+                node.problem(
+                    "'@\(node.simpleName)' is for the properties of a type with '@PreferenceGroup' and says nothing here"
+                )
             )
         }
         return []

@@ -63,11 +63,11 @@ extension PreferenceGroupMacro: ExtensionMacro {
     ) throws -> [ExtensionDeclSyntax] {
         let host = Host(declaration, node, in: context.lexicalContext)
         guard host.problems.isEmpty else { return [] }
-        return try protocols.compactMap { missing in
-            let name = missing.trimmedDescription.split(separator: ".").last ?? ""
-            if name == "Observable", !host.isClass { return nil }
-            return try ExtensionDeclSyntax("extension \(type.trimmed): nonisolated \(raw: Host.module).\(raw: name) {}")
+        let names = protocols.map { $0.trimmedDescription.split(separator: ".").last ?? "" }
+        return try ["PreferenceGroup", "Observable"].filter {
+            names.contains($0[...]) && ($0 != "Observable" || host.isClass)
         }
+        .map { try ExtensionDeclSyntax("extension \(type.trimmed): nonisolated \(raw: Host.module).\(raw: $0) {}") }
     }
 }
 #endif

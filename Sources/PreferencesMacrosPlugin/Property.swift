@@ -55,7 +55,8 @@ struct Property {
     /// The statement that moves what is stored under former names.
     var move: String? {
         guard kind == .preference, problems.isEmpty, !formerNames.isEmpty else { return nil }
-        return "\((isInClass ? "_" + name : "$" + name).asIdentifier).migrate(from: \(formerNames.map(\.literal).joined(separator: ", ")))"
+        return
+            "\((isInClass ? "_" + name : "$" + name).asIdentifier).migrate(from: \(formerNames.map(\.literal).joined(separator: ", ")))"
     }
 }
 
@@ -125,7 +126,8 @@ extension VariableDeclSyntax {
                 if newlines > 1 { lines = [] }
                 lines.append(text.dropFirst(3))
             case .docBlockComment(let text):
-                lines = text.dropFirst(3).dropLast(2).split(separator: "\n", omittingEmptySubsequences: false).map { line in
+                lines = text.dropFirst(3).dropLast(2).split(separator: "\n", omittingEmptySubsequences: false).map {
+                    line in
                     let content = line.drop { $0 == " " || $0 == "\t" }
                     return content.hasPrefix("*") ? content.dropFirst() : content
                 }

@@ -26,9 +26,15 @@ struct PropertyCheck {
         guard let binding = variable.bindings.first else { return (.other, []) }
         let isTransient = markers.contains("Transient")
         if isTransient, markers.count > 1 {
-            return (.other, [variable.problem(
-                "a property with '@Transient' is not stored, so it has no key and no rule", fixIts: [.removing(markers.subtracting(["Transient"]), from: variable)]
-            )])
+            return (
+                .other,
+                [
+                    variable.problem(
+                        "a property with '@Transient' is not stored, so it has no key and no rule",
+                        fixIts: [.removing(markers.subtracting(["Transient"]), from: variable)]
+                    )
+                ]
+            )
         }
         if let wrapped = problemsOfWrapper() { return (.other, wrapped) }
         if isComputed(binding) { return (.other, problemsOfMarkers(on: "a computed property")) }
@@ -56,7 +62,12 @@ struct PropertyCheck {
     private func problemsOfMarkers(on kind: String) -> [Diagnostic] {
         if markers.isEmpty { return [] }
         let names = markers.sorted().map { "'@\($0)'" }.joined(separator: " and ")
-        return [variable.problem("\(names) on \(kind) says nothing, as it is no preference of its group", fixIts: [.removing(markers, from: variable)])]
+        return [
+            variable.problem(
+                "\(names) on \(kind) says nothing, as it is no preference of its group",
+                fixIts: [.removing(markers, from: variable)]
+            )
+        ]
     }
 
     /// `nil` without another wrapper.
@@ -100,7 +111,9 @@ struct PropertyCheck {
             return [variable.problem("each preference needs a 'var' of its own")]
         }
         guard binding.pattern.is(IdentifierPatternSyntax.self) else {
-            return [binding.pattern.problem("a preference is one name, not a tuple of names; each needs a 'var' of its own")]
+            return [
+                binding.pattern.problem("a preference is one name, not a tuple of names; each needs a 'var' of its own")
+            ]
         }
         for modifier in variable.modifiers where ["lazy", "weak", "unowned"].contains(modifier.name.text) {
             let reason =
@@ -108,16 +121,24 @@ struct PropertyCheck {
                 ? "a preference can't be lazy; its default is evaluated only when it is needed anyway"
                 : "a preference is a value that is stored, and can't be '\(modifier.name.text)'"
             var changed = variable
-            changed.modifiers = variable.modifiers.filter { $0.name.text != modifier.name.text }
+            changed.modifiers = variable.modifiers.without(modifier.name.text)
             changed.leadingTrivia = variable.leadingTrivia
-            return [modifier.problem(reason, fixIts: [.replacing(variable, with: changed, "remove '\(modifier.name.text)'")])]
+            return [
+                modifier.problem(
+                    reason,
+                    fixIts: [.replacing(variable, with: changed, "remove '\(modifier.name.text)'")]
+                )
+            ]
         }
-        if case .accessors(let accessors)? = binding.accessorBlock?.accessors, let observer = accessors.first(where: { $0.isObserver }) {
+        if case .accessors(let accessors)? = binding.accessorBlock?.accessors,
+            let observer = accessors.first(where: { $0.isObserver })
+        {
             let place = host.isClass ? "_\(name)" : "$\(name)"
             return [
                 observer.accessorSpecifier.problem(
                     "a preference also changes elsewhere, which '\(observer.accessorSpecifier.text)' would not notice; "
-                        + (markers.contains("Transient") ? "remove it" : "observe it by '\(place).observe { change in … }'")
+                        + (markers.contains("Transient")
+                            ? "remove it" : "observe it by '\(place).observe { change in … }'")
                 )
             ]
         }
@@ -125,10 +146,15 @@ struct PropertyCheck {
     }
 
     private func problemsOfType(_ binding: PatternBindingSyntax) -> [Diagnostic] {
-        let alternative = host.isClass ? "leave a 'Sendable' value out by '@Transient'" : "leave it out of the preferences by '@Transient'"
+        let alternative =
+            host.isClass
+            ? "leave a 'Sendable' value out by '@Transient'" : "leave it out of the preferences by '@Transient'"
         if let type = binding.typeAnnotation?.type {
             if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
-                let optional = OptionalTypeSyntax(wrappedType: unwrapped.wrappedType, trailingTrivia: unwrapped.trailingTrivia)
+                let optional = OptionalTypeSyntax(
+                    wrappedType: unwrapped.wrappedType,
+                    trailingTrivia: unwrapped.trailingTrivia
+                )
                 return [
                     type.problem(
                         "a preference is never unwrapped implicitly, as nothing may be stored",
@@ -145,8 +171,15 @@ struct PropertyCheck {
                 )
             ]
         }
-        if let value = binding.initializer?.value, value.is(ClosureExprSyntax.self) || (value.as(TupleExprSyntax.self)?.elements.count ?? 1) > 1 {
-            return [value.problem("a \(value.is(ClosureExprSyntax.self) ? "closure" : "tuple") can't be stored", fixIts: transient(alternative))]
+        if let value = binding.initializer?.value,
+            value.is(ClosureExprSyntax.self) || (value.as(TupleExprSyntax.self)?.elements.count ?? 1) > 1
+        {
+            return [
+                value.problem(
+                    "a \(value.is(ClosureExprSyntax.self) ? "closure" : "tuple") can't be stored",
+                    fixIts: transient(alternative)
+                )
+            ]
         }
         return []
     }
@@ -177,7 +210,8 @@ struct PropertyCheck {
         if keys.count > 1 { return [keys[1].problem("a preference has one '@Key'")] }
         return (keys.first?.labeledArguments ?? []).compactMap { argument in
             switch argument.expression.plainText {
-            case nil: argument.expression.problem("a stored name must be a plain string literal, as in '@Key(\"\(name)\")'")
+            case nil:
+                argument.expression.problem("a stored name must be a plain string literal, as in '@Key(\"\(name)\")'")
             case "": argument.expression.problem("a stored name can't be empty")
             default: nil
             }
@@ -186,7 +220,8 @@ struct PropertyCheck {
 
     private func problemsOfRule() -> [Diagnostic] {
         let rules = variable.attributes.named("Rule")
-        return rules.count > 1 ? [rules[1].problem("a preference has one rule; '.check { … }' takes what several would say")] : []
+        return rules.count > 1
+            ? [rules[1].problem("a preference has one rule; '.check { … }' takes what several would say")] : []
     }
 
     private var name: String {
@@ -209,7 +244,8 @@ private struct WrittenPreference {
     /// Writes `@Key` and `@Rule` for it, and its description as a comment; `nil` if they can't say the same.
     var fixIt: FixIt? {
         let labels = arguments.map { $0.label?.text }
-        guard let stored = arguments.first?.expression.plainText, labels.first == .some(nil), stored.hasPrefix(host.prefix),
+        guard let stored = arguments.first?.expression.plainText, labels.first == .some(nil),
+            stored.hasPrefix(host.prefix),
             labels.allSatisfy({ $0 == nil || $0 == "description" }), arguments.count < 4,
             let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName
         else { return nil }
@@ -236,7 +272,11 @@ private struct WrittenPreference {
                 )
             }
         }
-        return .replacing(variable, with: new, "write \(markers.isEmpty ? "'var \(name)'" : "'\(markers.joined(separator: " "))'")")
+        return .replacing(
+            variable,
+            with: new,
+            "write \(markers.isEmpty ? "'var \(name)'" : "'\(markers.joined(separator: " "))'")"
+        )
     }
 }
 
@@ -278,7 +318,9 @@ extension TypeSyntax {
             if ["Any", "AnyObject"].contains(name.name.text) { return self }
             return Self.parts(of: name.genericArgumentClause).lazy.compactMap(\.firstUnstorable).first
         }
-        if let attributed = self.as(AttributedTypeSyntax.self) { return attributed.baseType.firstUnstorable.map { _ in self } }
+        if let attributed = self.as(AttributedTypeSyntax.self) {
+            return attributed.baseType.firstUnstorable.map { _ in self }
+        }
         if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType.firstUnstorable }
         if let array = self.as(ArrayTypeSyntax.self) { return array.element.firstUnstorable }
         if let dictionary = self.as(DictionaryTypeSyntax.self) {

@@ -28,7 +28,8 @@ extension PropertyMacro: PeerMacro {
         else { return [] }
         let type = binding.typeAnnotation?.type.trimmed
         let value = binding.initializer?.value.trimmedDescription
-        let access = variable.modifiers.first { $0.name.isAccessLevel && $0.detail == nil }.map { "\($0.name.text) " } ?? ""
+        let access =
+            variable.modifiers.first { $0.name.isAccessLevel && $0.detail == nil }.map { "\($0.name.text) " } ?? ""
         let specialized = type.map { "<\($0)>" } ?? ""
         guard node.simpleName == "_PreferenceProperty" else {
             return [
@@ -38,7 +39,9 @@ extension PropertyMacro: PeerMacro {
             ]
         }
         // The name and the description; the rule stands between them, and then the default.
-        var arguments = node.labeledArguments.map { "\($0.label.map { "\($0.text): " } ?? "")\($0.expression.trimmedDescription)" }
+        var arguments = node.labeledArguments.map {
+            "\($0.label.map { "\($0.text): " } ?? "")\($0.expression.trimmedDescription)"
+        }
         let name = arguments.removeFirst()
         let rule = variable.attributes.named("Rule").first?.labeledArguments.first?.expression.trimmedDescription
         let all = [name, rule, value.map { "default: \($0)" }].compactMap { $0 } + arguments
