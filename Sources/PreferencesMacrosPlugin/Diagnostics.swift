@@ -44,15 +44,6 @@ extension FixIt {
     }
 }
 
-extension DeclModifierListSyntax {
-    /// The same modifiers without one.
-    func without(_ name: String) -> DeclModifierListSyntax {
-        var result = filter { $0.name.text != name }
-        result.leadingTrivia = leadingTrivia
-        return result
-    }
-}
-
 extension VariableDeclSyntax {
     /// The same declaration without some of its attributes.
     func without(_ names: Set<String>) -> VariableDeclSyntax {

@@ -82,25 +82,31 @@ struct Host {
         return """
             /// Moves what is stored under former names of the preferences to their names, once; call it at launch.
             \(raw: access)func migrate() {
-            \(raw: lines)
+                \(raw: lines.joined(separator: "\n    "))
             }
             """
     }
 
     /// The statements of `migrate()`, under the same `#if` as the properties.
-    private func moves(in members: MemberBlockItemListSyntax) -> String? {
-        let lines = members.compactMap { member -> String? in
-            if let variable = member.decl.as(VariableDeclSyntax.self) { return Property(variable, in: self)?.move }
-            guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { return nil }
+    private func moves(in members: MemberBlockItemListSyntax) -> [String]? {
+        let lines = members.flatMap { member -> [String] in
+            if let variable = member.decl.as(VariableDeclSyntax.self) {
+                return [Property(variable, in: self)?.move].compactMap { $0 }
+            }
+            guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { return [] }
             let clauses = condition.clauses.map { clause in
-                var lines = ["\(clause.poundKeyword.text) \(clause.condition?.trimmedDescription ?? "")"]
-                if case .decls(let members)? = clause.elements, let moves = moves(in: members) { lines.append(moves) }
+                var lines = [
+                    [clause.poundKeyword.text, clause.condition?.trimmedDescription].compactMap { $0 }.joined(
+                        separator: " "
+                    )
+                ]
+                if case .decls(let members)? = clause.elements, let moves = moves(in: members) { lines += moves }
                 return lines
             }
-            guard clauses.contains(where: { $0.count > 1 }) else { return nil }
-            return (clauses.flatMap { $0 } + ["#endif"]).joined(separator: "\n")
+            guard clauses.contains(where: { $0.count > 1 }) else { return [] }
+            return clauses.flatMap { $0 } + ["#endif"]
         }
-        return lines.isEmpty ? nil : lines.joined(separator: "\n")
+        return lines.isEmpty ? nil : lines
     }
 
     // MARK: What is wrong
@@ -139,25 +145,45 @@ struct Host {
                 )
             ]
         }
-        if let modifier = declaration.modifiers.first(where: { $0.name.text == "nonisolated" && $0.detail == nil }),
-            !isClass
-        {
-            // The compiler's own message, of each property alone, would not tell what to do.
+        let isPrivate = declaration.modifiers.first { $0.name.text == "private" }
+        if let isPrivate, !context.isEmpty, declaration.inheritanceClause == nil {
+            // The conformances are added in an extension, at the level of the file.
             return [
-                modifier.problem(
-                    "a struct with '@PreferenceGroup' is off the main actor by itself, and 'nonisolated' keeps it from having properties "
-                        + "with a wrapper",
+                isPrivate.problem(
+                    "inside another type a type with '@PreferenceGroup' can't be private, as the extension with its conformances "
+                        + "couldn't name it",
                     fixIts: [
                         .replacing(
-                            declaration.modifiers,
-                            with: declaration.modifiers.without("nonisolated"),
-                            "remove 'nonisolated'"
+                            isPrivate.name,
+                            with: isPrivate.name.with(\.tokenKind, .keyword(.fileprivate)),
+                            "write 'fileprivate'"
                         )
                     ]
                 )
             ]
         }
+        let modifier = declaration.modifiers.first { $0.name.text == "nonisolated" && $0.detail == nil }
+        if let modifier, !isClass {
+            // The compiler's own message, of each property alone, would not tell what to do.
+            return [
+                modifier.problem(
+                    "a struct with '@PreferenceGroup' is off the main actor by itself, and 'nonisolated' keeps it from having "
+                        + "properties with a wrapper",
+                    fixIts: [removing(modifier)]
+                )
+            ]
+        }
         return []
+    }
+
+    private func removing(_ modifier: DeclModifierSyntax) -> FixIt {
+        let rest = declaration.modifiers.filter { $0.id != modifier.id }
+        var changes = [FixIt.Change.replace(oldNode: Syntax(declaration.modifiers), newNode: Syntax(rest))]
+        // What stands before the first token is kept.
+        if rest.isEmpty {
+            changes.append(.replaceLeadingTrivia(token: declaration.introducer, newTrivia: modifier.leadingTrivia))
+        }
+        return FixIt(message: Message(message: "remove 'nonisolated'"), changes: changes)
     }
 
     /// What is wrong with the properties; of two with one stored name, the second.

@@ -8,7 +8,10 @@ import SwiftSyntaxMacros
 ///
 /// The compiler expands each role alone. The one for members reports what is wrong; the others then add as little as keeps the
 /// compiler from reporting consequences.
-struct PreferenceGroupMacro {}
+struct PreferenceGroupMacro {
+    /// Rules stay as they are written.
+    static var formatMode: FormatMode { .disabled }
+}
 
 extension PreferenceGroupMacro: MemberMacro {
     static func expansion(

@@ -121,7 +121,7 @@ struct PropertyCheck {
                 ? "a preference can't be lazy; its default is evaluated only when it is needed anyway"
                 : "a preference is a value that is stored, and can't be '\(modifier.name.text)'"
             var changed = variable
-            changed.modifiers = variable.modifiers.without(modifier.name.text)
+            changed.modifiers = variable.modifiers.filter { $0.id != modifier.id }
             changed.leadingTrivia = variable.leadingTrivia
             return [
                 modifier.problem(
@@ -220,8 +220,21 @@ struct PropertyCheck {
 
     private func problemsOfRule() -> [Diagnostic] {
         let rules = variable.attributes.named("Rule")
-        return rules.count > 1
-            ? [rules[1].problem("a preference has one rule; '.check { … }' takes what several would say")] : []
+        if rules.count > 1 {
+            return [rules[1].problem("a preference has one rule; '.check { … }' takes what several would say")]
+        }
+        // Of a wrapper that a macro adds the compiler (6.3) looks up no name that a closure declares.
+        guard !host.isClass, let rule = rules.first?.labeledArguments.first?.expression,
+            let name = Syntax(rule).firstLocalName
+        else {
+            return []
+        }
+        return [
+            name.problem(
+                "in a struct the closure of a rule can't name its parameters or other values; write '$0', as in "
+                    + "'PreferenceRule<Int>.check { $0 > 1 }', or a function, as in '.check(isAllowed)'"
+            )
+        ]
     }
 
     private var name: String {
@@ -280,6 +293,18 @@ private struct WrittenPreference {
     }
 }
 
+extension Syntax {
+    /// The first name that a closure or a statement in it declares.
+    fileprivate var firstLocalName: Syntax? {
+        if self.is(ClosureShorthandParameterSyntax.self) || self.is(ClosureParameterSyntax.self)
+            || self.is(IdentifierPatternSyntax.self)
+        {
+            return self
+        }
+        return children(viewMode: .sourceAccurate).lazy.compactMap(\.firstLocalName).first
+    }
+}
+
 extension AccessorDeclSyntax {
     fileprivate var isObserver: Bool { ["willSet", "didSet"].contains(accessorSpecifier.text) }
 }
@@ -330,8 +355,10 @@ extension TypeSyntax {
     }
 
     private static func parts(of clause: GenericArgumentClauseSyntax?) -> [TypeSyntax] {
-        // Of an argument other releases of the syntax have an expression, too; its text is parsed again.
-        (clause?.arguments ?? []).map { "\(raw: $0.argument.trimmedDescription)" }
+        // Found as children, as newer releases of the syntax also have expressions for arguments.
+        (clause?.arguments ?? []).flatMap {
+            $0.children(viewMode: .sourceAccurate).compactMap { $0.as(TypeSyntax.self) }
+        }
     }
 }
 #endif

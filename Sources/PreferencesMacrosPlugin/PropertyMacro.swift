@@ -4,7 +4,10 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// The property of a class: a peer that holds its preference, or its transient value, and accessors for the value.
-struct PropertyMacro {}
+struct PropertyMacro {
+    /// Defaults and rules stay as they are written.
+    static var formatMode: FormatMode { .disabled }
+}
 
 extension PropertyMacro: AccessorMacro {
     static func expansion(
@@ -26,6 +29,7 @@ extension PropertyMacro: PeerMacro {
         guard let variable = declaration.as(VariableDeclSyntax.self), let binding = variable.bindings.first,
             let peer = variable.peerName
         else { return [] }
+        let name = peer.filter { $0 != "`" }.dropFirst()
         let type = binding.typeAnnotation?.type.trimmed
         let value = binding.initializer?.value.trimmedDescription
         let access =
@@ -42,12 +46,12 @@ extension PropertyMacro: PeerMacro {
         var arguments = node.labeledArguments.map {
             "\($0.label.map { "\($0.text): " } ?? "")\($0.expression.trimmedDescription)"
         }
-        let name = arguments.removeFirst()
+        let stored = arguments.removeFirst()
         let rule = variable.attributes.named("Rule").first?.labeledArguments.first?.expression.trimmedDescription
-        let all = [name, rule, value.map { "default: \($0)" }].compactMap { $0 } + arguments
+        let all = [stored, rule, value.map { "default: \($0)" }].compactMap { $0 } + arguments
         return [
             """
-            /// The preference of `\(raw: binding.pattern.trimmedDescription)`.
+            /// The preference of `\(raw: name)`.
             \(raw: access)nonisolated let \(raw: peer) = \(raw: Host.module).Preference\(raw: specialized)(\(raw: all.joined(separator: ", ")))
             """
         ]

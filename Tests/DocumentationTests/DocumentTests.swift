@@ -12,6 +12,7 @@ struct DocumentTests {
     static let documents =
         ["README.md"]
         + ["PreferencesEtcd", "Operations"].map { "Sources/PreferencesEtcd/PreferencesEtcd.docc/\($0).md" }
+        + ["Sources/PreferencesMacros/PreferencesMacros.docc/PreferencesMacros.md"]
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
         "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Layers", "Adopting",

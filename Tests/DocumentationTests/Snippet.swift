@@ -13,9 +13,11 @@ struct Snippet: Hashable {
     /// The repository's folder.
     static var root: URL { URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL }
 
-    /// All snippets: of this target, of the tests with the trait `Etcd`, and of `Verify`, which compiles what is Apple's.
+    /// All snippets: of this target, of the tests with the traits `Etcd` and `Macros`, and of `Verify`, which compiles what is Apple's.
     static func all() throws -> [Snippet] {
-        try ["Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Verify/Tests/VerifyTests"].flatMap { target in
+        try [
+            "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesMacrosTests", "Verify/Tests/VerifyTests",
+        ].flatMap { target in
             let folder = root.appending(path: "\(target)/Snippets")
             return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().flatMap { file in
                 snippets(in: try String(contentsOf: folder.appending(path: file), encoding: .utf8))

@@ -96,7 +96,7 @@ extension Defaults {
 
 public struct Outer {
     @PreferenceGroup
-    private struct Hidden {
+    fileprivate struct Hidden {
         private var count = 0
     }
 
@@ -119,6 +119,61 @@ public struct Generic<Element> {
 struct Conforming: PreferenceGroup {
     var count = 0
     init() {}
+}
+
+@PreferenceGroup
+final class Multiline {
+    var text = """
+        Two
+          lines
+        """
+    @Rule(
+        .check { (list: [Int]) in
+            // One statement, and a comment.
+            let sum = list.reduce(0, +)
+            return sum < 100  // at most
+        }
+    )
+    var list = [
+        1,  // the first
+        2,
+    ]
+    var made = { () -> Int in
+        let one = 1
+        return one
+    }()
+    var negative = -1
+}
+
+@PreferenceGroup
+struct MultilineStruct {
+    var text = """
+        Two
+          lines
+        """
+    @Rule(PreferenceRule<[Int]>.check { $0.allSatisfy { $0 < 100 } })
+    var list = [
+        1,  // the first
+        2,
+    ]
+    var made = { () -> Int in
+        let one = 1
+        return one
+    }()
+}
+
+func isSmall(_ list: [Int]) -> Bool { list.reduce(0, +) < 100 }
+
+@PreferenceGroup
+private struct Private {
+    @Rule(.check(isSmall)) private var list = [1]
+}
+
+extension Outer {
+    @PreferenceGroup
+    private struct Conforming: PreferenceGroup {
+        private var count = 0
+    }
 }
 
 @MainActor @PreferenceGroup

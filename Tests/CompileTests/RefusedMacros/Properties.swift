@@ -23,6 +23,7 @@ struct Player {
     @Transient @Key("t") var transient = 1  // error: is not stored, so it has no key
     @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' on a property with '@Preference'
     var text: String! = ""  // error: never unwrapped implicitly
+    @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: the closure of a rule can't name its parameters
 }
 
 final class Item: Sendable {}
