@@ -49,8 +49,8 @@ public macro Key(_ name: String, migratingFrom formerNames: String...) =
 ///     @Rule(.range(0...10)) var volume = 5
 ///     @Rule(.choices([Theme.light, .dark])) var theme = Theme.light
 ///
-/// The compiler also checks the rule alone, without the property: where it can't find the type, name it, as in `Theme.light` or
-/// `.check { (port: Int) in … }`. A rule that is declared in a generic extension is written `PreferenceRule<Int>.even`.
+/// The compiler also checks the rule alone, without the property: where that doesn't tell the type, name it, as in `Theme.light` or
+/// `PreferenceRule<Int>.check { $0.isMultiple(of: 2) }`. In a struct a closure can't name its parameters.
 ///
 /// - Parameter rule: The rule for the property's value.
 @attached(peer)

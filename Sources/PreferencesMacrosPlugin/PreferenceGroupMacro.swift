@@ -67,10 +67,11 @@ extension PreferenceGroupMacro: ExtensionMacro {
         let host = Host(declaration, node, in: context.lexicalContext)
         guard host.problems.isEmpty else { return [] }
         let names = protocols.map { $0.trimmedDescription.split(separator: ".").last ?? "" }
-        return try ["PreferenceGroup", "Observable"].filter {
-            names.contains($0[...]) && ($0 != "Observable" || host.isClass)
-        }
-        .map { try ExtensionDeclSyntax("extension \(type.trimmed): nonisolated \(raw: Host.module).\(raw: $0) {}") }
+        var conformances: [String] = []
+        if names.contains("PreferenceGroup") { conformances.append("\(Host.module).PreferenceGroup") }
+        // In a module on the main actor this one would be the main actor's; the other is `Sendable`, so it can't be.
+        if names.contains("Observable"), host.isClass { conformances.append("nonisolated \(Host.module).Observable") }
+        return try conformances.map { try ExtensionDeclSyntax("extension \(type.trimmed): \(raw: $0) {}") }
     }
 }
 #endif

@@ -108,7 +108,7 @@ struct PropertyCheck {
 
     private func problemsOfForm(_ binding: PatternBindingSyntax) -> [Diagnostic] {
         if variable.bindings.count > 1 {
-            return [variable.problem("each preference needs a 'var' of its own")]
+            return [variable.problem("each preference needs a 'var' of its own", fixIts: splitting)]
         }
         guard binding.pattern.is(IdentifierPatternSyntax.self) else {
             return [
@@ -143,6 +143,25 @@ struct PropertyCheck {
             ]
         }
         return []
+    }
+
+    /// Makes a declaration of each name, if each says of itself what it is.
+    private var splitting: [FixIt] {
+        guard variable.attributes.isEmpty,
+            variable.bindings.allSatisfy({ $0.initializer != nil || $0.typeAnnotation != nil })
+        else {
+            return []
+        }
+        let indentation =
+            variable.leadingTrivia.description.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
+        let start = (variable.modifiers.map(\.trimmedDescription) + ["var"]).joined(separator: " ")
+        let changes = variable.bindings.compactMap(\.trailingComma).map { comma in
+            FixIt.Change.replace(
+                oldNode: Syntax(comma),
+                newNode: Syntax(comma.with(\.tokenKind, .identifier("\n\(indentation)\(start)")))
+            )
+        }
+        return [FixIt(message: Message(message: "write a 'var' for each"), changes: changes)]
     }
 
     private func problemsOfType(_ binding: PatternBindingSyntax) -> [Diagnostic] {

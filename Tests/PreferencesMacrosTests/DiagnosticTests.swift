@@ -49,7 +49,11 @@ struct DiagnosticTests {
             "unowned",
             [("remove 'unowned'", "    var object: Item?")]
         ),
-        ("    var first = 1, second = 2", "each preference needs a 'var' of its own", "var", []),
+        (
+            "    public var first = 1, second: Int? = 2", "each preference needs a 'var' of its own", "public",
+            [("write a 'var' for each", "    public var first = 1\n    public var second: Int? = 2")]
+        ),
+        ("    var first, second: Int?", "each preference needs a 'var' of its own", "var", []),
         (
             "    var (left, right) = (1, 2)",
             "a preference is one name, not a tuple of names; each needs a 'var' of its own",

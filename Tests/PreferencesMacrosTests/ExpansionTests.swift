@@ -39,7 +39,7 @@ struct ExpansionTests {
                     nonisolated init() {}
                 }
 
-                extension Player: nonisolated PreferencesMacros.PreferenceGroup {}
+                extension Player: PreferencesMacros.PreferenceGroup {}
                 """
         )
     }
@@ -72,7 +72,7 @@ struct ExpansionTests {
                     public nonisolated init() {}
                 }
 
-                extension Settings: nonisolated PreferencesMacros.PreferenceGroup {}
+                extension Settings: PreferencesMacros.PreferenceGroup {}
 
                 extension Settings: nonisolated PreferencesMacros.Observable {}
                 """

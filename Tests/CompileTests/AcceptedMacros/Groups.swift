@@ -68,20 +68,26 @@ final class Settings {
 enum Defaults {}
 
 extension Defaults {
+    /// A struct.
     @PreferenceGroup
     public struct Open {
+        /// A number.
         public var count = 0
         package var shared = 0
         private var hidden = 0
     }
 
+    /// A class.
     @PreferenceGroup
     public final class OpenObject {
+        /// A number.
         public var count = 0
+        /// A number that others only read.
         public private(set) var readable = 0
         package var shared = 0
         private var hidden = 0
 
+        /// Sets a number.
         public func hide() {
             hidden += shared
             readable = hidden
@@ -94,6 +100,7 @@ extension Defaults {
     }
 }
 
+/// A type with others inside.
 public struct Outer {
     @PreferenceGroup
     fileprivate struct Hidden {
@@ -107,6 +114,7 @@ public struct Outer {
     }
 }
 
+/// A generic type.
 public struct Generic<Element> {
     @PreferenceGroup
     struct Inner { var count = 0 }

@@ -42,6 +42,14 @@ nonisolated func anywhere() {
     Explicit(in: .inMemory()).selection = Player(in: .inMemory()).selection
 }
 
+nonisolated func take(_ group: some Observable & PreferenceGroup) {}
+
+nonisolated func pass(_ settings: Settings, _ player: Player) {
+    take(settings)
+    let _: any Observable & Sendable = settings
+    let _: any PreferenceGroup = player
+}
+
 @concurrent func elsewhere() async { Settings(in: .inMemory()).theme = .dark }
 
 final class Model {

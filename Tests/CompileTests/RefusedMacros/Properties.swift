@@ -22,6 +22,7 @@ struct Player {
     var artist = 1  // error: stored as "artist", too
     @Transient @Key("t") var transient = 1  // error: is not stored, so it has no key
     @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' on a property with '@Preference'
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: never unwrapped implicitly
     @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: the closure of a rule can't name its parameters
 }
@@ -46,5 +47,6 @@ final class Settings {
     var artist = 1  // error: stored as "artist", too
     @Preference("written", .range(0...10), description: "How loud") var written = 1  // error: '@Preference' can't be in a final class
     @Preference("other", in: .standard) var other = 1  // error: write 'let other = Preference(…)'
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: never unwrapped implicitly
 }
