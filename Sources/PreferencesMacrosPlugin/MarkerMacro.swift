@@ -3,7 +3,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@Key`, `@Rule` and `@Transient`: `@PreferenceGroup` reads them; alone they add nothing, and say so.
+/// `@Key`, `@Rule` and `@Transient`: `@PreferenceGroup` reads them; outside of a group they are reported.
 struct MarkerMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax,
@@ -16,7 +16,7 @@ struct MarkerMacro: PeerMacro {
         if !isInGroup || !declaration.is(VariableDeclSyntax.self) {
             context.diagnose(
                 node.problem(
-                    "'@\(node.simpleName)' is for the properties of a type with '@PreferenceGroup' and says nothing here"
+                    "'@\(node.simpleName)' is for the properties of a type with '@PreferenceGroup' and has no effect here"
                 )
             )
         }

@@ -64,7 +64,7 @@ struct PropertyCheck {
         let names = markers.sorted().map { "'@\($0)'" }.joined(separator: " and ")
         return [
             variable.problem(
-                "\(names) on \(kind) says nothing, as it is no preference of its group",
+                "\(names) can't be on \(kind), which is not a preference of its group",
                 fixIts: [.removing(markers, from: variable)]
             )
         ]

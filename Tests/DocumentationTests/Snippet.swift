@@ -16,7 +16,8 @@ struct Snippet: Hashable {
     /// All snippets: of this target, of the tests with the traits `Etcd` and `Macros`, and of `Verify`, which compiles what is Apple's.
     static func all() throws -> [Snippet] {
         try [
-            "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesMacrosTests", "Verify/Tests/VerifyTests",
+            "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesMacrosTests",
+            "Verify/Tests/VerifyTests",
         ].flatMap { target in
             let folder = root.appending(path: "\(target)/Snippets")
             return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().flatMap { file in

@@ -18,17 +18,17 @@ struct DiagnosticTests {
         ),
         (
             "    @Key(\"v\") var volume: Int { 5 }",
-            "'@Key' on a computed property says nothing, as it is no preference of its group", "@Key",
+            "'@Key' can't be on a computed property, which is not a preference of its group", "@Key",
             [("remove '@Key'", "    var volume: Int { 5 }")]
         ),
         (
             "    @Key(\"v\") @Rule(.range(0...1)) public var volume: Int { 5 }",
-            "'@Key' and '@Rule' on a computed property says nothing, as it is no preference of its group", "@Key",
+            "'@Key' and '@Rule' can't be on a computed property, which is not a preference of its group", "@Key",
             [("remove '@Key' and '@Rule'", "    public var volume: Int { 5 }")]
         ),
         (
             "    @Rule(.range(0...1)) let volume = Preference(\"volume\", default: 5)",
-            "'@Rule' on a 'let' says nothing, as it is no preference of its group", "@Rule",
+            "'@Rule' can't be on a 'let', which is not a preference of its group", "@Rule",
             [("remove '@Rule'", "    let volume = Preference(\"volume\", default: 5)")]
         ),
         (
@@ -148,7 +148,7 @@ struct DiagnosticTests {
     func markersBesideAWrapperAreRefused() throws {
         try Refused(
             "    @Key(\"a\") @Preference(\"b\") var volume = 5",
-            "'@Key' on a property with '@Preference' says nothing, as it is no preference of its group",
+            "'@Key' can't be on a property with '@Preference', which is not a preference of its group",
             at: "@Key",
             [("remove '@Key'", "    @Preference(\"b\") var volume = 5")]
         ).check()

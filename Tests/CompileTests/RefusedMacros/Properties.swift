@@ -6,7 +6,7 @@ import PreferencesMacros
 struct Player {
     let volume = 5  // error: a preference is a 'var'
     let limit: Int  // error: a preference is a 'var'
-    @Key("x") var computed: Int { 3 }  // error: '@Key' on a computed property
+    @Key("x") var computed: Int { 3 }  // error: '@Key' can't be on a computed property
     var missing: Int  // error: 'missing' needs a default
     var action: () -> Void = {}  // error: '() -> Void' can't be stored
     var pair = (1, 2)  // error: a tuple can't be stored
@@ -21,10 +21,10 @@ struct Player {
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too
     @Transient @Key("t") var transient = 1  // error: is not stored, so it has no key
-    @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' on a property with '@Preference'
+    @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' can't be on a property with '@Preference'
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: never unwrapped implicitly
-    @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: the closure of a rule can't name its parameters
+    @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: can't name its parameters
 }
 
 final class Item: Sendable {}
@@ -32,7 +32,7 @@ final class Item: Sendable {}
 @PreferenceGroup
 final class Settings {
     let volume = 5  // error: a preference is a 'var'
-    @Key("x") var computed: Int { 3 }  // error: '@Key' on a computed property
+    @Key("x") var computed: Int { 3 }  // error: '@Key' can't be on a computed property
     var missing: Int  // error: 'missing' needs a default
     var action: () -> Void = {}  // error: '() -> Void' can't be stored
     var pair = (1, 2)  // error: a tuple can't be stored
@@ -45,8 +45,8 @@ final class Settings {
     @Key("") var empty = 1  // error: a stored name can't be empty
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too
-    @Preference("written", .range(0...10), description: "How loud") var written = 1  // error: '@Preference' can't be in a final class
-    @Preference("other", in: .standard) var other = 1  // error: write 'let other = Preference(…)'
+    @Preference("written", .range(0...10), description: "How loud") var written = 1  // error: in a final class
+    @Preference("other", in: .standard) var other = 1  // error: '@Preference' can't be in a final class
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: never unwrapped implicitly
 }

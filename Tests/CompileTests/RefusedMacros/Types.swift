@@ -45,3 +45,10 @@ struct Plain {
     @Key("a") var a = 0  // error: '@Key' is for the properties of a type with '@PreferenceGroup'
     @Transient func b() {}  // error: '@Transient' is for the properties of a type with '@PreferenceGroup'
 }
+
+enum Outer {
+    @PreferenceGroup
+    private struct Hidden {  // error: inside another type a type with '@PreferenceGroup' can't be private
+        var count = 0
+    }
+}
