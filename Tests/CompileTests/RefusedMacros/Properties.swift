@@ -21,7 +21,7 @@ struct Player {
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too
     @Transient @Key("t") var transient = 1  // error: is not stored, so it has no key
-    @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' can't be on a property with '@Preference'
+    @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' can't be on a property
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: never unwrapped implicitly
     @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: can't name its parameters
