@@ -5,7 +5,7 @@
 # errors, `warnings` reads what the builds left.
 
 SWIFT ?= swift
-SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
+SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests Examples/Service \
 	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Sources/ViewOperations Verify/Tests Verify/AppleCheck/Planted \
 	Torture/Sources Torture/Etcd \
 	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
@@ -98,6 +98,7 @@ etcd-if-changed:
 # The products behind the traits Configuration and Macros, in a build folder of their own.
 traits:
 	$(SWIFT) test --traits Configuration,Macros --scratch-path .build/traits --filter 'PreferencesConfigurationTests|PreferencesMacrosTests'
+	Scripts/check-compile-tests --traits Configuration,Macros --scratch-path .build/traits
 	Scripts/check-interface .build/traits PreferencesConfiguration PreferencesMacros
 	Scripts/check-imports .build/traits
 	# Else the next build without the traits would fetch what this one needed.

@@ -128,13 +128,9 @@ let package = Package(
         .testTarget(
             name: "PreferencesMacrosTests",
             dependencies: ["PreferencesMacros", "PreferencesMacrosPlugin", "Preferences", "PreferencesTesting"] + syntax
-                + [
-                    .product(
-                        name: "SwiftSyntaxMacrosGenericTestSupport",
-                        package: "swift-syntax",
-                        condition: .when(traits: ["Macros"])
-                    )
-                ],
+                + ["SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport"].map {
+                    .product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+                },
             swiftSettings: settings
         ),
         // Without the trait all but what reaches a server: that needs the HTTP client.
@@ -162,7 +158,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesTests",
-            dependencies: ["Preferences", "DurableFile", "FileTestSupport", "KillWriter"],
+            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "KillWriter"],
             swiftSettings: settings
         ),
         .testTarget(

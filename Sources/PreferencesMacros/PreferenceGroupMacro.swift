@@ -1,3 +1,84 @@
 #if Macros
-@_exported public import Preferences  // The expansions use it.
+@_exported public import Observation  // As `Preferences`: the expansions name both through this module.
+@_exported public import Preferences
+
+/// Makes a struct or a final class a group of preferences: each of its `var`s becomes one, stored under the property's name.
+///
+///     @PreferenceGroup(prefix: "player.")
+///     struct Player {
+///         /// How loud it is
+///         @Rule(.range(0...10)) var volume = 5
+///         var artist: String?
+///     }
+///
+/// In a struct each property gets the wrapper `Preference`, so `$volume` is the preference. A final class becomes
+/// `Observable` and `Sendable`: each property reads and writes a `Preference`, which is `_volume`. Either conforms to the
+/// protocol `PreferenceGroup`, and so has `init(in:)`, `preferences` and `reset()`. A documentation comment's first paragraph is the
+/// preference's description.
+///
+/// Left as they are: static and computed properties, those with another wrapper (in a struct also `@Preference`), and `let`s that hold
+/// a `Preference(…)` or a nested group.
+///
+/// - Important: Renaming a property changes the name it is stored under, which no compiler can notice: the value that is stored
+///   under the former name is kept, and not read any more. `@Key("former")` keeps the name.
+/// - Parameter prefix: The beginning of each stored name, a literal such as `"player."`; empty unless set.
+@attached(member, names: named(init), named(migrate))
+@attached(memberAttribute)
+@attached(extension, conformances: PreferenceGroup, Observable)
+public macro PreferenceGroup(prefix: String = "") =
+    #externalMacro(module: "PreferencesMacrosPlugin", type: "PreferenceGroupMacro")
+
+/// Stores a property of a `@PreferenceGroup` under another name than its own, after the group's prefix.
+///
+///     @Key("nick") var nickname = ""
+///     @Key("nick", migratingFrom: "player.nickName") var nickname = ""
+///
+/// It keeps the stored name of a property that is renamed. With former names the group gets a method `migrate()`, which moves what is
+/// stored under the first of them that is set, by `Preference.migrate(from:)`; call it at launch. A declaration alone reads and writes
+/// nothing.
+///
+/// - Parameters:
+///   - name: The property's part of the stored name, a literal that isn't empty.
+///   - formerNames: Names under which the value was stored, in full: the prefix isn't added.
+@attached(peer)
+public macro Key(_ name: String, migratingFrom formerNames: String...) =
+    #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")
+
+/// Gives a property of a `@PreferenceGroup` a rule: a value that breaks it is rejected, as `PreferenceRule` says.
+///
+///     @Rule(.range(0...10)) var volume = 5
+///     @Rule(.choices([Theme.light, .dark])) var theme = Theme.light
+///
+/// The compiler also checks the rule alone, without the property: where that doesn't tell the type, name it, as in `Theme.light` or
+/// `PreferenceRule<Int>.check { $0.isMultiple(of: 2) }`. In a struct a closure can't name its parameters.
+///
+/// - Parameter rule: The rule for the property's value.
+@attached(peer)
+public macro Rule<Value: Sendable>(_ rule: PreferenceRule<Value>) =
+    #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")
+
+/// Gives a property of a `@PreferenceGroup` a rule for text, and those whose type the rule alone doesn't tell, such as `.length(1...8)`.
+///
+/// - Parameter rule: The rule for the property's value.
+@attached(peer)
+public macro Rule(_ rule: PreferenceRule<String>) =
+    #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")
+
+/// Leaves a property of a `@PreferenceGroup` out of the preferences: its value is never stored.
+///
+/// In a struct the property stays as it is written. In a final class it holds a `Sendable` value that any thread may read and set and
+/// that Observation tracks as it tracks the preferences; `selection += 1` is a read and a write, not one step.
+@attached(peer)
+public macro Transient() = #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")
+
+/// Used by the expansion of `@PreferenceGroup` on a class, for each property.
+@attached(accessor)
+@attached(peer, names: prefixed(_))
+public macro _PreferenceProperty(_ name: String, description: String? = nil) =
+    #externalMacro(module: "PreferencesMacrosPlugin", type: "PropertyMacro")
+
+/// Used by the expansion of `@PreferenceGroup` on a class, for each property that is `@Transient`.
+@attached(accessor)
+@attached(peer, names: prefixed(_))
+public macro _TransientProperty() = #externalMacro(module: "PreferencesMacrosPlugin", type: "PropertyMacro")
 #endif

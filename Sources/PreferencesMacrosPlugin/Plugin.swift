@@ -4,7 +4,7 @@ import SwiftSyntaxMacros
 
 @main
 struct Plugin: CompilerPlugin {
-    let providingMacros: [any Macro.Type] = []
+    let providingMacros: [any Macro.Type] = [PreferenceGroupMacro.self, PropertyMacro.self, MarkerMacro.self]
 }
 #else
 /// Without the trait there are no macros, but a macro target is a program.

@@ -12,7 +12,7 @@ struct DocumentTests {
     static let documents =
         ["README.md"]
         + ["PreferencesEtcd", "Operations"].map { "Sources/PreferencesEtcd/PreferencesEtcd.docc/\($0).md" }
-        + ["Sources/PreferencesConfiguration/PreferencesConfiguration.docc/PreferencesConfiguration.md"]
+        + ["Configuration", "Macros"].map { "Sources/Preferences\($0)/Preferences\($0).docc/Preferences\($0).md" }
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
         "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Layers", "Adopting",
@@ -39,19 +39,28 @@ struct DocumentTests {
         for snippet in try Snippet.all() { #expect(blocks.contains(snippet.text), "no document shows \(snippet.name)") }
     }
 
-    @Test
-    func refusalsAreThoseOfTheCompileTests() throws {
-        let folder = Snippet.root.appending(path: "Tests/CompileTests/Refused")
-        let refused = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { file in
+    @Test(
+        arguments: [
+            ("\(guides)/Declaring.md", "## What the compiler refuses", "Refused"),
+            (
+                "Sources/PreferencesMacros/PreferencesMacros.docc/PreferencesMacros.md", "## What is refused",
+                "RefusedMacros"
+            ),
+        ]
+    )
+    func refusalsAreThoseOfTheCompileTests(guide: String, heading: String, folder: String) throws {
+        let folder = Snippet.root.appending(path: "Tests/CompileTests/\(folder)")
+        let refused = try FileManager.default.contentsOfDirectory(atPath: folder.path).flatMap { file in
             try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+                .matches(of: /\/\/ (error|warning|in expansion): (.+)/).map(\.2)
         }
-        let guide = try String(contentsOf: Snippet.root.appending(path: "\(Self.guides)/Declaring.md"), encoding: .utf8)
-        let messages = guide.split(separator: "\n").drop { $0 != "## What the compiler refuses" }.compactMap {
+        let guide = try String(contentsOf: Snippet.root.appending(path: guide), encoding: .utf8)
+        let messages = guide.split(separator: "\n").drop { $0 != heading }.compactMap {
             $0.prefixMatch(of: /\| `(.+?)` \|/)?.1
         }
         #expect(messages.count > 5)
         for message in messages {
-            #expect(refused.contains { $0.contains(": \(message)") }, "the compiler says no such thing: \(message)")
+            #expect(refused.contains { $0.contains(message) }, "the compiler says no such thing: \(message)")
         }
     }
 }

@@ -17,6 +17,7 @@ struct Snippet: Hashable {
     static func all() throws -> [Snippet] {
         try [
             "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesConfigurationTests",
+            "Tests/PreferencesMacrosTests",
             "Verify/Tests/VerifyTests",
         ].flatMap { target in
             let folder = root.appending(path: "\(target)/Snippets")

@@ -12,6 +12,29 @@ extension Preference {
         migrate(from: source) { $0 }
     }
 
+    /// Moves what this store holds under a former name here, once, in the form and by the rule of this preference; see
+    /// `migrate(from:)`.
+    ///
+    ///     preferences.$nickname.migrate(from: "userName")
+    ///
+    /// Of several names the first that is set is moved, and those after it stay, unless they hold the same.
+    public func migrate(from name: String, _ others: String...) {
+        for name in [name] + others {
+            migrate(
+                from: Preference(
+                    PreferenceDeclaration(
+                        name: name,
+                        in: declaration.store,
+                        coding: declaration.coding,
+                        condition: declaration.condition,
+                        description: nil,
+                        default: declaration.makeDefault
+                    )
+                )
+            )
+        }
+    }
+
     /// Moves what another preference holds here, once, as `transform` maps it; see `migrate(from:)`.
     ///
     /// Where `transform` throws, the error is reported and both stay as they were.

@@ -18,6 +18,32 @@ struct PreferenceMigratingTests {
     }
 
     @Test
+    func firstFormerNameThatIsSetMoves() {
+        preference("new").migrate(from: "absent", "old", "text")
+        #expect(store["new"] == 7)
+        #expect(store["old"] == nil)
+        #expect(store["text"] == "5", "nothing is lost")
+    }
+
+    @Test
+    func formerNameIsReadInThePreferencesForm() {
+        let coding = PreferenceCoding<Int>(
+            "text",
+            encode: { .string("\($0)") },
+            decode: { try Int(String(storedValue: $0)) }
+        )
+        let preference = Preference("new", .range(0...9), default: 0, in: store, coding: coding)
+        preference.migrate(from: "text")
+        #expect(store["new"] == "5" && store["text"] == nil)
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        preference.reset()
+        store["text"] = "10"
+        preference.migrate(from: "text")
+        #expect(store["text"] == "10" && issues.elements.map(\.code) == [.invalid])
+    }
+
+    @Test
     func moveIsOneChange() {
         let changes = Recorder<Set<String>>()
         let observation = store.subscribe { changes.record(Set($0.entries.map(\.name))) }

@@ -1,0 +1,212 @@
+#if Macros
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// A type with `@PreferenceGroup`.
+struct Host {
+    /// The module that the expansions name, through which they also reach the modules it exports: a type of the user's may well be
+    /// called `Preferences`, and hides the module of that name.
+    static let module = "PreferencesMacros"
+
+    let declaration: any DeclGroupSyntax
+    let isClass: Bool
+    /// The beginning of each stored name.
+    let prefix: String
+    /// The reasons for which nothing is expanded.
+    private(set) var problems: [Diagnostic] = []
+    private let context: [Syntax]
+
+    init(_ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, in context: [Syntax]) {
+        self.declaration = declaration
+        self.context = context
+        isClass = declaration.is(ClassDeclSyntax.self)
+        let argument = attribute.labeledArguments.first
+        prefix = argument.flatMap { $0.expression.plainText } ?? ""
+        if let argument, argument.expression.plainText == nil {
+            problems.append(argument.expression.problem("the prefix must be a plain string literal, as in \"player.\""))
+        }
+        problems += problemsOfKind() + problemsOfScope()
+    }
+
+    /// The access level of the members that are added, with a space behind it; empty for the usual one.
+    var access: String {
+        let modifiers = [declaration.modifiers, context.first?.as(ExtensionDeclSyntax.self)?.modifiers].compactMap {
+            $0
+        }
+        let levels = modifiers.compactMap { $0.first { $0.name.isAccessLevel }?.name.text }
+        switch levels.first {
+        case "public", "open": return "public "
+        case "package": return "package "
+        default: return ""
+        }
+    }
+
+    /// All properties, also those inside `#if`.
+    var properties: [Property] {
+        declarations.compactMap { $0.as(VariableDeclSyntax.self) }.compactMap { Property($0, in: self) }
+    }
+
+    private var declarations: [DeclSyntax] { Self.declarations(of: declaration.memberBlock.members) }
+
+    private static func declarations(of members: MemberBlockItemListSyntax) -> [DeclSyntax] {
+        members.flatMap { member -> [DeclSyntax] in
+            guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { return [member.decl] }
+            return condition.clauses.flatMap { clause in
+                guard case .decls(let members)? = clause.elements else { return [DeclSyntax]() }
+                return declarations(of: members)
+            }
+        }
+    }
+
+    // MARK: What is added
+
+    /// `init() {}`, if the compiler doesn't make one that is as visible as the type.
+    func initializer() -> DeclSyntax? {
+        let isWritten = declarations.contains {
+            $0.as(InitializerDeclSyntax.self)?.signature.parameterClause.parameters.isEmpty ?? false
+        }
+        // A class of Objective-C has one, which is inherited.
+        let isInherited = declaration.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription == "NSObject"
+        if isWritten || isInherited { return nil }
+        return """
+            /// Creates the group over the store that is bound now: the standard one, unless `init(in:)` binds another.
+            \(raw: access)nonisolated init() {}
+            """
+    }
+
+    /// `migrate()`, if a property has former names.
+    func migration() -> DeclSyntax? {
+        guard let lines = moves(in: declaration.memberBlock.members) else { return nil }
+        return """
+            /// Moves what is stored under former names of the preferences to their names, once; call it at launch.
+            \(raw: access)func migrate() {
+                \(raw: lines.joined(separator: "\n    "))
+            }
+            """
+    }
+
+    /// The statements of `migrate()`, under the same `#if` as the properties.
+    private func moves(in members: MemberBlockItemListSyntax) -> [String]? {
+        let lines = members.flatMap { member -> [String] in
+            if let variable = member.decl.as(VariableDeclSyntax.self) {
+                return [Property(variable, in: self)?.move].compactMap { $0 }
+            }
+            guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { return [] }
+            let clauses = condition.clauses.map { clause in
+                var lines = [
+                    [clause.poundKeyword.text, clause.condition?.trimmedDescription].compactMap { $0 }.joined(
+                        separator: " "
+                    )
+                ]
+                if case .decls(let members)? = clause.elements, let moves = moves(in: members) { lines += moves }
+                return lines
+            }
+            guard clauses.contains(where: { $0.count > 1 }) else { return [] }
+            return clauses.flatMap { $0 } + ["#endif"]
+        }
+        return lines.isEmpty ? nil : lines
+    }
+
+    // MARK: What is wrong
+
+    private func problemsOfKind() -> [Diagnostic] {
+        if let type = declaration.as(ClassDeclSyntax.self) {
+            if type.modifiers.contains(where: { $0.name.text == "final" }) { return [] }
+            let open = type.modifiers.first { $0.name.text == "open" }
+            let place = open?.name ?? type.classKeyword
+            return [
+                type.name.problem(
+                    "a class with '@PreferenceGroup' must be final, as it is 'Sendable'",
+                    fixIt: "add 'final'",
+                    .replace(
+                        oldNode: Syntax(place),
+                        newNode: Syntax(
+                            place.with(\.tokenKind, .identifier(open == nil ? "final class" : "public final"))
+                        )
+                    )
+                )
+            ]
+        }
+        if declaration.is(StructDeclSyntax.self) { return [] }
+        return [declaration.introducer.problem("'@PreferenceGroup' is for a struct or a final class")]
+    }
+
+    private func problemsOfScope() -> [Diagnostic] {
+        let generics =
+            declaration.as(StructDeclSyntax.self)?.genericParameterClause
+            ?? declaration.as(ClassDeclSyntax.self)?.genericParameterClause
+        if let generics {
+            return [
+                generics.problem(
+                    "a type with '@PreferenceGroup' can't be generic: all its types would share the stored names; use the types that "
+                        + "are stored, or declare a 'Preference' with the name and store that each of them needs"
+                )
+            ]
+        }
+        let isPrivate = declaration.modifiers.first { $0.name.text == "private" }
+        if let isPrivate, !context.isEmpty, declaration.inheritanceClause == nil {
+            // The conformances are added in an extension, at the level of the file.
+            return [
+                isPrivate.problem(
+                    "inside another type a type with '@PreferenceGroup' can't be private, as the extension with its conformances "
+                        + "couldn't name it",
+                    fixIts: [
+                        .replacing(
+                            isPrivate.name,
+                            with: isPrivate.name.with(\.tokenKind, .keyword(.fileprivate)),
+                            "write 'fileprivate'"
+                        )
+                    ]
+                )
+            ]
+        }
+        let modifier = declaration.modifiers.first { $0.name.text == "nonisolated" && $0.detail == nil }
+        if let modifier, !isClass {
+            // The compiler's own message, of each property alone, would not tell what to do.
+            return [
+                modifier.problem(
+                    "a struct with '@PreferenceGroup' is off the main actor by itself, and 'nonisolated' keeps it from having "
+                        + "properties with a wrapper",
+                    fixIts: [removing(modifier)]
+                )
+            ]
+        }
+        return []
+    }
+
+    private func removing(_ modifier: DeclModifierSyntax) -> FixIt {
+        let rest = declaration.modifiers.filter { $0.id != modifier.id }
+        var changes = [FixIt.Change.replace(oldNode: Syntax(declaration.modifiers), newNode: Syntax(rest))]
+        // What stands before the first token is kept.
+        if rest.isEmpty {
+            changes.append(.replaceLeadingTrivia(token: declaration.introducer, newTrivia: modifier.leadingTrivia))
+        }
+        return FixIt(message: Message(message: "remove 'nonisolated'"), changes: changes)
+    }
+
+    /// What is wrong with the properties; of two with one stored name, the second.
+    func problemsOfMembers() -> [Diagnostic] {
+        guard problems.isEmpty else { return [] }
+        let properties = properties
+        var problems = properties.flatMap(\.problems)
+        var names: Set<String> = []
+        for property in properties where property.kind == .preference && property.problems.isEmpty {
+            // Of those under `#if` only one may be there.
+            if property.isConditional || names.insert(property.storedName).inserted { continue }
+            problems.append(
+                property.variable.problem(
+                    "another property of this group is stored as \"\(property.storedName)\", too; give one of them another name by "
+                        + "'@Key' (what is stored under the old name is then not read any more)"
+                )
+            )
+        }
+        return problems
+    }
+}
+
+extension TokenSyntax {
+    var isAccessLevel: Bool { ["open", "public", "package", "internal", "fileprivate", "private"].contains(text) }
+}
+#endif

@@ -1,0 +1,148 @@
+#if Macros
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// A property of a group, as its syntax shows it.
+struct Property {
+    enum Kind { case preference, transient, other }
+
+    let variable: VariableDeclSyntax
+    let kind: Kind
+    /// The name in Swift, without backticks.
+    let name: String
+    /// The type, if it is written.
+    let type: TypeSyntax?
+    let initialValue: ExprSyntax?
+    let storedName: String
+    let formerNames: [String]
+    let rule: ExprSyntax?
+    let isInClass: Bool
+    let problems: [Diagnostic]
+
+    /// Creates the property of a declaration; `nil` for one that belongs to the type, not to its values.
+    init?(_ variable: VariableDeclSyntax, in host: Host) {
+        if variable.modifiers.contains(where: { ["static", "class"].contains($0.name.text) }) { return nil }
+        let binding = variable.bindings.first
+        self.variable = variable
+        name = binding?.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName ?? ""
+        type = binding?.typeAnnotation?.type.trimmed
+        initialValue = binding?.initializer?.value.trimmed
+        isInClass = host.isClass
+        let key = variable.attributes.named("Key").first?.labeledArguments
+        storedName = host.prefix + (key?.first?.expression.plainText ?? name)
+        formerNames = key?.dropFirst().compactMap { $0.expression.plainText } ?? []
+        rule = variable.attributes.named("Rule").first?.labeledArguments.first?.expression.trimmed
+        (kind, problems) = PropertyCheck(variable, in: host).result
+    }
+
+    /// Whether the declaration stands inside `#if`.
+    var isConditional: Bool {
+        var node = variable.parent
+        while let current = node, !current.is(MemberBlockSyntax.self) {
+            if current.is(IfConfigClauseSyntax.self) { return true }
+            node = current.parent
+        }
+        return false
+    }
+
+    /// The preference's declaration behind the name: `"player.volume", .range(0...10), description: "How loud it is"`.
+    func arguments(with rule: ExprSyntax?) -> String {
+        let description = variable.documentation.map { "description: \($0.literal)" }
+        return [storedName.literal, rule?.description, description].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    /// The statement that moves what is stored under former names.
+    var move: String? {
+        guard kind == .preference, problems.isEmpty, !formerNames.isEmpty else { return nil }
+        return
+            "\((isInClass ? "_" + name : "$" + name).asIdentifier).migrate(from: \(formerNames.map(\.literal).joined(separator: ", ")))"
+    }
+}
+
+extension String {
+    /// A literal with this value.
+    var literal: String { StringLiteralExprSyntax(content: self).description }
+
+    /// Itself, in backticks if it needs them.
+    var asIdentifier: String {
+        allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "$" || !$0.isASCII } ? self : "`\(self)`"
+    }
+}
+
+extension TokenSyntax {
+    /// The name without backticks.
+    var bareName: String {
+        text.count > 2 && text.hasPrefix("`") && text.hasSuffix("`") ? String(text.dropFirst().dropLast()) : text
+    }
+}
+
+extension AttributeSyntax {
+    /// The last part of the name, without a module and generic arguments.
+    var simpleName: String {
+        if let member = attributeName.as(MemberTypeSyntax.self) { return member.name.text }
+        return attributeName.as(IdentifierTypeSyntax.self)?.name.text ?? attributeName.trimmedDescription
+    }
+
+    var labeledArguments: [LabeledExprSyntax] {
+        guard case .argumentList(let arguments)? = arguments else { return [] }
+        return Array(arguments)
+    }
+}
+
+extension AttributeListSyntax {
+    func named(_ name: String) -> [AttributeSyntax] {
+        compactMap { $0.as(AttributeSyntax.self) }.filter { $0.simpleName == name }
+    }
+}
+
+extension ExprSyntax {
+    /// The text of a string literal in one line, without interpolation and escapes; `nil` of anything else.
+    var plainText: String? {
+        guard let literal = self.as(StringLiteralExprSyntax.self), literal.openingQuote.tokenKind == .stringQuote,
+            literal.segments.count < 2
+        else { return nil }
+        guard let segment = literal.segments.first else { return "" }
+        guard case .stringSegment(let segment) = segment else { return nil }
+        let text = segment.content.text
+        return literal.openingPounds == nil && text.contains("\\") ? nil : text
+    }
+}
+
+extension VariableDeclSyntax {
+    /// The first paragraph of the documentation comment, in one line.
+    var documentation: String? {
+        var lines: [Substring] = []
+        var newlines = 0
+        for piece in leadingTrivia.pieces {
+            switch piece {
+            case .newlines(let count), .carriageReturns(let count), .carriageReturnLineFeeds(let count):
+                newlines += count
+                continue
+            case .spaces, .tabs:
+                continue
+            case .docLineComment(let text):
+                // As the compiler does: an empty line begins another comment, the last one counts.
+                if newlines > 1 { lines = [] }
+                lines.append(text.dropFirst(3))
+            case .docBlockComment(let text):
+                lines = text.dropFirst(3).dropLast(2).split(separator: "\n", omittingEmptySubsequences: false).map {
+                    line in
+                    let content = line.drop { $0 == " " || $0 == "\t" }
+                    return content.hasPrefix("*") ? content.dropFirst() : content
+                }
+                // What stands before the text isn't a paragraph.
+                lines = Array(lines.drop { $0.allSatisfy(\.isWhitespace) })
+            default:
+                lines = []
+            }
+            newlines = 0
+        }
+        let paragraph = lines.map { line in
+            let start = line.drop(while: \.isWhitespace)
+            return start.reversed().drop(while: \.isWhitespace).reversed()
+        }.map { String($0) }.prefix { !$0.isEmpty && !$0.hasPrefix("- ") }
+        return paragraph.isEmpty ? nil : paragraph.joined(separator: " ")
+    }
+}
+#endif

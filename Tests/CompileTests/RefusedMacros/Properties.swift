@@ -1,0 +1,52 @@
+import PreferencesMacros
+
+// Each in a struct and in a class, without a further error that only follows from the first.
+
+@PreferenceGroup
+struct Player {
+    let volume = 5  // error: a preference is a 'var'
+    let limit: Int  // error: a preference is a 'var'
+    @Key("x") var computed: Int { 3 }  // error: '@Key' can't be on a computed property
+    var missing: Int  // error: 'missing' needs a default
+    var action: () -> Void = {}  // error: '() -> Void' can't be stored
+    var pair = (1, 2)  // error: a tuple can't be stored
+    var anything: [String: Any] = [:]  // error: 'Any' can't be stored
+    lazy var late = 5  // error: a preference can't be lazy
+    weak var object: Item?  // error: can't be 'weak'
+    var first = 1, second = 2  // error: each preference needs a 'var' of its own
+    var (left, right) = (1, 2)  // error: a preference is one name
+    var watched = 1 { didSet {} }  // error: 'didSet' would not notice
+    @Key("") var empty = 1  // error: a stored name can't be empty
+    @Key("\(1)") var interpolated = 1  // error: a stored name must be a plain string literal
+    @Key("artist") var nickname = 1
+    var artist = 1  // error: stored as "artist", too
+    @Transient @Key("t") var transient = 1  // error: is not stored, so it has no key
+    @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' can't be on a property
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    var text: String! = ""  // error: never unwrapped implicitly
+    @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: can't name its parameters
+}
+
+final class Item: Sendable {}
+
+@PreferenceGroup
+final class Settings {
+    let volume = 5  // error: a preference is a 'var'
+    @Key("x") var computed: Int { 3 }  // error: '@Key' can't be on a computed property
+    var missing: Int  // error: 'missing' needs a default
+    var action: () -> Void = {}  // error: '() -> Void' can't be stored
+    var pair = (1, 2)  // error: a tuple can't be stored
+    var anything: [String: Any] = [:]  // error: 'Any' can't be stored
+    lazy var late = 5  // error: a preference can't be lazy
+    weak var object: Item?  // error: can't be 'weak'
+    var first = 1, second = 2  // error: each preference needs a 'var' of its own
+    var watched = 1 { didSet {} }  // error: 'didSet' would not notice
+    @Transient var seen = 1 { didSet {} }  // error: 'didSet' would not notice
+    @Key("") var empty = 1  // error: a stored name can't be empty
+    @Key("artist") var nickname = 1
+    var artist = 1  // error: stored as "artist", too
+    @Preference("written", .range(0...10), description: "How loud") var written = 1  // error: in a final class
+    @Preference("other", in: .standard) var other = 1  // error: '@Preference' can't be in a final class
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    var text: String! = ""  // error: never unwrapped implicitly
+}

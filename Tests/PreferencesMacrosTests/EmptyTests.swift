@@ -1,5 +1,0 @@
-#if Macros
-import Testing
-
-@Test func empty() {}
-#endif
