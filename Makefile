@@ -5,7 +5,8 @@
 # errors, `warnings` reads what the builds left.
 
 SWIFT ?= swift
-SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests Examples/Service \
+SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
+	Examples/Service/Package.swift Examples/Service/Sources Examples/Service/Tests \
 	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Sources/ViewOperations Verify/Tests Verify/AppleCheck/Planted \
 	Torture/Sources Torture/Etcd \
 	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
@@ -123,6 +124,7 @@ apple-check:
 
 examples:
 	$(SWIFT) test --package-path Examples
+	$(SWIFT) test --package-path Examples/Service
 	Scripts/check-tour
 	Scripts/check-imports Examples/.build
 	Scripts/check-resolution --built Examples/.build

@@ -14,7 +14,8 @@ let package = Package(
         ),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.3"),
-        // For swift-configuration. As swift-preferences has it for another trait, SwiftPM 6.3 doesn't resolve it unless it is named.
+        // For swift-configuration's trait Reloading: SwiftPM 6.3 doesn't resolve what only that needs, unless it is named, as
+        // swift-preferences depends on swift-configuration without the trait.
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
     ],
     targets: [
