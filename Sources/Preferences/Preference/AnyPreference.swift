@@ -6,7 +6,7 @@
 ///
 /// Two are equal if they have the same store, name and type. All of it may be used on any thread.
 public struct AnyPreference: Sendable {
-    private let base: any DeclaredPreference
+    let base: any DeclaredPreference
 
     /// Creates a preference without its static type.
     public init<Value>(_ preference: Preference<Value>) {
@@ -46,9 +46,6 @@ public struct AnyPreference: Sendable {
 
     /// Whether it stands for a member of the stored value.
     package var isMember: Bool { base.isMember }
-
-    /// The kind of the stored values, in the words of JSON Schema, with `items` of arrays; empty if the type may store several.
-    package var storedKind: [String: PropertyListValue] { base.storedKind }
 
     /// Returns whether the declared type can be decoded from a stored value, whatever the rule says.
     package func canDecode(_ stored: PropertyListValue) -> Bool { base.canDecode(stored) }

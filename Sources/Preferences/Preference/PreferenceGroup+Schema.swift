@@ -53,9 +53,9 @@ extension DeclaredPreference {
     }
 }
 
-extension DeclaredPreference {
+extension AnyPreference {
     /// The kind of the stored values, in the words of JSON Schema, with `items` of arrays; empty if the type may store several.
-    var storedKind: [String: PropertyListValue] { StoredType.kind(of: valueType, coding: codingIdentifier) }
+    package var storedKind: [String: PropertyListValue] { StoredType.kind(of: valueType, coding: base.codingIdentifier) }
 }
 
 extension PropertyListValue {
