@@ -102,6 +102,7 @@ traits:
 	Scripts/check-compile-tests --traits Configuration,Macros --scratch-path .build/traits
 	Scripts/check-interface .build/traits PreferencesConfiguration PreferencesMacros
 	Scripts/check-imports .build/traits
+	Verify/apple-check --macros macOS iOS
 	# Else the next build without the traits would fetch what this one needed.
 	rm -f Package.resolved
 
