@@ -104,7 +104,7 @@ let package = Package(
         ),
         .target(
             name: "PreferencesConfiguration",
-            dependencies: ["Preferences"] + configuration,
+            dependencies: ["Preferences", "DurableFile"] + configuration,
             swiftSettings: settings
         ),
         .testTarget(
@@ -122,7 +122,7 @@ let package = Package(
         .macro(name: "PreferencesMacrosPlugin", dependencies: syntax, swiftSettings: settings),
         .target(
             name: "PreferencesMacros",
-            dependencies: ["Preferences", "PreferencesMacrosPlugin"],
+            dependencies: ["Preferences", "DurableFile", "PreferencesMacrosPlugin"],
             swiftSettings: settings
         ),
         .testTarget(
