@@ -49,7 +49,7 @@ public macro Key(_ name: String, migratingFrom formerNames: String...) =
 ///     @Rule(.range(0...10)) var volume = 5
 ///     @Rule(.choices([Theme.light, .dark])) var theme = Theme.light
 ///
-/// The compiler also checks the rule alone, without the property: where that doesn't tell the type, name it, as in `Theme.light` or
+/// The compiler also checks the rule alone, without the property: if that leaves the type open, name it, as in `Theme.light` or
 /// `PreferenceRule<Int>.check { $0.isMultiple(of: 2) }`. In a struct a closure can't name its parameters.
 ///
 /// - Parameter rule: The rule for the property's value.
@@ -57,7 +57,7 @@ public macro Key(_ name: String, migratingFrom formerNames: String...) =
 public macro Rule<Value: Sendable>(_ rule: PreferenceRule<Value>) =
     #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")
 
-/// Gives a property of a `@PreferenceGroup` a rule for text, and those whose type the rule alone doesn't tell, such as `.length(1...8)`.
+/// Gives a property of a `@PreferenceGroup` a rule for text, and those whose type the rule alone leaves open, such as `.length(1...8)`.
 ///
 /// - Parameter rule: The rule for the property's value.
 @attached(peer)
@@ -66,7 +66,7 @@ public macro Rule(_ rule: PreferenceRule<String>) =
 
 /// Leaves a property of a `@PreferenceGroup` out of the preferences: its value is never stored.
 ///
-/// In a struct the property stays as it is written. In a final class it holds a `Sendable` value that any thread may read and set and
+/// In a struct the property stays as it is written; a preference in its value is still found by `preferences` and `reset()`. In a final class it holds a `Sendable` value that any thread may read and set and
 /// that Observation tracks as it tracks the preferences; `selection += 1` is a read and a write, not one step.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")

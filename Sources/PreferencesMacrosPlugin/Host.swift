@@ -60,16 +60,20 @@ struct Host {
         }
     }
 
-    // MARK: What is added
+    /// Whether `init()` is written.
+    var hasInitializer: Bool {
+        declarations.contains {
+            $0.as(InitializerDeclSyntax.self)?.signature.parameterClause.parameters.isEmpty ?? false
+        }
+    }
+
+    // MARK: Added members
 
     /// `init() {}`, if the compiler doesn't make one that is as visible as the type.
     func initializer() -> DeclSyntax? {
-        let isWritten = declarations.contains {
-            $0.as(InitializerDeclSyntax.self)?.signature.parameterClause.parameters.isEmpty ?? false
-        }
         // A class of Objective-C has one, which is inherited.
         let isInherited = declaration.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription == "NSObject"
-        if isWritten || isInherited { return nil }
+        if hasInitializer || isInherited { return nil }
         return """
             /// Creates the group over the store that is bound now: the standard one, unless `init(in:)` binds another.
             \(raw: access)nonisolated init() {}
@@ -109,9 +113,18 @@ struct Host {
         return lines.isEmpty ? nil : lines
     }
 
-    // MARK: What is wrong
+    // MARK: Problems
 
     private func problemsOfKind() -> [Diagnostic] {
+        if let observable = declaration.attributes.named("Observable").first {
+            let rest = declaration.attributes.filter { $0.as(AttributeSyntax.self)?.id != observable.id }
+            return [
+                observable.problem(
+                    "'@PreferenceGroup' makes a class observable by itself, and '@Observable' would make the same accessors again",
+                    fixIts: [.replacing(declaration.attributes, with: rest, "remove '@Observable'")]
+                )
+            ]
+        }
         if let type = declaration.as(ClassDeclSyntax.self) {
             if type.modifiers.contains(where: { $0.name.text == "final" }) { return [] }
             let open = type.modifiers.first { $0.name.text == "open" }
@@ -134,19 +147,20 @@ struct Host {
     }
 
     private func problemsOfScope() -> [Diagnostic] {
-        let generics =
-            declaration.as(StructDeclSyntax.self)?.genericParameterClause
-            ?? declaration.as(ClassDeclSyntax.self)?.genericParameterClause
-        if let generics {
+        // The innermost first.
+        let generics = ([Syntax(declaration)] + context).lazy.compactMap {
+            $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause
+        }
+        if let generics = generics.first {
             return [
-                generics.problem(
-                    "a type with '@PreferenceGroup' can't be generic: all its types would share the stored names; use the types that "
+                (generics.root == declaration.root ? Syntax(generics) : Syntax(declaration.introducer)).problem(
+                    "a type with '@PreferenceGroup' can't be generic, nor inside a generic type: all its types would share the stored names; use the types that "
                         + "are stored, or declare a 'Preference' with the name and store that each of them needs"
                 )
             ]
         }
         let isPrivate = declaration.modifiers.first { $0.name.text == "private" }
-        if let isPrivate, !context.isEmpty, declaration.inheritanceClause == nil {
+        if let isPrivate, !context.isEmpty, !isConforming {
             // The conformances are added in an extension, at the level of the file.
             return [
                 isPrivate.problem(
@@ -164,7 +178,7 @@ struct Host {
         }
         let modifier = declaration.modifiers.first { $0.name.text == "nonisolated" && $0.detail == nil }
         if let modifier, !isClass {
-            // The compiler's own message, of each property alone, would not tell what to do.
+            // The compiler's own message, of each property alone, gives no advice.
             return [
                 modifier.problem(
                     "a struct with '@PreferenceGroup' is off the main actor by itself, and 'nonisolated' keeps it from having "
@@ -176,29 +190,63 @@ struct Host {
         return []
     }
 
+    /// Whether the conformances that would be added are written.
+    private var isConforming: Bool {
+        let names = (declaration.inheritanceClause?.inheritedTypes ?? []).map {
+            $0.type.trimmedDescription.split(separator: ".").last ?? ""
+        }
+        return names.contains("PreferenceGroup") && (!isClass || names.contains("Observable"))
+    }
+
     private func removing(_ modifier: DeclModifierSyntax) -> FixIt {
         let rest = declaration.modifiers.filter { $0.id != modifier.id }
         var changes = [FixIt.Change.replace(oldNode: Syntax(declaration.modifiers), newNode: Syntax(rest))]
-        // What stands before the first token is kept.
+        // The comments before the first token are kept.
         if rest.isEmpty {
             changes.append(.replaceLeadingTrivia(token: declaration.introducer, newTrivia: modifier.leadingTrivia))
         }
         return FixIt(message: Message(message: "remove 'nonisolated'"), changes: changes)
     }
 
-    /// What is wrong with the properties; of two with one stored name, the second.
+    /// The problems of the properties; of two with one stored name, that of the second.
     func problemsOfMembers() -> [Diagnostic] {
         guard problems.isEmpty else { return [] }
         let properties = properties
         var problems = properties.flatMap(\.problems)
-        var names: Set<String> = []
-        for property in properties where property.kind == .preference && property.problems.isEmpty {
-            // Of those under `#if` only one may be there.
-            if property.isConditional || names.insert(property.storedName).inserted { continue }
+        let preferences = properties.filter { $0.kind == .preference && $0.problems.isEmpty }
+        // Of those under `#if` only one may be there, but each beside all that are under none.
+        let certain = preferences.filter { !$0.isConditional }
+        var names = Set(properties.compactMap(\.explicitName))
+        for property in certain + preferences.filter(\.isConditional) {
+            if property.isConditional
+                ? !names.contains(property.storedName) : names.insert(property.storedName).inserted
+            {
+                continue
+            }
             problems.append(
                 property.variable.problem(
                     "another property of this group is stored as \"\(property.storedName)\", too; give one of them another name by "
                         + "'@Key' (what is stored under the old name is then not read any more)"
+                )
+            )
+        }
+        let all = names.union(preferences.map(\.storedName))
+        for property in preferences {
+            guard let former = property.formerNames.first(where: all.contains) else { continue }
+            problems.append(
+                property.variable.problem(
+                    "a property of this group is stored as \"\(former)\", so its value would be moved away; "
+                        + "take that name out of 'migratingFrom:'"
+                )
+            )
+        }
+        let method = declarations.lazy.compactMap { $0.as(FunctionDeclSyntax.self) }.first {
+            $0.name.bareName == "migrate" && $0.signature.parameterClause.parameters.isEmpty
+        }
+        if let method, preferences.contains(where: { !$0.formerNames.isEmpty }) {
+            problems.append(
+                method.name.problem(
+                    "'migratingFrom:' adds a method 'migrate()' to the group; give this one another name and call 'migrate()' in it"
                 )
             )
         }

@@ -13,10 +13,12 @@ struct MarkerMacro: PeerMacro {
         let isInGroup =
             context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self)
             .map { !$0.attributes.named("PreferenceGroup").isEmpty } ?? false
-        if !isInGroup || !declaration.is(VariableDeclSyntax.self) {
+        let variable = declaration.as(VariableDeclSyntax.self)
+        let isOfType = variable?.modifiers.contains { ["static", "class"].contains($0.name.text) } ?? false
+        if !isInGroup || variable == nil || isOfType {
             context.diagnose(
                 node.problem(
-                    "'@\(node.simpleName)' is for the properties of a type with '@PreferenceGroup' and has no effect here"
+                    "'@\(node.simpleName)' is for the properties of the values of a type with '@PreferenceGroup' and has no effect here"
                 )
             )
         }

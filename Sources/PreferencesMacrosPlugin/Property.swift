@@ -36,6 +36,15 @@ struct Property {
         (kind, problems) = PropertyCheck(variable, in: host).result
     }
 
+    /// The literal name of a preference that is written out: `@Preference("x")` or `let x = Preference("x", …)`.
+    var explicitName: String? {
+        let written = variable.attributes.named("Preference").first?.labeledArguments.first
+        let call = initialValue?.as(FunctionCallExprSyntax.self)
+        let isPreference = call?.calledExpression.trimmedDescription.hasPrefix("Preference") ?? false
+        let argument = written ?? (isPreference ? call?.arguments.first : nil)
+        return argument?.label == nil ? argument?.expression.plainText : nil
+    }
+
     /// Whether the declaration stands inside `#if`.
     var isConditional: Bool {
         var node = variable.parent
@@ -90,7 +99,23 @@ extension AttributeSyntax {
     }
 }
 
+extension String {
+    /// Whether it is written as the name of a type is.
+    var isTypeName: Bool { first?.isUppercase == true }
+}
+
 extension AttributeListSyntax {
+    /// The first `#if` that has markers, wrappers or other macros in it; the attributes of the language may stand there.
+    var conditionOfAttributes: IfConfigDeclSyntax? {
+        lazy.compactMap { $0.as(IfConfigDeclSyntax.self) }.first { condition in
+            condition.clauses.contains { clause in
+                guard case .attributes(let attributes)? = clause.elements else { return false }
+                return attributes.conditionOfAttributes != nil
+                    || attributes.contains { $0.as(AttributeSyntax.self)?.simpleName.isTypeName ?? false }
+            }
+        }
+    }
+
     func named(_ name: String) -> [AttributeSyntax] {
         compactMap { $0.as(AttributeSyntax.self) }.filter { $0.simpleName == name }
     }
@@ -126,12 +151,15 @@ extension VariableDeclSyntax {
                 if newlines > 1 { lines = [] }
                 lines.append(text.dropFirst(3))
             case .docBlockComment(let text):
-                lines = text.dropFirst(3).dropLast(2).split(separator: "\n", omittingEmptySubsequences: false).map {
+                lines = text.dropFirst(3).dropLast(2).split(
+                    omittingEmptySubsequences: false,
+                    whereSeparator: \.isNewline
+                ).map {
                     line in
                     let content = line.drop { $0 == " " || $0 == "\t" }
                     return content.hasPrefix("*") ? content.dropFirst() : content
                 }
-                // What stands before the text isn't a paragraph.
+                // Empty lines before the text aren't a paragraph.
                 lines = Array(lines.drop { $0.allSatisfy(\.isWhitespace) })
             default:
                 lines = []

@@ -15,15 +15,26 @@ struct PropertyCheck {
         self.host = host
         let attributes = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }
         markers = Set(attributes.map(\.simpleName)).intersection(["Key", "Rule", "Transient"])
-        // Attributes of the language begin in lower case, but for the main actor.
+        // Attributes of the language begin in lower case, and a global actor's name ends as that of the main actor does.
         wrappers = attributes.filter { attribute in
             let name = attribute.simpleName
-            return name.first?.isUppercase == true && !["Key", "Rule", "Transient", "MainActor"].contains(name)
+            return name.isTypeName && !["Key", "Rule", "Transient"].contains(name) && !name.hasSuffix("Actor")
         }
     }
 
     var result: (Property.Kind, [Diagnostic]) {
         guard let binding = variable.bindings.first else { return (.other, []) }
+        if let condition = variable.attributes.conditionOfAttributes {
+            return (
+                .other,
+                [
+                    condition.problem(
+                        "the attributes of a property in a type with '@PreferenceGroup' can't stand in '#if'; "
+                            + "put the whole property into it, once for each condition"
+                    )
+                ]
+            )
+        }
         let isTransient = markers.contains("Transient")
         if isTransient, markers.count > 1 {
             return (
@@ -38,11 +49,18 @@ struct PropertyCheck {
         }
         if let wrapped = problemsOfWrapper() { return (.other, wrapped) }
         if isComputed(binding) { return (.other, problemsOfMarkers(on: "a computed property")) }
-        if isConstant { return (.other, isTransient ? [] : problemsOfConstant(binding)) }
+        if isConstant {
+            if !isTransient { return (.other, problemsOfConstant(binding)) }
+            // An initializer that is written may give it a value.
+            return (.other, host.hasInitializer ? [] : problemsOfDefault(binding))
+        }
         if isTransient, !host.isClass { return (.transient, problemsOfDefault(binding)) }
         let problems = problemsOfForm(binding)
         if !problems.isEmpty { return (.other, problems) }
-        if isTransient { return (.transient, problemsOfDefault(binding)) }
+        if isTransient {
+            let unwrapped = problemsOfUnwrapping(binding)
+            return (.transient, unwrapped.isEmpty ? problemsOfDefault(binding) : unwrapped)
+        }
         let found = problemsOfKey() + problemsOfRule() + problemsOfType(binding)
         return (.preference, found.isEmpty ? problemsOfDefault(binding) : found)
     }
@@ -104,7 +122,7 @@ struct PropertyCheck {
         ]
     }
 
-    // MARK: What no preference can be
+    // MARK: Properties that can't be preferences
 
     private func problemsOfForm(_ binding: PatternBindingSyntax) -> [Diagnostic] {
         if variable.bindings.count > 1 {
@@ -134,18 +152,21 @@ struct PropertyCheck {
             let observer = accessors.first(where: { $0.isObserver })
         {
             let place = host.isClass ? "_\(name)" : "$\(name)"
+            let word = observer.accessorSpecifier.text
             return [
                 observer.accessorSpecifier.problem(
-                    "a preference also changes elsewhere, which '\(observer.accessorSpecifier.text)' would not notice; "
-                        + (markers.contains("Transient")
-                            ? "remove it" : "observe it by '\(place).observe { change in … }'")
+                    markers.contains("Transient")
+                        ? "'\(word)' can't be on a '@Transient' property of a class, which has accessors already; track it by "
+                            + "'withObservationTracking', or set what depends on it in a method"
+                        : "a preference also changes elsewhere, which '\(word)' would not notice; "
+                            + "observe it by '\(place).observe { change in … }'"
                 )
             ]
         }
         return []
     }
 
-    /// Makes a declaration of each name, if each says of itself what it is.
+    /// Fix-its that write a declaration for each name, if each has a type or a value.
     private var splitting: [FixIt] {
         guard variable.attributes.isEmpty,
             variable.bindings.allSatisfy({ $0.initializer != nil || $0.typeAnnotation != nil })
@@ -153,7 +174,8 @@ struct PropertyCheck {
             return []
         }
         let indentation =
-            variable.leadingTrivia.description.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
+            variable.leadingTrivia.description.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).last
+            ?? ""
         let start = (variable.modifiers.map(\.trimmedDescription) + ["var"]).joined(separator: " ")
         let changes = variable.bindings.compactMap(\.trailingComma).map { comma in
             FixIt.Change.replace(
@@ -169,18 +191,8 @@ struct PropertyCheck {
             host.isClass
             ? "leave a 'Sendable' value out by '@Transient'" : "leave it out of the preferences by '@Transient'"
         if let type = binding.typeAnnotation?.type {
-            if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
-                let optional = OptionalTypeSyntax(
-                    wrappedType: unwrapped.wrappedType,
-                    trailingTrivia: unwrapped.trailingTrivia
-                )
-                return [
-                    type.problem(
-                        "a preference is never unwrapped implicitly, as nothing may be stored",
-                        fixIts: [.replacing(type, with: TypeSyntax(optional), "write '\(optional.trimmedDescription)'")]
-                    )
-                ]
-            }
+            let unwrapped = problemsOfUnwrapping(binding)
+            if !unwrapped.isEmpty { return unwrapped }
             guard let part = type.firstUnstorable else { return [] }
             return [
                 part.problem(
@@ -203,10 +215,27 @@ struct PropertyCheck {
         return []
     }
 
+    private func problemsOfUnwrapping(_ binding: PatternBindingSyntax) -> [Diagnostic] {
+        guard let type = binding.typeAnnotation?.type,
+            let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+        else { return [] }
+        let optional = OptionalTypeSyntax(
+            wrappedType: unwrapped.wrappedType,
+            trailingTrivia: unwrapped.trailingTrivia
+        )
+        return [
+            type.problem(
+                "a property of a group is never unwrapped implicitly, as it may have no value",
+                fixIts: [.replacing(type, with: TypeSyntax(optional), "write '\(optional.trimmedDescription)'")]
+            )
+        ]
+    }
+
     private func transient(_ message: String) -> [FixIt] { FixIt.adding("@Transient", to: variable, message) }
 
     private func problemsOfDefault(_ binding: PatternBindingSyntax) -> [Diagnostic] {
-        guard binding.initializer == nil, let type = binding.typeAnnotation?.type, !type.isOptional else { return [] }
+        guard binding.initializer == nil, let type = binding.typeAnnotation?.type, isConstant || !type.isOptional
+        else { return [] }
         var new = binding
         new.typeAnnotation?.type = type.trimmed
         new.initializer = InitializerClauseSyntax(
@@ -216,7 +245,8 @@ struct PropertyCheck {
         )
         return [
             binding.problem(
-                "'\(name)' needs a default, as its type isn't written as an optional",
+                isConstant
+                    ? "'\(name)' needs a value" : "'\(name)' needs a default, as its type isn't written as an optional",
                 fixIts: [.replacing(binding, with: new, "add a default")]
             )
         ]
@@ -261,7 +291,7 @@ struct PropertyCheck {
     }
 }
 
-/// `@Preference(…)` as somebody wrote it, in a class that can't have it.
+/// `@Preference(…)` as written in a class, which can't have it.
 private struct WrittenPreference {
     private let variable: VariableDeclSyntax
     private let arguments: [LabeledExprSyntax]
@@ -329,14 +359,14 @@ extension AccessorDeclSyntax {
 }
 
 extension ExprSyntax {
-    /// Whether it is a type's name, as far as its case tells.
+    /// Whether it is a type's name, judged by its case.
     fileprivate var isType: Bool {
         if let generic = self.as(GenericSpecializationExprSyntax.self) { return generic.expression.isType }
         if let member = self.as(MemberAccessExprSyntax.self) {
             let name = member.declName.baseName.text
-            return name == "init" || name.first?.isUppercase == true
+            return name == "init" || name.isTypeName
         }
-        return self.as(DeclReferenceExprSyntax.self)?.baseName.text.first?.isUppercase == true
+        return self.as(DeclReferenceExprSyntax.self)?.baseName.text.isTypeName ?? false
     }
 }
 

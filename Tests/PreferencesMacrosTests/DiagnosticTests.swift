@@ -60,7 +60,8 @@ struct DiagnosticTests {
             "(left", []
         ),
         (
-            "    var text: String! = \"\"", "a preference is never unwrapped implicitly, as nothing may be stored",
+            "    var text: String! = \"\"",
+            "a property of a group is never unwrapped implicitly, as it may have no value",
             "String!",
             [("write 'String?'", "    var text: String? = \"\"")]
         ),
@@ -134,14 +135,20 @@ struct DiagnosticTests {
     }
 
     @Test
-    func observersAreTold() throws {
+    func propertyObserversAreRefused() throws {
         let text = "a preference also changes elsewhere, which 'didSet' would not notice; "
         let property = "    var volume = 5 { didSet { print(1) } }"
         try Refused(property, text + "observe it by '$volume.observe { change in … }'", at: "didSet", []).check()
         try Refused(property, in: "class", text + "observe it by '_volume.observe { change in … }'", at: "didSet", [])
             .check()
-        try Refused("    @Transient var volume = 5 { didSet { } }", in: "class", text + "remove it", at: "didSet", [])
-            .check()
+        try Refused(
+            "    @Transient var volume = 5 { didSet { } }",
+            in: "class",
+            "'didSet' can't be on a '@Transient' property of a class, which has accessors already; track it by "
+                + "'withObservationTracking', or set what depends on it in a method",
+            at: "didSet",
+            []
+        ).check()
     }
 
     @Test
@@ -272,7 +279,7 @@ struct DiagnosticTests {
         ("actor Group {\n}", "'@PreferenceGroup' is for a struct or a final class", "actor", nil),
         (
             "struct Group<Value> {\n}",
-            "a type with '@PreferenceGroup' can't be generic: all its types would share the stored names; use the types that are "
+            "a type with '@PreferenceGroup' can't be generic, nor inside a generic type: all its types would share the stored names; use the types that are "
                 + "stored, or declare a 'Preference' with the name and store that each of them needs", "<", nil
         ),
         (

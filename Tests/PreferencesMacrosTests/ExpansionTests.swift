@@ -173,6 +173,7 @@ struct ExpansionTests {
             ("/// First.\n// A comment\n/// Second.", "Second."),
             ("/** In a block */", "In a block"),
             ("/**\n * In a\n * block\n *\n * and more\n */", "In a block"),
+            ("/**\r\n * In a\r\n * block\r\n *\r\n * and more\r\n */", "In a block"),
             ("///   Trimmed  ", "Trimmed"),
             ("/// First.\n/// - Note: Not this.", "First."),
         ]

@@ -17,8 +17,18 @@ extension Preference {
     ///
     ///     preferences.$nickname.migrate(from: "userName")
     ///
-    /// Of several names the first that is set is moved, and those after it stay, unless they hold the same.
+    /// Of several names the first that is set is moved. The others stay stored, unless they hold the same: if this preference is
+    /// reset later, the next call moves the next one. A member of a value can't be moved to; that is reported as `misuse`.
     public func migrate(from name: String, _ others: String...) {
+        guard declaration.member == nil else {
+            return inUse.store.report(
+                PreferencesError(
+                    .misuse,
+                    name: self.name,
+                    "a former name can't be moved to a member of a value; nothing was changed. Migrate the whole value"
+                )
+            )
+        }
         for name in [name] + others {
             migrate(
                 from: Preference(

@@ -114,15 +114,6 @@ public struct Outer {
     }
 }
 
-/// A generic type.
-public struct Generic<Element> {
-    @PreferenceGroup
-    struct Inner { var count = 0 }
-
-    @PreferenceGroup
-    final class InnerObject { var count = 0 }
-}
-
 @PreferenceGroup
 struct Conforming: PreferenceGroup {
     var count = 0
@@ -202,4 +193,13 @@ func use(_ player: Player, _ settings: Settings, _ defaults: Defaults.OpenObject
     settings.migrate()
     print(settings._columns.name, defaults._readable, Defaults.Open(in: .inMemory()).$shared)
     let _: any Observable & Sendable & PreferenceGroup = settings
+}
+
+@globalActor
+actor OtherActor { static let shared = OtherActor() }
+
+enum Namespace {
+    // The conformances are written, as an extension couldn't name the type.
+    @PreferenceGroup
+    private final class Hidden: PreferenceGroup, Observable { var count = 0 }
 }

@@ -1,6 +1,6 @@
 import PreferencesMacros
 
-// Each in a struct and in a class, without a further error that only follows from the first.
+// Each in a struct and in a class.
 
 @PreferenceGroup
 struct Player {
@@ -25,6 +25,17 @@ struct Player {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: never unwrapped implicitly
     @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: can't name its parameters
+    #if true  // error: the attributes of a property in a type with '@PreferenceGroup' can't stand in '#if'
+    @Transient
+    #endif
+    var hidden = 1
+    @Key("static") static var shared: Int { 1 }  // error: is for the properties of the values
+    @Key("k", migratingFrom: "current") var moved = 1  // error: its value would be moved away
+    var current = 2
+    @Preference("explicit") var written2 = 1
+    var explicit = 2  // error: stored as "explicit", too
+    @Transient let constant: Int  // error: 'constant' needs a value
+    func migrate() {}  // error: 'migratingFrom:' adds a method 'migrate()'
 }
 
 final class Item: Sendable {}
@@ -41,7 +52,9 @@ final class Settings {
     weak var object: Item?  // error: can't be 'weak'
     var first = 1, second = 2  // error: each preference needs a 'var' of its own
     var watched = 1 { didSet {} }  // error: 'didSet' would not notice
-    @Transient var seen = 1 { didSet {} }  // error: 'didSet' would not notice
+    @Transient var seen = 1 { didSet {} }  // error: 'didSet' can't be on a '@Transient' property of a class
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    @Transient var unwrapped: String!  // error: never unwrapped implicitly
     @Key("") var empty = 1  // error: a stored name can't be empty
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too

@@ -41,14 +41,32 @@ final class Derived: Base {  // error: 'Sendable' class 'Derived' cannot inherit
     var volume = 5
 }
 
+@PreferenceGroup
+@Observable  // error: '@PreferenceGroup' makes a class observable by itself
+final class Observed {
+    var volume = 5
+}
+
+struct Generic<Element> {
+    @PreferenceGroup
+    struct Inner {  // error: can't be generic, nor inside a generic type
+        var count = 0
+    }
+}
+
 struct Plain {
-    @Key("a") var a = 0  // error: '@Key' is for the properties of a type with '@PreferenceGroup'
-    @Transient func b() {}  // error: '@Transient' is for the properties of a type with '@PreferenceGroup'
+    @Key("a") var a = 0  // error: '@Key' is for the properties of the values of a type with '@PreferenceGroup'
+    @Transient func b() {}  // error: '@Transient' is for the properties of the values of a type with '@PreferenceGroup'
 }
 
 enum Outer {
     @PreferenceGroup
     private struct Hidden {  // error: inside another type a type with '@PreferenceGroup' can't be private
+        var count = 0
+    }
+
+    @PreferenceGroup
+    private struct HashableOnly: Hashable {  // error: '@PreferenceGroup' can't be private
         var count = 0
     }
 }

@@ -44,6 +44,18 @@ struct PreferenceMigratingTests {
     }
 
     @Test
+    func memberOfAValueTakesNoFormerName() {
+        struct Frame: Codable { var x = 0, y = 0 }
+        let stored: [String: PropertyListValue] = ["oldFrame": ["x": 1, "y": 2]]
+        let store = PreferenceStore.inMemory(stored)
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        Preference("frame", default: Frame(), in: store)[\.x].migrate(from: "oldFrame")
+        #expect(store.contents == stored)
+        #expect(issues.elements.map(\.code) == [.misuse])
+    }
+
+    @Test
     func moveIsOneChange() {
         let changes = Recorder<Set<String>>()
         let observation = store.subscribe { changes.record(Set($0.entries.map(\.name))) }
