@@ -3,6 +3,12 @@ public import Configuration
 public import Preferences
 internal import Synchronization
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension PreferenceStore {
     /// Creates a read-only store of what a `ConfigReader` has for the preferences of groups, as a layer of `layered(_:)`.
     ///
@@ -17,30 +23,39 @@ extension PreferenceStore {
     /// answers. Rules hold, too.
     ///
     /// The store opens at its first use: it reads a snapshot of the reader and watches the reader from then on, in a task that ends
-    /// when the store and all stores it is a layer of are released. Each change of the reader is a change of the store, in order. The
-    /// snapshots are read synchronously, so of a provider that only fetches nothing is known. A write throws `readOnly`. All of it may
-    /// be used on any thread.
+    /// when the store and all stores it is a layer of are released. After each change of the reader the store has its newest values:
+    /// several changes that come quickly may be one, and an older value never follows a newer one. If the watch ends otherwise, that is
+    /// reported as `unavailable`; the values stay, and the watch isn't begun again. The snapshots are read synchronously, so of a
+    /// provider that only fetches nothing is known. A write throws `readOnly`. All of it may be used on any thread. The reader is
+    /// always read with the shared stores of the code that opened the store, such as those of `withIsolatedStores`.
     ///
     /// A reader doesn't say which values are secret, so a secret that can't be read may be shown by the issue that reports it.
     ///
     /// - Parameters:
     ///   - reader: The reader that has the values.
-    ///   - groups: The groups whose preferences are read. One that names another store, by `in:`, keeps it, and is left out.
+    ///   - group: The group whose preferences are read. One that names another store, by `in:`, keeps it, and is left out.
+    ///   - others: More groups. If a name has several types, the first declaration counts for all, and `misuse` is reported.
     ///   - name: Names the layer in `Preference.source`.
     ///   - keyDecoder: Returns the key of a preference's name; by default its parts between dots.
     public static func configuration(
         _ reader: ConfigReader,
-        for groups: any PreferenceGroup.Type...,
+        for group: any PreferenceGroup.Type,
+        _ others: any PreferenceGroup.Type...,
         named name: String = "configuration",
         keyDecoder: @escaping @Sendable (_ name: String) -> ConfigKey = { ConfigKey($0) }
     ) -> PreferenceStore {
         let declarations = PreferenceStore.inMemory()
-        let preferences = groups.flatMap { $0.declared(in: declarations) }
-        let declared = Dictionary(preferences.map { ($0.name, $0) }) { first, _ in first }.values.map { preference in
+        let preferences = ([group] + others).flatMap { $0.declared(in: declarations) }
+        let first = Dictionary(preferences.map { ($0.name, $0) }) { first, _ in first }
+        let declared = first.values.map { preference in
             DeclaredKey(preference, key: keyDecoder(preference.name))
         }
+        let conflicts = preferences.compactMap { other -> PreferencesError? in
+            guard let preference = first[other.name], preference != other else { return nil }
+            return PreferencesError(conflictOf: preference, other)
+        }
         return PreferenceStore(
-            backend: ConfigurationBackend(reader: reader, declared: declared),
+            backend: ConfigurationBackend(reader: reader, declared: declared, conflicts: conflicts),
             name: name,
             isReadOnly: true
         )
@@ -51,17 +66,21 @@ extension PreferenceStore {
 private final class ConfigurationBackend: PreferenceBackend {
     private let reader: ConfigReader
     private let declared: [DeclaredKey]
+    private let conflicts: [PreferencesError]
     private let state = Mutex(State())
 
     private struct State {
         /// The values that the store knows of.
         var known: [String: PropertyListValue] = [:]
         var watch: Task<Void, Never>?
+        /// The shared stores that a provider of the reader sees; those of the code that opened the store.
+        var isolation: PreferenceIsolation?
     }
 
-    init(reader: ConfigReader, declared: [DeclaredKey]) {
+    init(reader: ConfigReader, declared: [DeclaredKey], conflicts: [PreferencesError]) {
         self.reader = reader
         self.declared = declared
+        self.conflicts = conflicts
     }
 
     deinit {
@@ -69,10 +88,13 @@ private final class ConfigurationBackend: PreferenceBackend {
     }
 
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+        for conflict in conflicts { host.report(conflict) }
+        let isolation = PreferenceStore.isolation
         let values = current()
-        let watch = Self.watch(reader, host)
+        let watch = Self.watch(reader, host, isolation)
         let former = state.withLock { state in
             state.known = values
+            state.isolation = isolation
             return exchange(&state.watch, with: watch)
         }
         former?.cancel()
@@ -81,7 +103,8 @@ private final class ConfigurationBackend: PreferenceBackend {
 
     /// Reads the reader again: what a watch delivers may be older than what `load` or an earlier call has read.
     func refresh() -> [String: PropertyListValue?] {
-        let values = current()
+        let isolation = state.withLock { $0.isolation } ?? PreferenceStore.isolation
+        let values = isolation.run { current() }
         let known = state.withLock { exchange(&$0.known, with: values) }
         var changes: [String: PropertyListValue?] = [:]
         for (name, value) in values where known[name] != value { changes[name] = value }
@@ -108,23 +131,42 @@ private final class ConfigurationBackend: PreferenceBackend {
     }
 
     /// The task keeps the reader, and not the backend.
-    private static func watch(_ reader: ConfigReader, _ host: PreferenceBackendHost) -> Task<Void, Never> {
+    private static func watch(
+        _ reader: ConfigReader,
+        _ host: PreferenceBackendHost,
+        _ isolation: PreferenceIsolation
+    ) -> Task<Void, Never> {
         Task.detached {
+            var failure: (any Error)?
             do {
-                try await reader.watchSnapshot { updates in
-                    for await _ in updates { host.changed() }
+                try await isolation.run {
+                    try await reader.watchSnapshot { updates in
+                        for await _ in updates { host.changed() }
+                    }
                 }
             } catch {
-                guard !Task.isCancelled else { return }
-                host.report(
-                    PreferencesError(
-                        .unavailable,
-                        "the configuration can no longer be watched; its values stay as they are until the program starts again",
-                        cause: error
-                    )
-                )
+                failure = error
             }
+            guard !Task.isCancelled else { return }
+            host.report(
+                PreferencesError(
+                    .unavailable,
+                    "the configuration can no longer be watched; its values stay as they are until the program starts again",
+                    cause: failure
+                )
+            )
         }
+    }
+}
+
+extension PreferencesError {
+    fileprivate init(conflictOf first: AnyPreference, _ other: AnyPreference) {
+        self.init(
+            .misuse,
+            name: first.name,
+            "the groups of a configuration declare it as \(first.valueType) and as \(other.valueType); it is read as "
+                + "\(first.valueType), so declare it once"
+        )
     }
 }
 
@@ -134,11 +176,17 @@ private struct DeclaredKey: Sendable {
     private let key: ConfigKey
     /// The type that the preference's values have in a configuration; `nil` if it isn't known.
     private let type: ConfigType?
+    /// Whether every kind of value can be decoded, so that decoding doesn't show what was meant.
+    private let takesAny: Bool
 
     init(_ preference: AnyPreference, key: ConfigKey) {
         self.preference = preference
         self.key = key
         type = ConfigType(ofStored: preference.storedKind)
+        takesAny =
+            type == nil
+            && [true, "", .data(Data()), [], [:]].allSatisfy { (value: PropertyListValue) in preference.canDecode(value)
+            }
     }
 
     /// The value in the form that the preference can decode; else as it was found, so that it is reported.
@@ -151,6 +199,7 @@ private struct DeclaredKey: Sendable {
             // A provider of text has numbers, arrays and bytes in many a text.
             if isText, self.type != nil || !type.isNumber { continue }
             guard let content = snapshot.content(forKey: key, type: type) else { continue }
+            if takesAny { return content.stored }
             if let value = content.readings.first(where: preference.canDecode) { return value }
             undecodable = undecodable ?? content.stored
             if type == .string { isText = true }

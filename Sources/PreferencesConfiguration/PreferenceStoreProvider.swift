@@ -15,16 +15,18 @@ public import Preferences
 /// the store, and reads a value as a `Preference` of the type does: 0 and 1 as Boolean, a whole real as an integer, text of a number.
 /// Stored values of a kind that swift-configuration doesn't have are strings: a date in ISO 8601, an integer above `Int.max` in
 /// digits, dictionaries and mixed arrays in JSON. A value that can't be read as the type throws `unreadable`, as do the providers of
-/// swift-configuration: a reader then takes its default, and asks no further provider.
+/// swift-configuration: a reader then takes its default, and asks no further provider. So it is with a store that can't be opened: a
+/// name for which no layer above the failed one has a value throws `unavailable`, from a snapshot too.
 ///
 /// Without groups the provider has the names that have a stored value, as they are stored. With groups it has their preferences as
 /// the program reads them: a value that can't be read or breaks the rule is passed over, text of the command line is of the declared
 /// type, and a default stands where nothing is stored, so that providers behind this one are no longer asked for it.
 ///
 /// All of it may be used on any thread. `value` and `snapshot` open the store at its first use, as any read does: for a store on a
-/// network call `PreferenceStore.load()` before, or read by `fetchValue`. The `watch…` methods give the current value first, then
-/// each newer one, never an older one after it and none twice; a slow consumer gets the newest. They show a transaction at once or
-/// not at all. A sequence ends when its task is cancelled.
+/// network call `PreferenceStore.load()` before, or read by `fetchValue`. The `watch…` methods open it while the task is suspended. They
+/// give the current value first, then each newer one, never an older one after it; a slow consumer gets the newest. A value isn't
+/// given twice in a row; a snapshot may be equal to the one before if something has changed and changed back. They show a transaction
+/// at once or not at all. A sequence ends when its task is cancelled.
 public struct PreferenceStoreProvider: Sendable {
     private let store: PreferenceStore
     private let name: String?
@@ -38,10 +40,12 @@ public struct PreferenceStoreProvider: Sendable {
     /// - Parameters:
     ///   - store: The store whose values are provided.
     ///   - groups: The groups whose preferences are provided as the program reads them, defaults included; none by default. A
-    ///     preference that names another store, by `in:`, isn't one of them. The provider keeps the store.
-    ///   - name: Tells the provider from others of the process, in `providerName` and descriptions.
-    ///   - secretsSpecifier: The names and values that are secret; none by default. A secret value isn't shown in descriptions and
-    ///     by access reporters. Errors show no value at all.
+    ///     preference that names another store, by `in:`, isn't one of them. If a name is declared several times, the first
+    ///     declaration counts. The provider keeps the store.
+    ///   - name: Distinguishes the provider from others of the process, in `providerName` and descriptions.
+    ///   - secretsSpecifier: The names and values that are secret; none by default. A secret value isn't shown in descriptions, by
+    ///     access reporters, and in issues that reads of the provider report. Errors that it throws show no value at all. An issue
+    ///     that a `Preference` of the program reports isn't the provider's and may show the value.
     ///   - keyEncoder: Returns the preference's name of a key; by default its components joined by dots.
     public init(
         _ store: PreferenceStore,
@@ -64,23 +68,26 @@ extension PreferenceStoreProvider: ConfigProvider {
 
     /// Returns the value of a key; `nil` in the result if nothing is stored.
     ///
-    /// - Throws: `unreadable` if the value can't be read as the type.
+    /// - Throws: `unreadable` if the value can't be read as the type, `unavailable` if the store couldn't be opened, so that it isn't
+    ///   known whether there is a value. Only `fetchValue`, a watch or a write tries again to open it.
     public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
         let name = keyEncoder(key)
         return try lookup(name, type, in: store.snapshot(of: [name]))
     }
 
-    /// Opens the store unless that is done, without blocking the thread where it waits for a network, and returns the value of a key.
+    /// Opens the store unless that is done, without blocking the thread if it waits for a network, and returns the value of a key.
     ///
-    /// - Throws: As `value(forKey:type:)`, and why the store can't be opened.
+    /// - Throws: As `value(forKey:type:)`, and the failure to open the store.
     public func fetchValue(forKey key: AbsoluteConfigKey, type: ConfigType) async throws -> LookupResult {
         try await store.load()
         return try value(forKey: key, type: type)
     }
 
-    /// Calls a closure with the key's value and each newer one.
+    /// Opens the store as `fetchValue` does, and calls a closure with the key's value and each newer one.
     ///
-    /// - Throws: What `updatesHandler` throws.
+    /// If the store can't be opened, the first element is that failure.
+    ///
+    /// - Throws: The errors of `updatesHandler`.
     public func watchValue<Return: ~Copyable>(
         forKey key: AbsoluteConfigKey,
         type: ConfigType,
@@ -89,6 +96,7 @@ extension PreferenceStoreProvider: ConfigProvider {
         ) async throws -> Return
     ) async throws -> Return {
         let name = keyEncoder(key)
+        await open()
         let updates = store.updates(of: [name]) { snapshot in
             Result<LookupResult, any Error> { try lookup(name, type, in: snapshot) }
         } isSame: { left, right in
@@ -104,12 +112,15 @@ extension PreferenceStoreProvider: ConfigProvider {
     /// Returns the values of this moment, which no later change alters.
     public func snapshot() -> any ConfigSnapshot { snapshot(of: store.snapshot()) }
 
-    /// Calls a closure with a snapshot and one after each change; after a transaction one.
+    /// Opens the store as `fetchValue` does, and calls a closure with a snapshot and one after each change; after a transaction one.
     ///
-    /// - Throws: What `updatesHandler` throws.
+    /// If the store can't be opened, the lookups of the first snapshot throw that failure.
+    ///
+    /// - Throws: The errors of `updatesHandler`.
     public func watchSnapshot<Return: ~Copyable>(
         updatesHandler: (_ updates: ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return
     ) async throws -> Return {
+        await open()
         let updates = store.updates {
             $0
         } isSame: {
@@ -120,6 +131,15 @@ extension PreferenceStoreProvider: ConfigProvider {
 }
 
 extension PreferenceStoreProvider {
+    /// Opens the store without blocking the thread, before a watch reads it.
+    private nonisolated(nonsending) func open() async {
+        do {
+            try await store.load()
+        } catch {
+            // The first snapshot has the failure, for the names that it concerns.
+        }
+    }
+
     private struct Snapshot: ConfigSnapshot {
         let providerName: String
         let lookup: @Sendable (AbsoluteConfigKey, ConfigType) throws -> LookupResult
@@ -150,22 +170,31 @@ extension PreferenceStoreProvider {
     }
 
     private func stored(_ name: String, in values: StoreSnapshot) throws(PreferencesError) -> PropertyListValue? {
+        if let failure = values.failure(above: name) {
+            throw PreferencesError(
+                .unavailable,
+                name: name,
+                "the store of \(providerName) could not be opened, so that it isn't known whether there is a value; mend that, and "
+                    + "try again",
+                cause: failure
+            )
+        }
         guard let preference = declared[name] else { return values[name] }
-        return try preference.storedForm(in: values)
+        return try preference.storedForm(in: values) { secretsSpecifier.isSecret(key: name, value: $0) }
     }
 }
 
 extension PreferenceStoreProvider: CustomStringConvertible {
-    /// The provider's name and the number of names that have a stored value.
+    /// The provider's name and the number of names that have a stored value, as far as the store was opened.
     public var description: String {
-        "PreferenceStoreProvider[\(name.map { "\($0), " } ?? "")\(store.names.count) values]"
+        "PreferenceStoreProvider[\(name.map { "\($0), " } ?? "")\(store.contentsOpen.count) values]"
     }
 }
 
 extension PreferenceStoreProvider: CustomDebugStringConvertible {
-    /// The description with what is stored, but for secrets.
+    /// The description with the stored values, without secrets.
     public var debugDescription: String {
-        let values = store.contents.sorted { $0.key < $1.key }.map { name, value in
+        let values = store.contentsOpen.sorted { $0.key < $1.key }.map { name, value in
             "\(name)=\(secretsSpecifier.isSecret(key: name, value: value) ? "<REDACTED>" : value.description)"
         }
         let list = values.joined(separator: ", ")

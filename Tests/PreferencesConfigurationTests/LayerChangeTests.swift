@@ -2,6 +2,7 @@
 import Configuration
 import Preferences
 import PreferencesConfiguration
+import PreferencesTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -89,9 +90,21 @@ struct LayerChangeTests {
         #expect("\(provider.base)".contains("0 watchers"))
     }
 
-    @Test
-    func watchThatFailsIsReportedAndTheValuesStay() async throws {
-        let provider = WatchedProvider(["volume": 7], failingWith: WatchedProvider.Failure())
+    @Test(.isolatedStores(["volume": 7]))
+    func layerOverASharedStoreStaysInItsScope() async throws {
+        let reader = ConfigReader(provider: PreferenceStoreProvider(.standard))
+        let player = PlayerPreferences(in: .configuration(reader, for: PlayerPreferences.self))
+        var volumes = player.$volume.updates.makeAsyncIterator()
+        #expect(await volumes.next() == 7)
+        PreferenceStore.standard["volume"] = 8
+        #expect(await volumes.next() == 8)
+    }
+
+    @Test(arguments: [
+        WatchedProvider(["volume": 7], failingWith: WatchedProvider.Failure()),
+        WatchedProvider(["volume": 7], endsAtOnce: true),
+    ])
+    func watchThatFailsOrEndsIsReportedAndTheValuesStay(provider: WatchedProvider) async throws {
         let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
         let (issues, log) = AsyncStream<PreferencesError>.makeStream()
         store.issueHandler = { log.yield($0) }

@@ -142,6 +142,20 @@ struct LayerTests {
     }
 
     @Test
+    func nameWithTwoTypesIsReported() {
+        struct OtherPreferences: PreferenceGroup {
+            @Preference("player.volume") var volume = "loud"
+            @Preference("player.theme") var theme = "dark"
+        }
+        let reader = ConfigReader(provider: InMemoryProvider(values: ["player.volume": 7]))
+        let store = PreferenceStore.configuration(reader, for: PlayerPreferences.self, OtherPreferences.self)
+        let issues = IssueLog(of: store)
+        #expect(PlayerPreferences(in: store).volume == 7)
+        #expect(issues.all.map(\.code) == [.misuse])
+        #expect(issues.all.first?.description.contains("as Int and as String; it is read as Int") == true)
+    }
+
+    @Test
     func keyDecoderNamesTheKey() {
         let provider = InMemoryProvider(values: ["app.player_volume": 7])
         let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self) {

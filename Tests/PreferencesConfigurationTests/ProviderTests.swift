@@ -164,6 +164,46 @@ struct ProviderTests {
         #expect(config.snapshot().int(forKey: "player.volume") == 6)
     }
 
+    /// Unreadable text in the store, and a value that breaks the rule.
+    @Test(arguments: ["hunter2", 1234] as [PropertyListValue])
+    func issueOfAReadDoesNotShowASecret(value: PropertyListValue) throws {
+        let store = PreferenceStore.inMemory(["player.volume": value])
+        let issues = IssueLog(of: store)
+        let provider = PreferenceStoreProvider(store, for: PlayerPreferences.self, secretsSpecifier: .all)
+        #expect(try provider.value(forKey: "player.volume", type: .int).value?.content == .int(5))
+        #expect(issues.all.count == 1)
+        let text = "\(issues.all)"
+        #expect(text.contains("player.volume") && text.contains("is secret"))
+        #expect(!text.contains("hunter2") && !text.contains("1234"))
+    }
+
+    @Test(arguments: [false, true])
+    func storeThatCannotBeOpenedIsNotAbsent(isDeclared: Bool) throws {
+        let backend = FaultInjectingBackend(["player.volume": 7])
+        let failing = PreferenceStore(backend: backend)
+        failing.issueHandler = { _ in }
+        backend.failNext(.load, count: 100)
+        let store = PreferenceStore.layered([.inMemory(["above": 1]), failing, .inMemory(["below": 1])])
+        let provider =
+            isDeclared ? PreferenceStoreProvider(store, for: PlayerPreferences.self) : PreferenceStoreProvider(store)
+        for name in ["player.volume", "below"] as [AbsoluteConfigKey] {
+            expectUnavailable { try provider.value(forKey: name, type: .int) }
+            expectUnavailable { try provider.snapshot().value(forKey: name, type: .int) }
+        }
+        #expect(try provider.value(forKey: "above", type: .int).value == 1)
+        let config = ConfigReader(providers: [provider, InMemoryProvider(values: ["player.volume": 1])])
+        #expect(config.int(forKey: "player.volume") == nil)
+    }
+
+    @Test
+    func descriptionOpensNothing() throws {
+        let provider = PreferenceStoreProvider(PreferenceStore(backend: FaultInjectingBackend(["a": 7])))
+        #expect("\(provider)" == "PreferenceStoreProvider[0 values]")
+        #expect(String(reflecting: provider) == "PreferenceStoreProvider[0 values: ]")
+        #expect(try provider.value(forKey: "a", type: .int).value == 7)
+        #expect("\(provider)" == "PreferenceStoreProvider[1 values]")
+    }
+
     @Test
     func fetchOpensTheStoreOrThrows() async throws {
         let backend = FaultInjectingBackend(["volume": 7])
@@ -171,7 +211,7 @@ struct ProviderTests {
         store.issueHandler = { _ in }
         let provider = PreferenceStoreProvider(store)
         backend.failNext(.load, count: 2)
-        #expect(try provider.value(forKey: "volume", type: .int).value == nil)
+        expectUnavailable { try provider.value(forKey: "volume", type: .int) }
         await #expect(throws: PreferencesError.self) { try await provider.fetchValue(forKey: "volume", type: .int) }
         #expect(try await provider.fetchValue(forKey: "volume", type: .int).value == 7)
     }

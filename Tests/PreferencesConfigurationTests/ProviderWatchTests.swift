@@ -3,6 +3,8 @@ import Configuration
 import FileTestSupport
 import Preferences
 import PreferencesConfiguration
+import PreferencesTesting
+import Synchronization
 import Testing
 
 /// A consumer that asks for the next element after each change needs no time: it waits for as long as that takes.
@@ -132,6 +134,45 @@ struct ProviderWatchTests {
     }
 
     @Test
+    func storeThatCannotBeOpenedIsTheFirstElement() async throws {
+        let backend = FaultInjectingBackend(["a": 1])
+        let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
+        let provider = PreferenceStoreProvider(store)
+        backend.failNext(.load, count: 3)
+        try await provider.watchValue(forKey: "a", type: .int) { (updates) async throws in
+            var iterator = updates.makeAsyncIterator()
+            let result = await iterator.following()
+            expectUnavailable { try result?.get() }
+            await #expect(throws: PreferencesError.self) { try await store.load() }
+            await #expect(throws: PreferencesError.self) { try await store.load() }
+            try await store.load()
+            #expect(try await iterator.value() == 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func watchOpensTheStoreOnAnotherThread(ofSnapshots: Bool) async throws {
+        let backend = SlowBackend()
+        let provider = PreferenceStoreProvider(PreferenceStore(backend: backend))
+        try await SlowBackend.$isInTask.withValue(true) {
+            if ofSnapshots {
+                try await provider.watchSnapshot { updates in
+                    for await _ in updates { break }
+                }
+            } else {
+                try await provider.watchValue(forKey: "a", type: .int) { (updates) async throws in
+                    for await update in updates {
+                        #expect(try update.get().value == 1)
+                        break
+                    }
+                }
+            }
+        }
+        #expect(backend.loads.withLock { $0 } == [false])
+    }
+
+    @Test
     func watchEndsItsObservation() async throws {
         weak var released: PreferenceStore?
         func watchOnce() async throws {
@@ -144,5 +185,28 @@ struct ProviderWatchTests {
         try await watchOnce()
         #expect(released == nil)
     }
+}
+
+/// A backend as one of a network, which notes whether the thread of a task loads it.
+private final class SlowBackend: PreferenceBackend {
+    @TaskLocal static var isInTask = false
+    let loads = Mutex<[Bool]>([])
+    let timeout: Duration? = .seconds(600)
+
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+        loads.withLock { $0.append(Self.isInTask) }
+        return ["a": 1]
+    }
+
+    func refresh() -> [String: PropertyListValue?] { [:] }
+
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit {
+        throw PreferencesError(.readOnly, "a test reads only")
+    }
+
+    func sync() {}
 }
 #endif

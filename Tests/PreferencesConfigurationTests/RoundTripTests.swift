@@ -119,7 +119,7 @@ struct RoundTripTests {
         old.json = Self.frame
         old.jsonString = Self.frame
         old.temperature = Temperature(celsius: 20.5)
-        old.any = ["a": [1, "b"]]
+        old.any = ["[1]"]
         try expectSame(old, new)
     }
 
@@ -165,6 +165,38 @@ struct RoundTripTests {
         #expect(new.date == old.date)
         #expect(new.double == old.double)
         #expect(new.url == old.url)
+    }
+
+    /// What a preference of any type reads of a value that another one has stored.
+    private func roundTrip(_ value: PropertyListValue) -> PropertyListValue? {
+        let written = PreferenceStore.inMemory(["any": value])
+        let reader = ConfigReader(provider: PreferenceStoreProvider(written))
+        let read = PreferenceStore.configuration(reader, for: Scalars.self)
+        Self.noIssues(of: written, read)
+        return Scalars(in: read).any
+    }
+
+    @Test(
+        arguments: [
+            true, 1, 0, .integer(.min), 0.5, "a", "12", "yes", "[1]", "{}", "2001-01-01T00:00:00Z", .data(Data([0])),
+            [], ["[1]"], ["{}", "a"], ["2001-01-01T00:00:00Z"], [1, 2], [0.5], [true, false], [.data(Data([1]))],
+        ] as [PropertyListValue]
+    )
+    func valueOfAnyTypeSurvives(value: PropertyListValue) {
+        #expect(roundTrip(value) == value)
+    }
+
+    /// Kinds that a configuration doesn't have.
+    @Test(
+        arguments: [
+            (2.0, 2), ([2.0], [2]), (.unsigned(.max), "18446744073709551615"),
+            (.date(Date(timeIntervalSinceReferenceDate: 0)), "2001-01-01T00:00:00Z"),
+            ([.date(Date(timeIntervalSinceReferenceDate: 0))], ["2001-01-01T00:00:00Z"]),
+            (["a": 1], #"{"a":1}"#), ([["a": 1]], [#"{"a":1}"#]), ([1, "a"], #"[1,"a"]"#),
+        ] as [(PropertyListValue, PropertyListValue)]
+    )
+    func valueOfAnyTypeWithoutAKindBecomesTextOrANumber(value: PropertyListValue, read: PropertyListValue) {
+        #expect(roundTrip(value) == read)
     }
 
     /// Compares what the preferences read, in its stored form.

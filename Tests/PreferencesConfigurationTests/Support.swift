@@ -2,6 +2,13 @@
 import Configuration
 import Preferences
 import Synchronization
+import Testing
+
+/// Expects that `body` throws `unavailable`.
+func expectUnavailable<Value>(_ body: () throws -> Value, sourceLocation: SourceLocation = #_sourceLocation) {
+    let error = #expect(throws: PreferencesError.self, sourceLocation: sourceLocation) { try body() }
+    #expect(error?.code == .unavailable, sourceLocation: sourceLocation)
+}
 
 /// The issues of a store, in order.
 final class IssueLog: Sendable {
@@ -37,10 +44,16 @@ final class WatchedProvider: ConfigProvider {
     let events: AsyncStream<Event>
     private let log: AsyncStream<Event>.Continuation
     private let failure: Failure?
+    private let endsAtOnce: Bool
 
-    init(_ values: [AbsoluteConfigKey: ConfigValue] = [:], failingWith failure: Failure? = nil) {
+    init(
+        _ values: [AbsoluteConfigKey: ConfigValue] = [:],
+        failingWith failure: Failure? = nil,
+        endsAtOnce: Bool = false
+    ) {
         base = MutableInMemoryProvider(initialValues: values)
         self.failure = failure
+        self.endsAtOnce = endsAtOnce
         (events, log) = AsyncStream.makeStream()
     }
 
@@ -70,6 +83,9 @@ final class WatchedProvider: ConfigProvider {
         log.yield(.began)
         defer { log.yield(.ended) }
         if let failure { throw failure }
+        if endsAtOnce {
+            return try await updatesHandler(ConfigUpdatesAsyncSequence(AsyncStream { $0.finish() }))
+        }
         return try await base.watchSnapshot(updatesHandler: updatesHandler)
     }
 }

@@ -48,11 +48,22 @@ extension PreferenceStore {
     package func snapshot(of names: Set<String> = []) -> StoreSnapshot {
         let core = resolved.core
         core.prepareDeclared()
-        return core.read(names) { StoreSnapshot(ofAll: $0) }
+        // Before the values: a layer that is opened now is a change, after which the snapshot is made again.
+        let failures = core.preparedLayers(names).layers.map(\.source.failure)
+        var snapshot = core.read(names) { StoreSnapshot(ofAll: $0) }
+        snapshot.failures = failures
+        return snapshot
     }
 
-    /// The readings of the newest snapshot: one at first, then one after each change of these names, or of any, that makes another
-    /// reading; a slow consumer gets the newest.
+    /// All values of the layers that are open already, each name as it reads; opens none.
+    package var contentsOpen: [String: PropertyListValue] {
+        let core = resolved.core
+        let list = core.attachedLayers
+        return core.state.withLock { _ in list.contents }
+    }
+
+    /// Returns the readings of the newest snapshot: one at first, then one after each change of these names, or of any, that makes
+    /// another reading; a slow consumer gets the newest.
     ///
     /// The consumer reads, so a reading is never older than the one before.
     package func updates<Reading: Sendable>(

@@ -10,6 +10,8 @@ package struct StoreSnapshot: Sendable {
     private var values: [StoredValues]
     /// Counts of the changes: of an update's snapshot those of the layers below the one that takes the writes, else of all.
     fileprivate let versions: [UInt64]
+    /// Why layers couldn't be opened, if the snapshot is of all.
+    var failures: [PreferencesError?] = []
 
     /// Creates the snapshot of an update; call with the store's lock.
     init(of list: LayerList) { self.init(of: list, from: list.base, versions: list.versionsBelow) }
@@ -26,6 +28,15 @@ package struct StoreSnapshot: Sendable {
 
     /// The value under a name, as the store's subscript has it.
     package subscript(name: String) -> PropertyListValue? { candidates(for: name).first?.value }
+
+    /// The first failure of a layer that couldn't be opened, unless a layer above it has a value under a name.
+    package func failure(above name: String) -> PreferencesError? {
+        for (index, failure) in failures.enumerated() {
+            if values[index][list.layers[index].spelled(name)] != nil { return nil }
+            if let failure { return failure }
+        }
+        return nil
+    }
 
     /// What was under a name.
     func candidates(for name: String) -> StoredCandidates {
@@ -55,6 +66,7 @@ extension StoreSnapshot: Equatable {
     /// Returns whether no layer has changed between two snapshots of all layers.
     package static func == (left: StoreSnapshot, right: StoreSnapshot) -> Bool {
         left.list === right.list && left.versions == right.versions
+            && left.failures.map { $0 == nil } == right.failures.map { $0 == nil }
     }
 }
 

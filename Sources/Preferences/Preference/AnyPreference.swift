@@ -52,9 +52,12 @@ public struct AnyPreference: Sendable {
 
     /// Returns the stored form of the value that the preference shows of a snapshot: the first that can be read, else the default.
     ///
-    /// Values that can't be read are reported, as by any read.
-    package func storedForm(in snapshot: StoreSnapshot) throws(PreferencesError) -> PropertyListValue? {
-        try base.storedForm(in: snapshot)
+    /// Values that can't be read are reported, as by any read; those that are secret without the value.
+    package func storedForm(
+        in snapshot: StoreSnapshot,
+        isSecret: (PropertyListValue) -> Bool = { _ in false }
+    ) throws(PreferencesError) -> PropertyListValue? {
+        try base.storedForm(in: snapshot, isSecret: isSecret)
     }
 
     /// Stores a value in its stored form, or removes it if `value` is `nil`, as `reset()` does.
@@ -145,7 +148,10 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     func storedDefault() throws(PreferencesError) -> PropertyListValue?
     var codingIdentifier: String { get }
     func canDecode(_ stored: PropertyListValue) -> Bool
-    func storedForm(in snapshot: StoreSnapshot) throws(PreferencesError) -> PropertyListValue?
+    func storedForm(
+        in snapshot: StoreSnapshot,
+        isSecret: (PropertyListValue) -> Bool
+    ) throws(PreferencesError) -> PropertyListValue?
     func reset()
     func write(stored: PropertyListValue?) throws(PreferencesError)
 }
@@ -172,9 +178,13 @@ extension Preference: DeclaredPreference {
         do throws(PreferencesError) { return try declaration.decodeUnchecked(stored) != nil } catch { return false }
     }
 
-    func storedForm(in snapshot: StoreSnapshot) throws(PreferencesError) -> PropertyListValue? {
+    func storedForm(
+        in snapshot: StoreSnapshot,
+        isSecret: (PropertyListValue) -> Bool
+    ) throws(PreferencesError) -> PropertyListValue? {
         let (value, problems) = declaration.read(snapshot.candidates(for: name))
-        store.resolved.report(unreadable: problems, name: name)
+        let shown = problems.map { isSecret($0.value) ? $0.withoutValue(as: Value.self) : $0 }
+        store.resolved.report(unreadable: shown, name: name)
         return try declaration.encodeUnchecked(value ?? defaultValue)
     }
 

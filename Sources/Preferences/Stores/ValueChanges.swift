@@ -233,6 +233,17 @@ struct UnreadableValue {
     let value: PropertyListValue
     let source: (any ValueSource)?
 
+    /// Returns the same with errors that don't show the value.
+    func withoutValue<Value>(as type: Value.Type) -> UnreadableValue {
+        let error = PreferencesError(
+            error.code,
+            name: error.name,
+            "the stored value can't be read as \(type) and is secret; the next layer's value or the default is used, and the stored "
+                + "value is kept"
+        )
+        return UnreadableValue(error: error, reason: error, key: key, value: value, source: source)
+    }
+
     /// The part of an error that is the same for each declaration and each store that reads the value.
     struct Key: Hashable {
         private let code: PreferencesError.Code

@@ -7,7 +7,7 @@ import PreferencesConfiguration
 import SystemPackage
 import Testing
 
-/// What the guide shows.
+/// The snippets of the guide.
 struct GuideTests {
     // snippet: declarations
     struct PlayerPreferences: PreferenceGroup {

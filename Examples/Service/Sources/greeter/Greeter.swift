@@ -21,7 +21,7 @@ struct Greeter {
             pollInterval: .milliseconds(500)
         )
         let environment = EnvironmentVariablesProvider().prefixKeys(with: "greeter")
-        // Who is named first has the first say; the declared defaults have the last.
+        // The first store that has a value answers; the declared defaults are used if none has.
         let store = PreferenceStore.layered([
             .suite("com.example.greeter"),
             .configuration(ConfigReader(provider: environment), for: GreeterPreferences.self, named: "environment"),

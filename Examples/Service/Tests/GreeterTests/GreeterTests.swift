@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The program itself, which the test tells apart by nothing but files, a signal and what it prints.
+/// The program itself, driven by files and a signal, and observed by its output.
 struct GreeterTests {
     @Test(.timeLimit(.minutes(1)))
     func serviceFollowsTheFileAndTheUser() throws {
@@ -38,24 +38,34 @@ struct GreeterTests {
     }
 }
 
+#if canImport(Darwin)
+/// The folder or file of the test, beside which the program is.
+private var testBundle: URL { Bundle(for: Program.self).bundleURL }
+#else
+/// The folder or file of the test, beside which the program is.
+private var testBundle: URL { URL(filePath: CommandLine.arguments[0]) }
+#endif
+
 /// A program of this package that is running.
 private final class Program {
     private let process = Process()
     private let output = Pipe()
     private var unread = Data()
+    private var limit: DispatchWorkItem?
 
     init(_ name: String, in folder: URL, environment: [String: String]) throws {
-        #if canImport(Darwin)
-        let bundle = Bundle(for: Program.self).bundleURL
-        #else
-        let bundle = URL(filePath: CommandLine.arguments[0])
-        #endif
-        process.executableURL = bundle.deletingLastPathComponent().appending(path: name)
+        process.executableURL = testBundle.deletingLastPathComponent().appending(path: name)
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         try process.run()
+        // A time limit of the test doesn't end a thread that waits for a line: without the program the read ends.
+        let limit = DispatchWorkItem { [id = process.processIdentifier] in kill(id, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 45, execute: limit)
+        self.limit = limit
     }
+
+    deinit { limit?.cancel() }
 
     /// Waits for the next line that the program prints; `nil` once it has ended.
     func nextLine() -> String? {
@@ -76,6 +86,7 @@ private final class Program {
 
     func exitCode() -> Int32 {
         process.waitUntilExit()
+        limit?.cancel()
         return process.terminationStatus
     }
 }
