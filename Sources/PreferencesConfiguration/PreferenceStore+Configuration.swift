@@ -1,7 +1,7 @@
 #if Configuration
 public import Configuration
+internal import DurableFile
 public import Preferences
-internal import Synchronization
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -67,7 +67,7 @@ private final class ConfigurationBackend: PreferenceBackend {
     private let reader: ConfigReader
     private let declared: [DeclaredKey]
     private let conflicts: [PreferencesError]
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private struct State {
         /// The values that the store knows of.

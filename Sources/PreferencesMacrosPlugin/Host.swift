@@ -2,7 +2,6 @@
 import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
-import SwiftSyntaxMacros
 
 /// A type with `@PreferenceGroup`.
 struct Host {

@@ -1,5 +1,4 @@
 #if Macros
-import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
