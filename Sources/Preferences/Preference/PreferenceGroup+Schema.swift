@@ -55,7 +55,9 @@ extension DeclaredPreference {
 
 extension AnyPreference {
     /// The kind of the stored values, in the words of JSON Schema, with `items` of arrays; empty if the type may store several.
-    package var storedKind: [String: PropertyListValue] { StoredType.kind(of: valueType, coding: base.codingIdentifier) }
+    package var storedKind: [String: PropertyListValue] {
+        StoredType.kind(of: valueType, coding: base.codingIdentifier)
+    }
 }
 
 extension PropertyListValue {
