@@ -241,6 +241,7 @@ struct Host {
         }
         let method = declarations.lazy.compactMap { $0.as(FunctionDeclSyntax.self) }.first {
             $0.name.bareName == "migrate" && $0.signature.parameterClause.parameters.isEmpty
+                && !$0.modifiers.contains { $0.name.text == "static" }
         }
         if let method, preferences.contains(where: { !$0.formerNames.isEmpty }) {
             problems.append(

@@ -36,13 +36,17 @@ struct Property {
         (kind, problems) = PropertyCheck(variable, in: host).result
     }
 
-    /// The literal name of a preference that is written out: `@Preference("x")` or `let x = Preference("x", …)`.
+    /// The literal name of a preference of the group's store that is written out: `@Preference("x")` or `let x = Preference("x", …)`.
     var explicitName: String? {
-        let written = variable.attributes.named("Preference").first?.labeledArguments.first
-        let call = initialValue?.as(FunctionCallExprSyntax.self)
-        let isPreference = call?.calledExpression.trimmedDescription.hasPrefix("Preference") ?? false
-        let argument = written ?? (isPreference ? call?.arguments.first : nil)
-        return argument?.label == nil ? argument?.expression.plainText : nil
+        var arguments = variable.attributes.named("Preference").first?.labeledArguments
+        if arguments == nil, let call = initialValue?.as(FunctionCallExprSyntax.self) {
+            let type = call.calledExpression.trimmedDescription.prefix { $0 != "<" }
+            if type.split(separator: ".").last == "Preference" { arguments = Array(call.arguments) }
+        }
+        guard let arguments, let name = arguments.first, name.label == nil,
+            !arguments.contains(where: { $0.label?.text == "in" })
+        else { return nil }
+        return name.expression.plainText
     }
 
     /// Whether the declaration stands inside `#if`.

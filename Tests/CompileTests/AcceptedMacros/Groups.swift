@@ -195,6 +195,17 @@ func use(_ player: Player, _ settings: Settings, _ defaults: Defaults.OpenObject
     let _: any Observable & Sendable & PreferenceGroup = settings
 }
 
+// Names elsewhere, or of other things, are none of the group's.
+@PreferenceGroup
+struct Elsewhere {
+    @Preference("volume", in: .suite("com.example.other")) var other = 1
+    let plain = Preference("columns", default: 2, in: .suite("com.example.other"))
+    @Transient let store = PreferenceStore.suite("theme")
+    @Key("volume", migratingFrom: "columns") var volume = 5
+    var theme = ""
+    static func migrate() {}
+}
+
 @globalActor
 actor OtherActor { static let shared = OtherActor() }
 
