@@ -2,7 +2,7 @@
 @_exported public import Observation  // As `Preferences`: the expansions name both through this module.
 @_exported public import Preferences
 
-/// Makes a struct or a final class a group of preferences: each of its `var`s becomes one, stored under the property's name.
+/// Declares a struct or a final class as a group of preferences: each of its `var`s becomes one, stored under the property's name.
 ///
 ///     @PreferenceGroup(prefix: "player.")
 ///     struct Player {

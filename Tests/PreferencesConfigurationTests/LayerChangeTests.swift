@@ -81,7 +81,7 @@ struct LayerChangeTests {
     }
 
     @Test
-    func storeThatNobodyReadsWatchesNothing() {
+    func storeThatIsNotReadWatchesNothing() {
         let provider = WatchedProvider()
         do {
             let layer = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)

@@ -21,7 +21,7 @@ struct ProviderTests {
     private static let large = PropertyListValue.unsigned(.max)
     private static let date = PropertyListValue.date(Date(timeIntervalSinceReferenceDate: 0.5))
 
-    /// What a stored value is given as; all other types throw.
+    /// The content of a stored value for each type that it can be read as; all other types throw.
     struct Conversion: CustomTestStringConvertible, Sendable {
         let stored: PropertyListValue
         let contents: [ConfigContent]

@@ -167,7 +167,7 @@ struct RoundTripTests {
         #expect(new.url == old.url)
     }
 
-    /// What a preference of any type reads of a value that another one has stored.
+    /// A preference of any type reads the value that another one has stored.
     private func roundTrip(_ value: PropertyListValue) -> PropertyListValue? {
         let written = PreferenceStore.inMemory(["any": value])
         let reader = ConfigReader(provider: PreferenceStoreProvider(written))

@@ -2,7 +2,7 @@
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-/// What the macros say of what they refuse, and what their fix-its write.
+/// The diagnostics of the macros, and the results of their fix-its.
 struct DiagnosticTests {
     static let inBoth: [(String, String, String, [(String, String)])] = [
         (

@@ -1,7 +1,7 @@
 #if Macros
 import Testing
 
-/// What the macros write.
+/// The expansions of the macros.
 struct ExpansionTests {
     @Test
     func structGetsWrappers() {
