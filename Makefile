@@ -15,13 +15,13 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits \
 	verify,view-instructions tool apple-check examples fuzz-corpus
 ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions tool \
-	apple-check examples warnings fresh-clone getting-started full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
+	apple-check examples warnings fresh-clone getting-started install-check full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
 	documentation documentation-etcd documentation-traits syntax-versions benchmarks
 EXCEPT ?=
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed documentation documentation-etcd documentation-traits syntax-versions benchmarks opencombine thread-sanitizer \
-	address-sanitizer getting-started \
+	address-sanitizer getting-started install-check install uninstall debian-package \
 	lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
 
@@ -33,6 +33,22 @@ check:
 
 check-all:
 	Scripts/run-checks --except "$(EXCEPT)" $(ALL)
+
+# The tool `prefs`.
+
+# Where it goes, as in `make install PREFIX=$$HOME/.local`; see Scripts/install-tool for what else can be said.
+PREFIX ?= /usr/local
+export DESTDIR TRAITS BUILD
+
+install:
+	Scripts/install-tool "$(PREFIX)"
+
+uninstall:
+	Scripts/install-tool --uninstall "$(PREFIX)"
+
+# A package for Debian and what comes from it, .build/prefs_VERSION_ARCHITECTURE.deb.
+debian-package:
+	Scripts/make-debian-package
 
 # Changes files.
 
@@ -118,6 +134,7 @@ view-instructions:
 tool:
 	$(SWIFT) test --package-path Tool
 	Scripts/check-imports Tool/.build
+	Scripts/check-install --layout
 
 # Type-checks the sources for macOS, iOS, tvOS, watchOS and visionOS without their SDKs, and the tests for macOS.
 apple-check:
@@ -147,6 +164,10 @@ fresh-clone:
 # What the guide "Getting started" says, done as it says.
 getting-started:
 	Scripts/check-getting-started
+
+# The installed tool works on a plain Debian, where there is no Swift.
+install-check:
+	Scripts/check-install
 
 full-tests:
 	FULL_TESTS=1 $(SWIFT) test

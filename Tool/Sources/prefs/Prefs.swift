@@ -48,6 +48,10 @@ struct Prefs: AsyncParsableCommand {
 
     /// Refuses what is no text: Swift has put other characters in its place, and what is stored would be those.
     private static func checkText() throws {
+        // The runtime reads them in /proc/self/cmdline; without them every command would print the help and end with 0.
+        guard CommandLine.argc > 0 else {
+            throw Failure(.failed, "the arguments of the program can't be read; mount /proc")
+        }
         for index in 0..<Int(CommandLine.argc) {
             guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
             throw Failure(.usage, "\"\(String(cString: word))\" is no text in UTF-8")
