@@ -69,6 +69,8 @@ public struct PreferencesError: Error, Sendable {
     public var codingPath: [String]
     /// The error that caused this one, if any.
     public let cause: (any Error)?
+    /// The line that can't be read, if the error reports one; for the tool `prefs`, as its text may be a secret's.
+    @_spi(Tool) public internal(set) var damagedLine: (path: String, number: Int)?
 
     /// Makes an error, as a backend or a coding of one's own needs.
     public init(

@@ -233,5 +233,6 @@ extension PreferencesError {
             .damaged,
             "line \(damage.line) of \(damage.path) can't be read and is skipped: \(damage.reason). It is kept; \(cure)"
         )
+        damagedLine = (damage.path, damage.line)
     }
 }

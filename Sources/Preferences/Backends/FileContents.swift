@@ -37,9 +37,9 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
         Self.reading { () throws(JSONLineError) in
             if isLoaded {
-                try JSONLine.read(line, isFirst: isFirst, { set($1, for: $0) }, comment: { comments.append($0) })
+                try JSONLine.read(line, isFirst: isFirst, { set($1, for: $0) }, comment: { keep(comment: $0) })
             } else {
-                try table.read(line, isFirst: isFirst) { comments.append($0) }
+                try table.read(line, isFirst: isFirst) { keep(comment: $0) }
             }
         }
     }
@@ -93,8 +93,19 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         for (name, value) in unfinished { values.set(value, for: name) }
         var bytes: [UInt8] = []
         for text in comments { try JSONLine.write(comment: text, to: &bytes) }
-        try values.appendLines(to: &bytes)
+        if !values.isEmpty {
+            try values.appendLines(to: &bytes)
+            try JSONLine.write(comment: Self.compactionMark, to: &bytes)
+        }
         return bytes
+    }
+
+    /// The comment that a compaction puts behind the values it wrote: what they were before is not in the file any more, while
+    /// all behind it is.
+    static let compactionMark = "compacted"
+
+    private func keep(comment: String) {
+        if comment != Self.compactionMark { comments.append(comment) }
     }
 
     /// Whether the last line has no newline and counts.

@@ -5,6 +5,8 @@
 @_spi(Tool)
 public enum PreferenceText {
     /// Reads a line, which here may also have line breaks between its tokens; a nil value removes.
+    ///
+    /// - Throws: `unreadable`; the message begins with line and column if there are several lines.
     public static func changes(in bytes: [UInt8]) throws(PreferencesError) -> [String: PropertyListValue?] {
         var changes: [String: PropertyListValue?] = [:]
         try reading(bytes) { bytes throws(JSONLineError) in
@@ -47,7 +49,20 @@ public enum PreferenceText {
         do throws(JSONLineError) {
             return try result.get()
         } catch {
-            throw PreferencesError(error.kind == .unknownFormat ? .unknownFormat : .unreadable, error.description)
+            throw PreferencesError(
+                error.kind == .unknownFormat ? .unknownFormat : .unreadable,
+                bytes.contains(UInt8(ascii: "\n"))
+                    ? "\(place(of: error.offset, in: bytes)): \(error.reason)" : error.description
+            )
         }
+    }
+
+    /// Where a byte is in a text of several lines, as editors count.
+    private static func place(of offset: Int, in bytes: [UInt8]) -> String {
+        let lines = bytes[..<min(offset, bytes.count)].split(
+            separator: UInt8(ascii: "\n"),
+            omittingEmptySubsequences: false
+        )
+        return "line \(lines.count), column \(String(decoding: lines.last ?? [], as: UTF8.self).count + 1)"
     }
 }

@@ -47,6 +47,78 @@ public enum PreferencesFile {
     }
 }
 
+/// The changes that a preferences file still holds, for the tool `prefs`; SPI, and no part of the public contract.
+@_spi(Tool)
+public struct PreferencesHistory: Sendable {
+    /// A line that changed something.
+    public struct Entry: Sendable {
+        /// The number of the line, from 1.
+        public let line: Int
+        /// The values that differ, before and after it.
+        public let change: PreferenceStoreChange
+    }
+
+    /// The lines whose values before are known, in the order of the file; those of which nothing differs are left out.
+    public private(set) var entries: [Entry] = []
+    /// The last line of a compaction, before which no older values are known; `nil` if the file never was compacted.
+    public private(set) var compactedLine: Int?
+    /// The values after the last line.
+    public private(set) var contents: [String: PropertyListValue] = [:]
+
+    /// Reads the bytes of a file; lines that can't be read are skipped, as by a store.
+    ///
+    /// - Throws: `unknownFormat` for a file of a newer format.
+    public init(_ bytes: [UInt8]) throws(PreferencesError) {
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(JSONLineError) in
+                var (start, line) = (0, 0)
+                while start < bytes.count {
+                    line += 1
+                    let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+                    try read(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), line)
+                    start = end + 1
+                }
+            }
+        }
+        do throws(JSONLineError) { try result.get() } catch {
+            throw PreferencesError(.unknownFormat, error.description)
+        }
+    }
+
+    private mutating func read(_ bytes: UnsafeRawBufferPointer, _ line: Int) throws(JSONLineError) {
+        var changes: [String: PropertyListValue?] = [:]
+        var isCompaction = false
+        do throws(JSONLineError) {
+            try JSONLine.read(bytes, isFirst: line == 1) {
+                changes.updateValue($1, forKey: $0)
+            } comment: {
+                isCompaction = isCompaction || $0 == FileContents.compactionMark
+            }
+        } catch {
+            if error.kind == .unknownFormat { throw error }
+            return
+        }
+        changes = changes.filter { contents[$0.key] != $0.value }
+        if !changes.isEmpty {
+            let names = Set(changes.keys)
+            let old = [String: PropertyListValue](
+                uniqueKeysWithValues: names.compactMap { name in contents[name].map { (name, $0) } }
+            )
+            let change = PreferenceStoreChange(
+                names: names,
+                old: old,
+                new: changes.compactMapValues { $0 },
+                origin: .external
+            )
+            entries.append(Entry(line: line, change: change))
+            for (name, value) in changes { contents[name] = value }
+        }
+        guard isCompaction else { return }
+        compactedLine = line
+        entries = []
+    }
+}
+
 @_spi(Tool)
 extension PreferenceStore {
     /// What the store has now, as a change from nothing, and then each change of it; no gap, no repeat.

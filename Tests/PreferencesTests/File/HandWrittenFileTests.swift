@@ -53,6 +53,7 @@ struct HandWrittenFileTests {
             text.split(separator: "\n").map(String.init) == [
                 #"{"$comment":"of the sound"}"#, #"{"$comment":"loud \"enough\""}"#, #"{"$comment":"unfinished"}"#,
                 #"{"balance":0}"#, #"{"bass":2}"#, #"{"treble":1}"#, #"{"volume":3}"#,
+                #"{"$comment":"compacted"}"#,
             ]
         )
         try backend.compact()

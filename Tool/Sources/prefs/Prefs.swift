@@ -20,7 +20,7 @@ struct Prefs: AsyncParsableCommand {
         subcommands: [
             ReadCommand.self, WriteCommand.self, DeleteCommand.self, RenameCommand.self, FindCommand.self,
             DescribeCommand.self, ListCommand.self, PathCommand.self, EditCommand.self, WatchCommand.self,
-            DiffCommand.self,
+            UndoCommand.self, DiffCommand.self,
             ImportCommand.self, ExportCommand.self, CheckCommand.self, CompactCommand.self,
         ]
     )
@@ -29,7 +29,7 @@ struct Prefs: AsyncParsableCommand {
 
     static func main() async {
         Terminal.reserveStandardStreams()
-        PreferenceStore.defaultIssueHandler = { Terminal.warn("\($0)") }
+        PreferenceStore.defaultIssueHandler = { Terminal.report($0) }
         var usage: String?
         do {
             try checkText()

@@ -114,6 +114,12 @@ struct ComparisonTests {
             ("EDITOR='sed -i s/dark/system/' prefs edit app; prefs read app theme", "system\n")
         ),
         Row(
+            "take a change back",
+            nil,
+            nil,
+            ("prefs write app volume 6; prefs undo app --yes > f; prefs read app volume", "5\n")
+        ),
+        Row(
             "compare",
             nil,
             nil,
@@ -205,6 +211,18 @@ struct ComparisonTests {
         if let defaults = row.defaults {
             try check(defaults, "defaults write app volume 5; defaults write app theme dark", needs: ["defaults"])
         }
+    }
+
+    @Test
+    func whatGSettingsPrintsIsImportedAsItStoresIt() throws {
+        try check(
+            (
+                "gsettings list-recursively app | prefs import new -; prefs read new",
+                "app.theme\t\"dark\"\napp.volume\t5\n"
+            ),
+            "glib-compile-schemas . && gsettings set app volume 5 && gsettings set app theme dark",
+            needs: ["gsettings"]
+        )
     }
 
     private func check(_ cell: (line: String, shown: String), _ prepare: String, needs: [String]) throws {

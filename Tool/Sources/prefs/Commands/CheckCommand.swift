@@ -59,7 +59,7 @@ struct CheckCommand: ParsableCommand {
         table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 line" : "\(damage.count) lines")
         for copy in copies { table.add("repaired", "the damaged lines are kept in \(copy)") }
         Terminal.write(table.text())
-        for error in damage { Terminal.warn(error.message) }
+        for error in damage { Terminal.report(error) }
         if !damage.isEmpty {
             throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to a file beside it")
         }

@@ -6,19 +6,21 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Set what a file of another form holds, as one change.",
-        usage: "prefs import [<suite> | --file <path>] [<source>] [--dry-run] [--replace]",
+        usage: "prefs import [<suite> | --file <path>] [<source>] [--dry-run] [--keep | --replace]",
         discussion: """
             The source is a JSON object, JSON lines, an XML or binary property list (from a Mac: `defaults export`), or \
-            what `dconf dump` wrote; - is standard input. Without a source it is what Foundation's UserDefaults left for \
+            the output of `dconf dump`, `gsettings list-recursively` or `defaults read`; - is standard input. Without a source it is what Foundation's UserDefaults left for \
             the suite, <suite>.plist in the configuration folder.
 
-            Names that the source doesn't have stay as they are, unless --replace is given. A name of a dconf dump is its \
-            path and key, as in org/gnome/calculator/base.
+            Names that the source doesn't have stay as they are, unless --replace is given. With --keep names that are set \
+            already stay, too. A name of a dconf dump is its path and key, as in org/gnome/calculator/base, one of gsettings \
+            the schema and key, as in org.gnome.calculator.base.
             """
     )
 
     @OptionGroup var options: PlaceOptions
     @Flag(help: "Show what would change, and change nothing.") var dryRun = false
+    @Flag(help: "Leave the names alone that are set already.") var keep = false
     @Flag(help: "Remove the names that the source doesn't have.") var replace = false
     @Argument(help: "The suite unless --file is given, and the source.", completion: Completion.suites)
     var words: [String] = []
@@ -29,24 +31,33 @@ struct ImportCommand: ParsableCommand {
         let place = try options.place(&words)
         let source = try words.popFirst() ?? Self.foundationFile(of: suite)
         try words.end()
+        guard !keep || !replace else { throw Failure(.usage, "--keep and --replace exclude each other") }
         let stores = try place.open()
         let progress = Progress("Importing \(source)")
-        let imported = try ImportSource.changes(in: source)
+        let imported = try ImportSource.changes(in: source, schema: place.readableSchema())
         try place.check(imported)
-        var changes = imported
-        if replace {
-            for name in stores.own.names where imported[name] == nil { changes.updateValue(nil, forKey: name) }
-        }
         if dryRun {
             let old = stores.own.contents
             var new = old
-            for (name, value) in changes { new[name] = value }
+            for (name, value) in changes(imported, of: old) { new[name] = value }
             _ = consume progress
             return Terminal.write(try Difference.text(Difference.between(old, new)))
         }
         try stores.store.transaction { transaction in
-            for (name, value) in changes { transaction[name] = value }
+            // Read through the transaction, so that a change from now on makes the body run again.
+            if keep { for name in imported.keys { _ = transaction[name] } }
+            for (name, value) in changes(imported, of: stores.own.contents) { transaction[name] = value }
         }
+    }
+
+    /// The changes to make where the user's file holds some values already.
+    private func changes(
+        _ imported: [String: PropertyListValue?],
+        of own: [String: PropertyListValue]
+    ) -> [String: PropertyListValue?] {
+        if keep { return imported.filter { own[$0.key] == nil } }
+        guard replace else { return imported }
+        return imported.merging(own.keys.map { ($0, nil) }) { imported, _ in imported }
     }
 
     private static func foundationFile(of suite: String?) throws -> String {

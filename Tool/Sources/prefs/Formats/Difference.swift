@@ -1,10 +1,13 @@
 import Preferences
 
 /// What makes one set of values another.
-struct Difference {
+struct Difference: Equatable {
     let name: String
     let old: PropertyListValue?
     let new: PropertyListValue?
+
+    /// What takes it back.
+    var reversed: Difference { Difference(name: name, old: new, new: old) }
 
     static func between(
         _ old: [String: PropertyListValue],

@@ -1,22 +1,58 @@
 @_spi(Tool) import Preferences
 
-/// What may be imported, told apart by how it begins.
+/// The forms of files that can be imported, told apart by how they begin.
 enum ImportSource {
-    /// What the source sets; nil removes.
-    static func changes(in path: String) throws -> [String: PropertyListValue?] {
+    private enum Form {
+        case propertyList, json, defaultsText, dconfDump, gsettingsList
+
+        init?(_ bytes: [UInt8]) {
+            let text = bytes.withoutLeadingSpace
+            switch text.first {
+            case _ where bytes.starts(with: "bplist".utf8), UInt8(ascii: "<"): self = .propertyList
+            case UInt8(ascii: "{"): self = DefaultsText.begins(text) ? .defaultsText : .json
+            case UInt8(ascii: "["): self = .dconfDump
+            case _ where GSettingsList.begins(text): self = .gsettingsList
+            default: return nil
+            }
+        }
+    }
+
+    /// Returns the values that a source sets, where nil removes.
+    ///
+    /// - Parameter schema: The types of the program's preferences, for a form that has no types.
+    static func changes(in path: String, schema: Schema?) throws -> [String: PropertyListValue?] {
         let bytes = try InputFile.bytes(of: path)
         let title = path == "-" ? "standard input" : path
-        if bytes.starts(with: "bplist".utf8) { return try PropertyListParser.contents(of: bytes, title) }
-        switch bytes.withoutLeadingSpace.first {
-        case nil: throw Failure(.damaged, "\(title) is empty")
-        case UInt8(ascii: "<"): return try PropertyListParser.contents(of: bytes, title)
-        case UInt8(ascii: "{"): return try json(bytes, title)
-        case UInt8(ascii: "["): return try DconfDump.contents(of: bytes, title)
-        default:
+        guard !bytes.withoutLeadingSpace.isEmpty else { throw Failure(.damaged, "\(title) is empty") }
+        guard let form = Form(bytes) else {
             throw Failure(
                 .damaged,
-                "\(title) is none of what can be imported: a JSON object, JSON lines, a property list, a dconf dump"
+                "\(title) is none of what can be imported: a JSON object, JSON lines, a property list, a dconf dump, or the output "
+                    + "of `defaults read` or `gsettings list-recursively`"
             )
+        }
+        return try changes(in: bytes, form, title, schema)
+    }
+
+    /// Returns the values of a file of another form than the preferences file's; `nil` for that form, and for one that is unknown.
+    static func contents(of path: String, schema: Schema?) throws -> [String: PropertyListValue]? {
+        let bytes = try InputFile.bytes(of: path)
+        guard let form = Form(bytes), form != .json || isObject(bytes) else { return nil }
+        return try changes(in: bytes, form, path, schema).compactMapValues { $0 }
+    }
+
+    private static func changes(
+        in bytes: [UInt8],
+        _ form: Form,
+        _ title: String,
+        _ schema: Schema?
+    ) throws -> [String: PropertyListValue?] {
+        switch form {
+        case .propertyList: try PropertyListParser.contents(of: bytes, title)
+        case .json: try json(bytes, title)
+        case .defaultsText: try DefaultsText.contents(of: bytes, title, schema: schema)
+        case .dconfDump: try DconfDump.contents(of: bytes, title)
+        case .gsettingsList: try GSettingsList.contents(of: bytes, title)
         }
     }
 

@@ -194,6 +194,11 @@ final class EtcdPlace: Place {
                 .usage,
                 "compact is for files; etcd drops old revisions by its --auto-compaction-retention or `etcdctl compact`"
             )
+        case .undo:
+            throw Failure(
+                .usage,
+                "undo is for files, which hold older values; on etcd read one with `etcdctl get --rev` and set it with `prefs write`"
+            )
         }
     }
 
@@ -228,7 +233,7 @@ final class EtcdPlace: Place {
 
     /// Returns the store once it is read; strictly, where a program would go on with defaults.
     private func connected(
-        _ report: @escaping @Sendable (PreferencesError) -> Void = { Terminal.warn("\($0)") }
+        _ report: @escaping @Sendable (PreferencesError) -> Void = { Terminal.report($0) }
     ) throws -> PreferenceStore {
         if let store { return store }
         let issues = Issues()
@@ -240,7 +245,7 @@ final class EtcdPlace: Place {
             _ = consume progress
             if isEmpty, let error = monitor.status.error { throw error }
             for issue in issues.all { report(issue) }
-            store.issueHandler = { Terminal.warn("\($0)") }
+            store.issueHandler = { Terminal.report($0) }
             self.store = store
             return store
         } catch {

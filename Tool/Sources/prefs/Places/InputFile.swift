@@ -22,4 +22,17 @@ enum InputFile {
             bytes += piece[..<count]
         }
     }
+
+    /// The text of a line, counted from 1.
+    static func line(_ number: Int, of path: String) throws -> String {
+        let lines = try bytes(of: path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return lines.indices.contains(number - 1) ? String(decoding: lines[number - 1], as: UTF8.self) : ""
+    }
+
+    /// The path of a file behind all links; the path itself where nothing is.
+    static func realPath(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
 }

@@ -30,7 +30,7 @@ protocol Place {
 
 /// The work of `prefs` on a file itself.
 enum FilePurpose {
-    case check, repair, compact
+    case check, repair, compact, undo
 }
 
 /// The values of one layer.
@@ -79,7 +79,7 @@ extension Place {
 
     /// Returns the values of each layer, and writes what can't be read to standard error.
     func layers() throws -> [PlaceLayer] {
-        try layers { Terminal.warn("\($0)") }
+        try layers { Terminal.report($0) }
     }
 
     /// Returns the program's schema; nil if there is none, as of a file by its path.
@@ -87,14 +87,17 @@ extension Place {
         try schemaPaths.lazy.first { access($0, F_OK) == 0 }.map { try Schema(path: $0) }
     }
 
+    /// Returns the program's schema; if it can't be read, writes why to standard error.
+    func readableSchema() throws -> Schema? {
+        do { return try schema() } catch let failure as Failure {
+            Terminal.warn(failure.message)
+            return nil
+        }
+    }
+
     /// Refuses changes to values that the program says it doesn't take; a schema that can't be read refuses nothing.
     func check(_ changes: [String: PropertyListValue?]) throws {
-        let found: Schema?
-        do { found = try schema() } catch let failure as Failure {
-            Terminal.warn(failure.message)
-            return
-        }
-        guard let schema = found else { return }
+        guard let schema = try readableSchema() else { return }
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             if let value { try schema.check(value, for: name) }
         }

@@ -1,5 +1,6 @@
 import Glibc
 @_spi(Tool) import Preferences
+import Synchronization
 
 /// Text for people: no character of a name, a value or a path does anything in it but show.
 struct ShownText {
@@ -57,6 +58,25 @@ enum Terminal {
         write(Array("prefs: \(text)\n".utf8), to: STDERR_FILENO)
     }
 
+    /// The damaged lines that were reported, as a file may be opened more than once.
+    private static let reported = Mutex<Set<String>>([])
+
+    /// Writes an error of the library that keeps nothing from being done; a damaged line once, with the beginning of its text.
+    static func report(_ error: PreferencesError) {
+        guard let line = error.damagedLine else { return warn("\(error)") }
+        guard reported.withLock({ $0.insert("\(line.number) \(InputFile.realPath(line.path))").inserted }) else {
+            return
+        }
+        do {
+            let text = try InputFile.line(line.number, of: line.path)
+            // No more of it, as it may be a secret's.
+            warn("\(error). The line: \(text.prefix(60))\(text.count > 60 ? "…" : "")")
+        } catch let failure {
+            // It was read a moment ago, and can't be shown any more.
+            warn("\(error). \(Failure(failure).message)")
+        }
+    }
+
     static func end(_ failure: Failure, usage: String? = nil) -> Never {
         if !failure.message.isEmpty { warn(failure.message, usage: usage) }
         end(failure.status)
@@ -66,12 +86,15 @@ enum Terminal {
         exit(status.rawValue)
     }
 
-    /// Asks a yes-or-no question where a person can answer; no otherwise.
-    static func confirms(_ question: String) -> Bool {
-        guard isErrorOutput, isatty(STDIN_FILENO) == 1 else { return false }
-        write(Array("\(question) [Y/n] ".utf8), to: STDERR_FILENO)
+    /// Whether a person can answer a question.
+    static var canAsk: Bool { isErrorOutput && isatty(STDIN_FILENO) == 1 }
+
+    /// Asks a yes-or-no question where a person can answer; no otherwise. An empty answer is `standard`.
+    static func confirms(_ question: String, standard: Bool = true) -> Bool {
+        guard canAsk else { return false }
+        write(Array("\(question) \(standard ? "[Y/n]" : "[y/N]") ".utf8), to: STDERR_FILENO)
         guard let answer = readLine() else { return false }
-        return answer.isEmpty || answer.lowercased().hasPrefix("y")
+        return answer.isEmpty ? standard : answer.lowercased().hasPrefix("y")
     }
 
     static func write(_ bytes: [UInt8], to descriptor: Int32) {
