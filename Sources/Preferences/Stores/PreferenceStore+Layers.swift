@@ -5,10 +5,14 @@ internal import Foundation
 #endif
 
 extension PreferenceStore {
-    /// What the program's command line says: `-name value`, as a layer.
+    /// The values of the program's command line, as a layer: `-name value`, `--name value` and `--name=value`.
+    ///
+    /// A value that begins with a dash and is no number counts only behind `=`, as it could be the next option. Of a name that stands
+    /// twice the last value counts. `--` alone ends the options. What has no value is left alone.
     ///
     /// The value is text, read by each preference's declared type; JSON, `yes` and `no` are understood. One that can't
-    /// be read is an issue, and the next layer answers. Can only be read.
+    /// be read is an issue, and the next layer answers; ``reportUnknownNames(for:)`` reports names that no preference has. Can only be
+    /// read.
     public static let arguments = arguments(CommandLine.arguments.dropFirst().map { $0 })
 
     /// What a command line of one's own says; see `arguments`.
@@ -40,13 +44,93 @@ extension Source {
     convenience init(ofArguments arguments: [String]) {
         var values: [String: PropertyListValue] = [:]
         var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            guard argument.count > 1, argument.hasPrefix("-"), !argument.hasPrefix("--") else { continue }
-            guard let value = rest.first, !value.hasPrefix("-") || Double(value) != nil else { continue }
+        while let argument = rest.popFirst(), argument != "--" {
+            guard argument.hasPrefix("-") else { continue }
+            let isLong = argument.hasPrefix("--")
+            let option = argument.dropFirst(isLong ? 2 : 1)
+            if isLong, let sign = option.firstIndex(of: "=") {
+                if sign > option.startIndex {
+                    values[String(option[..<sign])] = .string(String(option[sign...].dropFirst()))
+                }
+                continue
+            }
+            guard !option.isEmpty, let value = rest.first, !value.hasPrefix("-") || Double(value) != nil else {
+                continue
+            }
             rest.removeFirst()
-            values[String(argument.dropFirst())] = .string(value)
+            values[String(option)] = .string(value)
         }
         self.init(values)
+    }
+}
+
+extension PreferenceStore {
+    /// Reports the arguments and variables that no preference of some groups is called, as after a typing mistake.
+    ///
+    ///     store.reportUnknownNames(for: PlayerPreferences(), WindowPreferences())
+    ///
+    /// Looks at the store's layers of arguments, and at those of the environment, of which every variable with the layer's prefix counts.
+    /// Call it once all groups of the program are known: an option that another part of the program reads would be reported, too. On Apple
+    /// platforms the arguments of `.standard`, to which the system adds its own, are left out.
+    ///
+    /// Each name is an issue, `invalidName`, with the nearest declared name, reported to the store's handler on the calling thread. Nothing is
+    /// changed.
+    ///
+    /// - Parameter groups: The groups that declare the names; in which store they are doesn't matter.
+    /// - Returns: The unknown names, sorted: an argument's without its dashes, a variable's with the prefix.
+    @discardableResult
+    public func reportUnknownNames(for groups: any PreferenceGroup...) -> [String] {
+        let declared = Set(groups.flatMap { DeclaredPreferences.all(in: $0).map(\.name) }).sorted()
+        let issues = resolved.core.read(EmptyCollection()) { list in
+            list.layers.filter(\.isListedText).flatMap { layer -> [(name: String, error: PreferencesError)] in
+                let known = declared.map(layer.spelled)
+                let names = Set(layer.source.contents.keys).subtracting(known).filter {
+                    $0.hasPrefix(layer.spelled(""))
+                }
+                return names.map { ($0, PreferencesError(unknown: $0, in: layer, known)) }
+            }
+        }
+        for issue in issues.sorted(by: { $0.name < $1.name }) { report(issue.error) }
+        return Set(issues.map(\.name)).sorted()
+    }
+}
+
+extension Layer {
+    /// Whether all that it holds was meant for this program's preferences, as text.
+    fileprivate var isListedText: Bool { isText && (name != "arguments" || spelling == nil) }
+}
+
+extension PreferencesError {
+    fileprivate init(unknown name: String, in layer: Layer, _ known: [String]) {
+        let nearest = known.map { ($0, $0.distance(to: name)) }.min { $0.1 < $1.1 }
+        let cure =
+            if let nearest, nearest.1 <= max(2, name.count / 3), nearest.1 < name.count {
+                "did you mean \"\(nearest.0)\"?"
+            } else {
+                "correct it or leave it out"
+            }
+        self.init(
+            .invalidName,
+            "no preference is called \"\(name)\", which stands in the layer \"\(layer.name)\" and is ignored; \(cure)"
+        )
+    }
+}
+
+extension String {
+    /// How many characters have to be put in, taken out or changed to make another text of this one; the case doesn't count.
+    fileprivate func distance(to other: String) -> Int {
+        let other = Array(other.lowercased())
+        var row = Array(0...other.count)
+        for (index, character) in lowercased().enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in other.indices {
+                let changed = diagonal + (character == other[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = Swift.min(changed, row[column] + 1, diagonal + 1)
+            }
+        }
+        return row[other.count]
     }
 }
 

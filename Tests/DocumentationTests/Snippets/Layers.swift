@@ -31,13 +31,30 @@ struct LayersSnippets {
         let print = output.print
         // snippet: text layers
         let arguments = PreferenceStore.arguments([
-            "-AutomaticallyUpdate", "no", "-window", #"{"x":1,"y":1,"width":1,"height":1}"#,
+            "-AutomaticallyUpdate", "no", #"--window={"x":1,"y":1,"width":1,"height":1}"#,
         ])
         let preferences = GeneralPreferences(in: .layered([arguments, .inMemory()]))
         print(preferences.automaticallyUpdate, preferences.window.width)  // false 1
         // end
         let shown = try Snippet.shownOutput(of: "text layers")
         #expect(output.lines == shown)
+    }
+
+    @Test
+    func misspeltNamesAreReported() {
+        let output = Output()
+        let print: @Sendable (PreferencesError) -> Void = { output.print($0) }
+        // snippet: unknown names
+        let store = PreferenceStore.layered([.arguments(["--volum=3"]), .inMemory()])
+        store.issueHandler = { print($0) }
+        store.reportUnknownNames(for: GeneralPreferences())
+        // no preference is called "volum", which stands in the layer "arguments" and is ignored; did you mean "volume"?
+        // end
+        #expect(
+            output.lines == [
+                #"no preference is called "volum", which stands in the layer "arguments" and is ignored; did you mean "volume"?"#
+            ]
+        )
     }
 
     /// Only compiled: `.managed` reads what the machine's administrator wrote, also in a test.

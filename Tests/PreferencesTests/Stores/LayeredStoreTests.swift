@@ -165,7 +165,7 @@ struct LayeredStoreTests {
         withExtendedLifetime(observation) {}
     }
 
-    @Test(arguments: [("-volume", "7"), ("-volume", "-7")])
+    @Test(arguments: [("-volume", "7"), ("-volume", "-7"), ("--volume", "7"), ("--volume", "-7")])
     func argumentAnswersFirst(flag: String, text: String) throws {
         let layers = Layers(arguments: ["program", flag, text, "--verbose", "file"], environment: ["APP_VOLUME": "1"])
         try set(3, for: "volume", in: layers.user)

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import Preferences
+
+/// How a command line is read, and which names of it are reported.
+struct ArgumentTests {
+    @Test(arguments: [
+        (["-a", "1"], ["a": "1"]),
+        (["--a", "1"], ["a": "1"]),
+        (["--a=1"], ["a": "1"]),
+        (["--a=", "x"], ["a": ""]),
+        (["--a=b=c"], ["a": "b=c"]),
+        (["--a=-b", "--c=--"], ["a": "-b", "c": "--"]),
+        (["-a", "-1.5", "--b", "-inf"], ["a": "-1.5", "b": "-inf"]),
+        (["-a", "-b", "1"], ["b": "1"]),
+        (["--a", "--b", "1"], ["b": "1"]),
+        (["--a", "1", "-a", "2", "--a=3"], ["a": "3"]),
+        (["x", "-a"], [:]),
+        (["-a", "1", "--", "-b", "2", "--c=3"], ["a": "1"]),
+        (["-a", "--", "1"], [:]),
+        (["-", "1", "--=1", "-=1"], [:]),
+        // With one dash the sign belongs to the name, as before.
+        (["-a=b", "1"], ["a=b": "1"]),
+    ])
+    func argumentsAreRead(_ words: [String], _ values: [String: String]) {
+        #expect(PreferenceStore.arguments(words).contents == values.mapValues { .string($0) })
+    }
+
+    private struct Player: PreferenceGroup {
+        @Preference("volume") var volume = 5
+        @Preference("editor.font-size") var size = 10.0
+        var window = Window()
+    }
+
+    private struct Window: PreferenceGroup {
+        @Preference("width") var width = 800
+    }
+
+    private func reported(
+        _ arguments: [String],
+        _ environment: [String: String] = [:],
+        in scope: String? = nil
+    ) -> (names: [String], issues: [PreferencesError]) {
+        let layered = PreferenceStore.layered([
+            .arguments(arguments), .environment(prefix: "APP", environment), .inMemory(["unknown": 1]),
+        ])
+        let store = scope.map { layered.scoped($0) } ?? layered
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        return (store.reportUnknownNames(for: Player()), issues.elements)
+    }
+
+    @Test
+    func declaredNamesAreNotReported() {
+        let (names, issues) = reported(
+            ["-volume", "1", "--width=2", "--editor.font-size", "3", "file", "-flag"],
+            ["APP_VOLUME": "1", "APP_EDITOR_FONT_SIZE": "2", "OTHER": "1", "APPX": "1"]
+        )
+        #expect(names == [] && issues.isEmpty)
+    }
+
+    @Test
+    func eachUnknownNameIsReportedWithTheNearestDeclaredOne() {
+        let (names, issues) = reported(["--wdith=2", "-Volume", "1", "-zzz", "1"], ["APP_VOLUMES": "1", "APP_X": "1"])
+        #expect(names == ["APP_VOLUMES", "APP_X", "Volume", "wdith", "zzz"])
+        #expect(issues.map(\.code) == Array(repeating: .invalidName, count: 5))
+        let messages = issues.map(\.message)
+        #expect(
+            messages == [
+                #"no preference is called "APP_VOLUMES", which stands in the layer "environment" and is ignored; did you mean "APP_VOLUME"?"#,
+                #"no preference is called "APP_X", which stands in the layer "environment" and is ignored; correct it or leave it out"#,
+                #"no preference is called "Volume", which stands in the layer "arguments" and is ignored; did you mean "volume"?"#,
+                #"no preference is called "wdith", which stands in the layer "arguments" and is ignored; did you mean "width"?"#,
+                #"no preference is called "zzz", which stands in the layer "arguments" and is ignored; correct it or leave it out"#,
+            ]
+        )
+    }
+
+    @Test
+    func aScopeReportsWhatBeginsWithIt() {
+        let (names, issues) = reported(
+            ["-a.volum", "1", "-a.width", "1", "-b.x", "1"],
+            ["APP_A_VOLUM": "1", "APP_A_WIDTH": "1", "APP_B_X": "1"],
+            in: "a."
+        )
+        #expect(names == ["APP_A_VOLUM", "a.volum"])
+        #expect(issues.last?.message.hasSuffix(#"did you mean "a.volume"?"#) == true)
+    }
+
+    @Test
+    func withoutTextLayersNothingIsReported() {
+        let store = PreferenceStore.inMemory(["unknown": 1])
+        store.issueHandler = { Issue.record($0) }
+        #expect(store.reportUnknownNames(for: Player()) == [])
+    }
+}
