@@ -59,6 +59,7 @@ let package = Package(
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
+        .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
         .library(name: "PreferencesConfiguration", targets: ["PreferencesConfiguration"]),
         .library(name: "PreferencesMacros", targets: ["PreferencesMacros"]),
         .library(name: "PreferencesEtcd", targets: ["PreferencesEtcd"]),
@@ -100,6 +101,19 @@ let package = Package(
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],
+            swiftSettings: settings
+        ),
+        // Apart, as it imports all of Foundation, which doubles the time in which a program starts on Linux.
+        .target(name: "PreferencesFoundation", dependencies: ["Preferences"], swiftSettings: settings),
+        .testTarget(
+            name: "PreferencesFoundationTests",
+            dependencies: ["PreferencesFoundation", "Preferences", "FileTestSupport", "UserDefaultsProbe"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "UserDefaultsProbe",
+            dependencies: ["PreferencesFoundation", "Preferences"],
+            path: "Tests/UserDefaultsProbe",
             swiftSettings: settings
         ),
         .target(

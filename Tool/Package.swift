@@ -48,7 +48,10 @@ let package = Package(
         // Apart, as Foundation would nearly double the time in which each command of the tool starts.
         .executableTarget(
             name: "prefs-parse-plist",
-            dependencies: [.product(name: "Preferences", package: "swift-preferences")],
+            dependencies: [
+                .product(name: "Preferences", package: "swift-preferences"),
+                .product(name: "PreferencesFoundation", package: "swift-preferences"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -27,6 +27,9 @@ extension PreferenceStore {
     var userDefaults: UserDefaults? {
         (resolved.core.layers.writable?.backend as? UserDefaultsBackend)?.defaults.object
     }
+
+    /// Whether an object is the user defaults that take this store's writes.
+    package func isOver(_ defaults: AnyObject) -> Bool { userDefaults === defaults }
 }
 #endif
 
@@ -48,5 +51,12 @@ extension PreferenceStore {
 
 extension KeyValueObserver {
     static let make: UserDefaultsBackend.MakeObserver = { KeyValueObserver(of: $0, $1) }
+}
+#endif
+
+#if !canImport(Darwin) && !STANDINS
+extension PreferenceStore {
+    /// Whether an object is the user defaults that take this store's writes: there are none such.
+    package func isOver(_ defaults: AnyObject) -> Bool { false }
 }
 #endif

@@ -8,6 +8,9 @@ extension PreferenceStore {
         set { set(newValue, for: name) }
     }
 
+    /// The value that the layer which takes the writes has under a name.
+    package func ownValue(of name: String) -> PropertyListValue? { resolved.core.ownValue(of: name) }
+
     /// All names that have a value, sorted.
     public var names: [String] {
         contents.keys.sorted()

@@ -1,0 +1,10 @@
+import Foundation
+import Preferences
+import PreferencesFoundation
+
+/// Only compiled: a test must not read the user defaults of whoever runs it. `ImportTests` shows what it does.
+private func importAtEachStart() throws {
+    // snippet: importing user defaults
+    try PreferenceStore.standard.importUserDefaults(.standard)
+    // end
+}
