@@ -47,6 +47,8 @@ struct LineReader<Value: Decodable> {
     }
 
     private mutating func take(_ line: ArraySlice<UInt8>) -> Bool {
+        // What a compaction puts behind the values that it wrote.
+        if line.elementsEqual(#"{"$comment":"compacted"}"#.utf8) { return true }
         do {
             for (name, value) in try JSONDecoder().decode([String: Value?].self, from: Data(line)) {
                 values[name] = value

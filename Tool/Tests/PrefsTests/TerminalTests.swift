@@ -50,7 +50,7 @@ struct TerminalTests {
             ["diff", "app", "app" + hostile], ["diff", "app", "app" + hostile, "--json"], ["export", "app"],
             ["check", "app"],
             ["check", "app" + hostile], ["path", "app" + hostile], ["compact", "app" + hostile],
-            ["export", "app", "--format", "lines"],
+            ["export", "app", "--format", "lines"], ["undo", "app"],
             // What is wrong.
             ["read", "app", "absent" + hostile], ["read", "absent" + hostile], ["read", "--file", "absent" + hostile],
             ["delete", "app", "absent" + hostile], ["write", "app", "name" + hostile, "-string", "c" + hostile],

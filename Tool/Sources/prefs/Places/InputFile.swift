@@ -23,10 +23,9 @@ enum InputFile {
         }
     }
 
-    /// The text of a line, counted from 1.
-    static func line(_ number: Int, of path: String) throws -> String {
-        let lines = try bytes(of: path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        return lines.indices.contains(number - 1) ? String(decoding: lines[number - 1], as: UTF8.self) : ""
+    /// The lines of a file, without their newlines.
+    static func lines(of path: String) throws -> [ArraySlice<UInt8>] {
+        try bytes(of: path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     }
 
     /// The path of a file behind all links; the path itself where nothing is.

@@ -58,22 +58,30 @@ enum Terminal {
         write(Array("prefs: \(text)\n".utf8), to: STDERR_FILENO)
     }
 
-    /// The damaged lines that were reported, as a file may be opened more than once.
-    private static let reported = Mutex<Set<String>>([])
+    /// The damaged lines that were reported, by file, as a file may be opened more than once.
+    private static let reported = Mutex<[String: (lines: [ArraySlice<UInt8>], numbers: Set<Int>)]>([:])
 
     /// Writes an error of the library that keeps nothing from being done; a damaged line once, with the beginning of its text.
     static func report(_ error: PreferencesError) {
         guard let line = error.damagedLine else { return warn("\(error)") }
-        guard reported.withLock({ $0.insert("\(line.number) \(InputFile.realPath(line.path))").inserted }) else {
-            return
-        }
         do {
-            let text = try InputFile.line(line.number, of: line.path)
+            guard let text = try text(ofNew: line.number, in: InputFile.realPath(line.path)) else { return }
             // No more of it, as it may be a secret's.
             warn("\(error). The line: \(text.prefix(60))\(text.count > 60 ? "…" : "")")
         } catch let failure {
             // It was read a moment ago, and can't be shown any more.
             warn("\(error). \(Failure(failure).message)")
+        }
+    }
+
+    /// Returns the text of a damaged line, or `nil` if the line was reported already.
+    private static func text(ofNew number: Int, in path: String) throws -> String? {
+        try reported.withLock { reported in
+            var file = try reported[path] ?? (InputFile.lines(of: path), [])
+            defer { reported[path] = file }
+            guard file.numbers.insert(number).inserted else { return nil }
+            return file.lines.indices.contains(number - 1)
+                ? String(decoding: file.lines[number - 1], as: UTF8.self) : ""
         }
     }
 
