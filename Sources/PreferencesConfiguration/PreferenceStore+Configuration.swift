@@ -227,8 +227,7 @@ extension ConfigType {
         case "string": self = .string
         case "object": self = kind["required"] == ["$data"] ? .bytes : .string
         case "array":
-            guard case .dictionary(let elements)? = kind["items"] else { return nil }
-            switch ConfigType(ofStored: elements) {
+            switch ConfigType(ofElements: kind["items"]) {
             case .bool: self = .boolArray
             case .int: self = .intArray
             case .double: self = .doubleArray
@@ -236,6 +235,16 @@ extension ConfigType {
             default: self = .stringArray
             }
         default: return nil
+        }
+    }
+
+    /// As above, of the elements of an array; optional ones may also be the text that stands for `nil`.
+    private init?(ofElements kind: PropertyListValue?) {
+        guard case .dictionary(let kind) = kind else { return nil }
+        if case .array(let kinds)? = kind["anyOf"] {
+            self.init(ofElements: kinds.first)
+        } else {
+            self.init(ofStored: kind)
         }
     }
 }

@@ -12,10 +12,11 @@ extension PreferenceGroup {
     ///
     ///     if CommandLine.arguments.contains("--schema") { print(try GeneralPreferences().jsonSchema()) }
     ///
-    /// It has each preference's description, default, type, choices (also of a `CaseIterable` type), range and length.
-    /// What the declaration doesn't state is left out, as the closure of a rule is, or the type of what is stored by
-    /// `Codable`. Values stand as in the preferences file. Nested groups are included. A preference of another suite
-    /// belongs into that suite's schema, so keep it in another group.
+    /// It has each preference's description, default, type, choices (also of a `CaseIterable` type), range and length,
+    /// and the types of an array's elements and a dictionary's values. What the declaration doesn't state is left out,
+    /// as the closure of a rule is, or the type of what is stored by `Codable`. Values stand as in the preferences
+    /// file. Nested groups are included. A preference of another suite belongs into that suite's schema, so keep it in
+    /// another group.
     ///
     /// - Throws: `unencodable` if a default can't be stored.
     public func jsonSchema() throws(PreferencesError) -> String {
@@ -56,7 +57,7 @@ extension DeclaredPreference {
 extension AnyPreference {
     /// The kind of the stored values, in the words of JSON Schema, with `items` of arrays; empty if the type may store several.
     package var storedKind: [String: PropertyListValue] {
-        StoredType.kind(of: valueType, coding: base.codingIdentifier)
+        StoredType.schema(of: valueType, coding: base.codingIdentifier)
     }
 }
 
@@ -73,28 +74,20 @@ extension PropertyListValue {
 
 /// What a type says of its stored values.
 private enum StoredType {
-    /// The kind of value, in the words of JSON Schema; nothing where the type may store several.
+    /// The kind of value, in the words of JSON Schema, with what stands in it; nothing where the type may store several.
     static func schema(of type: Any.Type, coding: String) -> [String: PropertyListValue] {
         if let type = type as? any _OptionalPreferenceValue.Type { return wrapped(type, coding) }
         if coding.hasPrefix("rawValue"), let type = type as? any RawRepresentable.Type { return raw(type) }
         return coding == native ? schema(ofNative: type) : [:]
     }
 
-    /// As `schema`, with what the elements of an array are.
-    static func kind(of type: Any.Type, coding: String) -> [String: PropertyListValue] {
-        if let type = type as? any _OptionalPreferenceValue.Type { return wrappedKind(type, coding) }
-        var kind = schema(of: type, coding: coding)
-        if coding == native, let type = type as? any StoredAsArray.Type {
-            kind["items"] = .dictionary(Self.kind(of: type.elementType, coding: native))
-        }
-        return kind
-    }
-
-    private static func wrappedKind<Value: _OptionalPreferenceValue>(
-        _: Value.Type,
-        _ coding: String
-    ) -> [String: PropertyListValue] {
-        kind(of: Value.Wrapped.self, coding: coding)
+    /// As `schema`, of a value inside another one.
+    private static func schema(ofNested type: Any.Type) -> PropertyListValue? {
+        let kind = schema(of: type, coding: native)
+        guard !kind.isEmpty else { return nil }
+        // Where a value has to stand, `nil` is a string.
+        let isOptional = type is any _OptionalPreferenceValue.Type
+        return .dictionary(isOptional ? ["anyOf": [.dictionary(kind), ["enum": ["$null"]]]] : kind)
     }
 
     private static let native = PreferenceCoding<Bool>.native.identifier
@@ -112,7 +105,7 @@ private enum StoredType {
         // As the file has them, in an object with one key.
         case is Data.Type: ["type": "object", "required": ["$data"]]
         case is Date.Type: ["type": "object", "required": ["$date"]]
-        case is any StoredAsArray.Type: ["type": "array"]
+        case let type as any StoredAsArray.Type: containing("array", "items", type.elementType)
         case is Rollout.Type:
             [
                 "type": "object", "required": ["percent"], "additionalProperties": false,
@@ -120,9 +113,19 @@ private enum StoredType {
                     "percent": ["type": "number", "minimum": 0, "maximum": 100], "seed": ["type": "string"],
                 ],
             ]
-        case is any StoredAsDictionary.Type: ["type": "object"]
+        case let type as any StoredAsDictionary.Type: containing("object", "additionalProperties", type.memberType)
         default: [:]
         }
+    }
+
+    private static func containing(
+        _ kind: PropertyListValue,
+        _ keyword: String,
+        _ type: Any.Type
+    ) -> [String: PropertyListValue] {
+        var keywords = ["type": kind]
+        keywords[keyword] = schema(ofNested: type)
+        return keywords
     }
 
     /// The keywords for the least and the greatest length of a stored type.
@@ -163,5 +166,9 @@ extension ClosedRange: StoredAsBounds {
     fileprivate static var elementType: Any.Type { Bound.self }
 }
 
-private protocol StoredAsDictionary {}
-extension Dictionary: StoredAsDictionary {}
+private protocol StoredAsDictionary {
+    static var memberType: Any.Type { get }
+}
+extension Dictionary: StoredAsDictionary {
+    fileprivate static var memberType: Any.Type { Value.self }
+}

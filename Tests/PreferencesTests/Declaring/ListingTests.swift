@@ -102,7 +102,7 @@ struct ListingTests {
         store.issueHandler = { issues.record($0) }
         #expect(
             try Group(in: store).jsonSchema()
-                == #"{"properties":{"r":{"default":[0,7],"type":"array"}},"type":"object"}"#
+                == #"{"properties":{"r":{"default":[0,7],"items":{"type":"integer"},"type":"array"}},"type":"object"}"#
         )
         #expect(issues.elements.isEmpty)
     }

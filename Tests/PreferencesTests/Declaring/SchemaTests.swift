@@ -54,6 +54,10 @@ private struct Whole: PreferenceGroup {
     @Preference("tags") var tags: Set<String> = []
     @Preference("span") var span = 1..<5
     @Preference("counts") var counts: [String: Int] = [:]
+    @Preference("dates") var dates: [Date?] = []
+    @Preference("table") var table: [String: [[Double]]]?
+    @Preference("spots") var spots: [Spot] = []
+    @Preference("rollouts") var rollouts: [String: Rollout] = [:]
     let inner = Part()
     let plain = Preference("plain", default: 9)
 }
@@ -75,7 +79,7 @@ struct SchemaTests {
         ("side", #"{"default": "left", "enum": ["left", "right"], "type": "string"}"#),
         ("look", #"{"enum": ["dark"], "type": "string"}"#),
         ("name", #"{"default": "Pitt", "maxLength": 8, "minLength": 1, "type": "string"}"#),
-        ("few", #"{"maxItems": 3, "minItems": 0, "type": "array"}"#),
+        ("few", #"{"items": {"type": "integer"}, "maxItems": 3, "minItems": 0, "type": "array"}"#),
         ("limit", #"{"maximum": 10, "minimum": 0, "type": "integer"}"#),
         ("scale", #"{"default": 1.0, "minimum": 0.5, "type": "number"}"#),
         ("theme", #"{"default": "system", "enum": ["system", "dark"], "type": "string"}"#),
@@ -86,7 +90,7 @@ struct SchemaTests {
         ("text", #"{"default": {"$data":"ImEi"}}"#),
         ("since", #"{"default": {"$date":"2001-01-01 00:00:00 +0000"}, "required": ["$date"], "type": "object"}"#),
         ("bytes", #"{"default": {"$data":"AQ=="}, "required": ["$data"], "type": "object"}"#),
-        ("recent", #"{"default": [], "type": "array"}"#),
+        ("recent", #"{"default": [], "items": {"type": "string"}, "type": "array"}"#),
         ("even", #"{"default": 2, "type": "integer"}"#),
         ("window.width", #"{"default": 800, "description": "In points.", "type": "integer"}"#),
         ("delay", #"{"default": "1.5", "type": "string"}"#),
@@ -97,9 +101,20 @@ struct SchemaTests {
         ("zone", #"{"type": "string"}"#),
         ("letter", #"{"default": "a", "type": "string"}"#),
         ("huge", #"{"default": 1, "type": ["integer", "string"]}"#),
-        ("tags", #"{"default": [], "type": "array"}"#),
-        ("span", #"{"default": [1, 5], "type": "array"}"#),
-        ("counts", #"{"default": {}, "type": "object"}"#),
+        ("tags", #"{"default": [], "items": {"type": "string"}, "type": "array"}"#),
+        ("span", #"{"default": [1, 5], "items": {"type": "integer"}, "type": "array"}"#),
+        ("counts", #"{"additionalProperties": {"type": "integer"}, "default": {}, "type": "object"}"#),
+        // A nil inside of a value is stored as text.
+        (
+            "dates",
+            #"{"default": [], "items": {"anyOf": [{"required": ["$date"], "type": "object"}, {"enum": ["$null"]}]}, "type": "array"}"#
+        ),
+        (
+            "table",
+            #"{"additionalProperties": {"items": {"items": {"type": "number"}, "type": "array"}, "type": "array"}, "type": "object"}"#
+        ),
+        // Of a Codable type nothing is known.
+        ("spots", #"{"default": []}"#),
         ("plain", #"{"default": 9, "type": "integer"}"#),
     ])
     func schemaSaysWhatTheDeclarationDoes(_ name: String, _ schema: String) throws {
@@ -108,7 +123,7 @@ struct SchemaTests {
 
     @Test
     func everyPreferenceIsInTheSchemaOnce() throws {
-        #expect(try properties(of: Whole(in: .inMemory())).count == 31)
+        #expect(try properties(of: Whole(in: .inMemory())).count == 35)
     }
 
     @Test
