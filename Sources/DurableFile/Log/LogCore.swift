@@ -213,7 +213,7 @@ struct LogCore: Sendable {
 
     /// Throws if another user than root chose where the path leads, by a link, or may put other files there, as the owner of the
     /// folder.
-    private func checkWay(creating: Bool) throws(LogError) {
+    func checkWay(creating: Bool) throws(LogError) {
         let owned: [(path: String, status: FileStatus)]
         do { owned = try linksAndFolder(tries: 3) } catch { throw creating ? LogError(writing: error) : .failed(error) }
         for (path, status) in owned { try checkOwner(status, path) }
@@ -233,7 +233,7 @@ struct LogCore: Sendable {
         }
     }
 
-    private func checkOwner(_ status: FileStatus, _ path: String) throws(LogError) {
+    func checkOwner(_ status: FileStatus, _ path: String) throws(LogError) {
         guard status.owner == fileSystem.user || status.owner == 0 else {
             throw .foreign(path: path, owner: status.owner)
         }

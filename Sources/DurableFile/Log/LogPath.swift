@@ -16,7 +16,8 @@ package struct LogPath {
         return String(path[path.index(after: slash)...])
     }
 
-    func sibling(_ name: String) -> String {
+    /// The path of another file in the same folder.
+    package func sibling(_ name: String) -> String {
         folder == "/" ? "/" + name : folder + "/" + name
     }
 

@@ -1,3 +1,5 @@
+internal import DurableFile
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -8,7 +10,8 @@ extension PreferenceGroup {
     /// What the group declares, as a JSON Schema (https://json-schema.org) of its stored values.
     ///
     /// For those who see the values and not the source. Installed as `preferences.schema.json` beside the system's
-    /// defaults of the suite, the tool `prefs` shows it and checks by it what people write:
+    /// defaults of the suite, the tool `prefs` shows it and checks by it what people write; a program may install it
+    /// by itself, see `installSchema()`:
     ///
     ///     if CommandLine.arguments.contains("--schema") { print(try GeneralPreferences().jsonSchema()) }
     ///
@@ -27,6 +30,140 @@ extension PreferenceGroup {
         var bytes: [UInt8] = []
         try JSONLine.writeValue(["type": "object", "properties": .dictionary(properties)], to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Writes `jsonSchema()` beside the file that the group's preferences are stored in, so that the tool `prefs` finds it.
+    ///
+    ///     try GeneralPreferences().installSchema()
+    ///
+    /// Call it when the program starts, once for each group. The file is `preferences.schema.json` in the folder of the
+    /// user's file of the suite, or of the file of `PreferenceStore.file(at:durability:)`. A file that is up to date is
+    /// read and not written. Else it is replaced in one step, also if several programs do so at the same time, with
+    /// the permissions that a preferences file has; the folder is made if it is missing.
+    ///
+    /// Groups that share the file keep their own parts of it: a call replaces the properties that the same type has
+    /// written before, so that a removed preference goes, and leaves all others. Types of the same name in one module,
+    /// as private ones may be, count as one. A file that can't be parsed is replaced.
+    ///
+    /// The group's store is that of most of its preferences, of as many the first one's. A preference in another store
+    /// is left out. If the store has no file, as in memory, on user defaults, inside `withIsolatedStores` or in a test
+    /// process, nothing happens. Blocks while the file is written, on any thread.
+    ///
+    /// - Throws: `unencodable` if a default can't be stored, `notPermitted` if the file or its folder can't be written or
+    ///   belongs to another user, `busy` if another process is writing the file for 5 s, and `unavailable` if the
+    ///   system fails; the file is unchanged then. `notDurable` if it is written but may not survive a loss of power.
+    public func installSchema() throws(PreferencesError) {
+        let declared = DeclaredPreferences.all(in: self).filter { !$0.isMember }
+        guard let store = declared.mostCommonStore else { return }
+        let layers = store.resolved.core.layers
+        guard let backend = layers.writable?.backend as? FileBackend else { return }
+        let path = LogPath(path: backend.path).sibling("preferences.schema.json")
+        var part = SchemaPart(of: Self.self, scope: layers.writablePrefix ?? "")
+        for preference in declared where preference.store === store {
+            try part.add(preference.name, try preference.schema())
+        }
+        var failure: PreferencesError?
+        do {
+            try WholeFile(path: path).update { old in
+                do throws(PreferencesError) { return try part.installed(in: old) } catch {
+                    failure = error
+                    return nil
+                }
+            }
+        } catch { throw PreferencesError(error, ofSchema: path) }
+        if let failure { throw failure }
+    }
+}
+
+extension [any DeclaredPreference] {
+    /// The store that most of them have, of as many the first one's.
+    fileprivate var mostCommonStore: PreferenceStore? {
+        var counts: [ObjectIdentifier: Int] = [:]
+        for preference in self { counts[ObjectIdentifier(preference.store), default: 0] += 1 }
+        let most = counts.values.max()
+        return first { counts[ObjectIdentifier($0.store)] == most }?.store
+    }
+}
+
+/// The properties of a schema file that one group has written.
+private struct SchemaPart {
+    /// Say of each property who wrote it; JSON Schema ignores keywords that it doesn't know.
+    private let marks: [String: PropertyListValue]
+    private let scope: String
+    private var properties: [String: PropertyListValue] = [:]
+
+    init(of group: Any.Type, scope: String) {
+        // The context of a private type is an address, which is another one in the next run.
+        let name = String(reflecting: group).split(separator: ".").filter { !$0.hasPrefix("(unknown context") }
+        var marks: [String: PropertyListValue] = ["x-group": .string(name.joined(separator: "."))]
+        // Each scope of a store has its own copy of the group.
+        if !scope.isEmpty { marks["x-scope"] = .string(scope) }
+        self.marks = marks
+        self.scope = scope
+    }
+
+    mutating func add(_ name: String, _ schema: [String: PropertyListValue]) throws(PreferencesError) {
+        properties[scope + name] = .dictionary(schema.merging(marks) { $1 })
+    }
+
+    /// Returns the text of a schema file with these properties; of one that can't be read nothing is kept.
+    func installed(in file: [UInt8]?) throws(PreferencesError) -> [UInt8] {
+        var members: [String: PropertyListValue] = [:]
+        var all: [String: PropertyListValue] = [:]
+        if let file {
+            do throws(JSONLineError) {
+                let text = try file.withUnsafeBytes { bytes in
+                    Result { () throws(JSONLineError) in try JSONLine.readValue(bytes) }
+                }.get()
+                if case .dictionary(let old) = text { members = old }
+                if case .dictionary(let old)? = members["properties"] { all = old }
+            } catch {
+                // It is no schema, so there is nothing in it to keep.
+            }
+        }
+        all = all.filter { !isOwn($0.value) || properties[$0.key] != nil }
+        for (name, property) in properties where !isDeclaredAlike(all[name], property) { all[name] = property }
+        members["type"] = "object"
+        members["properties"] = .dictionary(all)
+        var bytes: [UInt8] = []
+        try JSONLine.writeValue(.dictionary(members), to: &bytes)
+        return bytes + [UInt8(ascii: "\n")]
+    }
+
+    private func isOwn(_ property: PropertyListValue) -> Bool {
+        guard case .dictionary(let members) = property else { return false }
+        return members["x-group"] == marks["x-group"] && members["x-scope"] == marks["x-scope"]
+    }
+
+    /// Whether another group says the same of a name: a nested group may be installed by itself, too, and the two calls must
+    /// not write in turn.
+    private func isDeclaredAlike(_ other: PropertyListValue?, _ property: PropertyListValue) -> Bool {
+        guard case .dictionary(var members)? = other, members["x-group"] != nil else { return false }
+        members.merge(marks) { $1 }
+        return .dictionary(members) == property
+    }
+}
+
+extension PreferencesError {
+    /// Why a schema can't be written.
+    init(_ error: LogError, ofSchema path: String) {
+        switch error {
+        case .readOnly(let cause):
+            self.init(
+                .notPermitted,
+                "the schema \(path) can't be written; nothing was changed. Check who owns the file and its folder",
+                cause: cause
+            )
+        case .failed(let cause):
+            self.init(.unavailable, "the schema \(path) can't be written; nothing was changed", cause: cause)
+        case .notDurable(_, let cause):
+            self.init(
+                .notDurable,
+                "the schema \(path) is written but may not survive a loss of power; check the disk",
+                cause: cause
+            )
+        default: self.init(error)
+        }
     }
 }
 

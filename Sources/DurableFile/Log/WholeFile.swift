@@ -1,0 +1,116 @@
+/// A small file that is replaced as a whole, so that each reader finds all of an old text or all of a new one.
+package struct WholeFile: Sendable {
+    private let path: String
+    private let fileSystem: any FileSystem
+    private let lockTimeout: Duration
+
+    package init(
+        path: String,
+        fileSystem: any FileSystem = SystemFileSystem(),
+        lockTimeout: Duration = .seconds(5)
+    ) {
+        self.path = path
+        self.fileSystem = fileSystem
+        self.lockTimeout = lockTimeout
+    }
+
+    /// Replaces the bytes by those that `change` makes of them, in one step across processes; writes nothing if they are equal.
+    ///
+    /// `change` may be called twice. It gets `nil` if there is no file, and returns `nil` to leave the file as it is. A missing
+    /// file is made with mode 0600 and its folders with 0700; one that is there keeps its owner, mode and access control list. A
+    /// link is followed. When this returns, the new bytes survive a loss of power; if it throws, the old ones are unchanged,
+    /// unless the error is `notDurable`.
+    package func update(_ change: ([UInt8]?) -> [UInt8]?) throws(LogError) {
+        // Mostly there is nothing to do, which takes no lock.
+        let seen = try read()?.bytes
+        guard let wanted = change(seen), wanted != seen else { return }
+        let core = LogCore(path: path, contents: NoContents(), fileSystem: fileSystem, lockTimeout: lockTimeout)
+        try core.checkWay(creating: true)
+        let (target, folder): (LogPath, OpenFile)
+        do throws(FileSystemError) {
+            target = try LogPath(path: path).resolved(fileSystem)
+            try target.makeFolders(fileSystem)
+            folder = try fileSystem.open(target.folder, for: .folder)
+        } catch { throw LogError(writing: error) }
+        // The file itself can't be locked, as it is another one after each change. Closing the folder unlocks it.
+        try withExtendedLifetime(folder) { () throws(LogError) in
+            do throws(LogError) { try core.lock(folder, until: fileSystem.now() + lockTimeout) } catch {
+                // Some file systems lock no folder, such as NFS. Then of two changes at the same moment one is lost, as a whole.
+                guard case .failed = error else { throw error }
+            }
+            let old = try read()
+            if let old { try core.checkOwner(old.status, path) }
+            guard let bytes = change(old?.bytes), bytes != old?.bytes else { return }
+            try replace(old?.file, at: target, by: bytes)
+        }
+    }
+
+    private func read() throws(LogError) -> (bytes: [UInt8], file: OpenFile, status: FileStatus)? {
+        do throws(FileSystemError) {
+            let file = try fileSystem.open(path, for: .reading)
+            let status = try fileSystem.status(file)
+            if status.kind != .file { throw FileSystemError("open", path, .noDevice) }
+            var bytes: [UInt8] = []
+            let reader = LogReader(file: file, fileSystem: fileSystem, longestLine: .max)
+            try reader.copy(from: 0) { piece, _ throws(FileSystemError) in bytes += piece }
+            return (bytes, file, status)
+        } catch {
+            if error.code == .noEntry { return nil }
+            throw LogError(writing: error)
+        }
+    }
+
+    private func replace(_ old: OpenFile?, at target: LogPath, by bytes: [UInt8]) throws(LogError) {
+        let draft = try draft(of: bytes, like: old, at: target)
+        do {
+            try fileSystem.rename(draft.path, to: target.path)
+        } catch {
+            fileSystem.discard(draft.path)
+            throw LogError(writing: error)
+        }
+        do throws(FileSystemError) {
+            // Left by processes that died; the lock keeps away those that live.
+            for name in try fileSystem.names(inFolder: target.folder) where target.isDraftName(name) {
+                fileSystem.discard(target.sibling(name))
+            }
+            try fileSystem.syncFolder(target.folder)
+        } catch { throw .notDurable(path: path, cause: error) }
+    }
+
+    private func draft(of bytes: [UInt8], like old: OpenFile?, at target: LogPath) throws(LogError) -> OpenFile {
+        if let old {
+            let compaction = Compaction(
+                contents: NoContents(),
+                source: LogPosition(),
+                old: old,
+                target: target,
+                fileSystem: fileSystem
+            )
+            do { return try compaction.draft(bytes).file } catch {
+                guard case .failed(let cause) = error else { throw error }
+                throw LogError(writing: cause)
+            }
+        }
+        let path = target.sibling(target.draftName())
+        do throws(FileSystemError) {
+            let file = try fileSystem.open(path, for: .replacing)
+            try fileSystem.writeAll(bytes, to: file)
+            try fileSystem.sync(file)
+            return file
+        } catch {
+            fileSystem.discard(path)
+            throw LogError(writing: error)
+        }
+    }
+}
+
+/// Of a file that is no log.
+private final class NoContents: LogContents {
+    func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading { .complete }
+    func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading { .complete }
+    func dropUnfinished() {}
+    func replace(with contents: NoContents) {}
+    func copy() -> NoContents { self }
+    var hasNews: Bool { false }
+    func lines() -> [UInt8] { [] }
+}

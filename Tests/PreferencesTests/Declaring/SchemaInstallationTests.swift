@@ -1,0 +1,272 @@
+import DurableFile
+import FileTestSupport
+import Testing
+
+@_spi(Tool) @testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+private struct Sound: PreferenceGroup {
+    @Preference("volume", .range(0...10)) var volume = 5
+    @Preference("muted") var muted = false
+}
+
+/// The next version of a program, by another name inside of this test.
+private enum Later {
+    struct Sound: PreferenceGroup {
+        @Preference("volume", .range(0...11)) var volume = 5
+        @Preference("balance") var balance = 0.0
+    }
+}
+
+private struct Look: PreferenceGroup {
+    @Preference("theme") var theme = "system"
+    @Preference("elsewhere", in: .inMemory()) var elsewhere = 1
+    let inner = Inner()
+}
+
+private struct Inner: PreferenceGroup {
+    @Preference("size") var size = 12
+}
+
+/// Whose file `prefs` checks by.
+struct SchemaInstallationTests {
+    private let folder: TemporaryFolder
+    private let store: PreferenceStore
+    private static let name = "preferences.schema.json"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try .file(at: URL(filePath: folder.path("app/preferences.jsonl")))
+    }
+
+    private var path: String { folder.path("app/" + Self.name) }
+
+    /// The members of the installed schema's properties.
+    private func properties() throws -> [String: [String: PropertyListValue]] {
+        guard case .dictionary(let members) = try PreferenceText.value(in: try folder.read("app/" + Self.name)),
+            members["type"] == "object", case .dictionary(let properties) = members["properties"]
+        else {
+            Issue.record("it is no schema")
+            return [:]
+        }
+        return properties.mapValues { if case .dictionary(let members) = $0 { members } else { [:] } }
+    }
+
+    private func status() throws -> FileStatus { try SystemFileSystem().status(at: path) }
+
+    @Test
+    func schemaLiesBesideTheStoresFile() throws {
+        try Sound(in: store).installSchema()
+        let properties = try properties()
+        #expect(Set(properties.keys) == ["volume", "muted"])
+        let expected: [String: PropertyListValue] = [
+            "type": "integer", "minimum": 0, "maximum": 10, "default": 5, "x-group": "PreferencesTests.Sound",
+        ]
+        #expect(properties["volume"] == expected)
+        #expect(try folder.names(in: "app") == [Self.name])
+    }
+
+    @Test
+    func fileAndFoldersAreTheUsersAlone() throws {
+        try Sound(in: store).installSchema()
+        #expect(try status().mode == 0o600)
+        #expect(try SystemFileSystem().status(at: folder.path("app")).mode == 0o700)
+    }
+
+    @Test
+    func modeOfAFileThatIsThereStays() throws {
+        try Sound(in: store).installSchema()
+        try SystemFileSystem().setMode(try SystemFileSystem().open(path, for: .reading), 0o644)
+        try Look(in: store).installSchema()
+        #expect(try status().mode == 0o644)
+        #expect(try properties().count == 4)
+    }
+
+    @Test
+    func sameSchemaIsNotWrittenAgain() throws {
+        for _ in 1...2 {
+            try Sound(in: store).installSchema()
+            try Look(in: store).installSchema()
+            try Inner(in: store).installSchema()
+        }
+        let (before, time) = (try status(), try SystemFileSystem().modificationTime(at: path))
+        try Look(in: store).installSchema()
+        try Sound(in: store).installSchema()
+        try Inner(in: store).installSchema()
+        #expect(try status() == before)
+        #expect(try SystemFileSystem().modificationTime(at: path) == time)
+    }
+
+    @Test
+    func otherGroupsKeepTheirProperties() throws {
+        try Sound(in: store).installSchema()
+        try Look(in: store).installSchema()
+        #expect(try Set(properties().keys) == ["volume", "muted", "theme", "size"])
+        #expect(try properties()["theme"]?["x-group"] == "PreferencesTests.Look")
+        #expect(try properties()["volume"]?["x-group"] == "PreferencesTests.Sound")
+    }
+
+    @Test
+    func removedPreferenceGoes() throws {
+        try Look(in: store).installSchema()
+        try Later.Sound(in: store).installSchema()
+        // The type's earlier version.
+        let text = try folder.read("app/" + Self.name)
+        try folder.write(
+            text.replacing(
+                "\"balance\":",
+                with: "\"gone\":{\"x-group\":\"PreferencesTests.Later.Sound\"},\"old\":{},\"balance\":"
+            )
+            .replacing("\"maximum\":11", with: "\"maximum\":10"),
+            to: "app/" + Self.name
+        )
+        #expect(try Set(properties().keys) == ["theme", "size", "volume", "balance", "gone", "old"])
+        try Later.Sound(in: store).installSchema()
+        #expect(try Set(properties().keys) == ["theme", "size", "volume", "balance", "old"])
+        #expect(try properties()["volume"]?["maximum"] == 11)
+    }
+
+    @Test
+    func preferenceOfAnotherStoreIsLeftOut() throws {
+        try Look(in: store).installSchema()
+        #expect(try properties()["elsewhere"] == nil)
+    }
+
+    @Test
+    func scopeHasItsOwnProperties() throws {
+        let account = store.scoped("account.1.")
+        for _ in 1...2 {
+            try Sound(in: store).installSchema()
+            try Sound(in: account).installSchema()
+        }
+        #expect(try Set(properties().keys) == ["volume", "muted", "account.1.volume", "account.1.muted"])
+    }
+
+    @Test(arguments: ["", "{", "[1]", "\"text\"", "{\"properties\":5}", "{\"$schema\":\"x\"}"])
+    func fileThatIsNoSchemaIsReplaced(_ text: String) throws {
+        try SystemFileSystem().makeFolder(folder.path("app"))
+        try folder.write(text, to: "app/" + Self.name)
+        try Sound(in: store).installSchema()
+        #expect(try Set(properties().keys) == ["volume", "muted"])
+    }
+
+    @Test
+    func whatElseAPersonHasWrittenStays() throws {
+        try SystemFileSystem().makeFolder(folder.path("app"))
+        try folder.write(#"{"title":"App","properties":{"other":{"type":"string"}}}"#, to: "app/" + Self.name)
+        try Sound(in: store).installSchema()
+        #expect(try folder.read("app/" + Self.name).contains(#""title":"App""#))
+        #expect(try Set(properties().keys) == ["volume", "muted", "other"])
+    }
+
+    @Test
+    func linkIsFollowed() throws {
+        try SystemFileSystem().makeFolder(folder.path("app"))
+        try folder.write("{}", to: "real.json")
+        try folder.link("app/" + Self.name, to: folder.path("real.json"))
+        try Sound(in: store).installSchema()
+        #expect(try folder.read("real.json").contains("volume"))
+        #expect(try folder.names() == ["app", "real.json"])
+        #expect(try SystemFileSystem().linkStatus(at: path).kind == .link)
+    }
+
+    @Test
+    func storesWithoutAFileHaveNoSchema() throws {
+        try Sound(in: .inMemory()).installSchema()
+        // In a test process it is in memory.
+        try Sound().installSchema()
+        try PreferenceStore.withIsolatedStores { try Sound(in: .layered([.standard])).installSchema() }
+        #expect(try folder.names() == [])
+    }
+
+    @Test
+    func folderThatIsNoFolderIsUnavailable() throws {
+        try folder.write("", to: "file")
+        let path = folder.path("file/preferences.schema.json")
+        let error = #expect(throws: LogError.self) { try WholeFile(path: path).update { _ in [1] } }
+        guard case .failed = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    }
+
+    @Test
+    func schemaThatMayNotBeWrittenIsNotPermitted() throws {
+        try SystemFileSystem().makeFolder(folder.path("app"))
+        let fileSystem = FaultyFileSystem()
+        fileSystem.denyWriting(.accessDenied)
+        let error = #expect(throws: LogError.self) {
+            try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
+        }
+        #expect(error.map { PreferencesError($0, ofSchema: path).code } == .notPermitted)
+        #expect(error.map { PreferencesError($0, ofSchema: path).message.contains(path) } == true)
+    }
+
+    @Test
+    func otherUsersFolderIsNotPermitted() throws {
+        try SystemFileSystem().makeFolder(folder.path("app"))
+        let fileSystem = FaultyFileSystem()
+        fileSystem.give(folder.path("app"), to: 4711)
+        let error = #expect(throws: LogError.self) {
+            try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
+        }
+        #expect(error.map { PreferencesError($0, ofSchema: path).code } == .notPermitted)
+        #expect(try folder.names(in: "app") == [])
+    }
+
+    /// Each call that fails leaves the old file, or the new one, and no draft of it.
+    @Test
+    func failureLeavesTheOldFile() throws {
+        try SystemFileSystem().makeFolder(folder.path("app"))
+        for isThere in [false, true] {
+            for start in 0..<60 {
+                try? SystemFileSystem().remove(path)
+                if isThere { try folder.write("old", to: "app/" + Self.name) }
+                let fileSystem = FaultyFileSystem()
+                fileSystem.begin(.init(.error(.inputOutput), at: start))
+                do throws(LogError) {
+                    try WholeFile(path: path, fileSystem: fileSystem).update { _ in Array("new".utf8) }
+                } catch {
+                    let isSynced = if case .notDurable = error { false } else { true }
+                    let names = try folder.names(in: "app")
+                    #expect(names == (isThere || !isSynced ? [Self.name] : []), "\(start): \(error)")
+                    if isThere { #expect(try folder.read("app/" + Self.name) == (isSynced ? "old" : "new")) }
+                }
+            }
+        }
+    }
+
+    @Test
+    func leftoversOfTheDeadAreRemoved() throws {
+        try SystemFileSystem().makeFolder(folder.path("app"))
+        try folder.write("x", to: "app/.\(Self.name).abc.new")
+        try Sound(in: store).installSchema()
+        #expect(try folder.names(in: "app") == [Self.name])
+    }
+
+    @Test
+    func simultaneousCallsKeepEachOthersProperties() async throws {
+        for round in 0..<rounds(50) {
+            let schema = folder.path("\(round)/" + Self.name)
+            let stores = try (0..<2).map { number in
+                try PreferenceStore.file(at: URL(filePath: folder.path("\(round)/\(number).jsonl")))
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try Sound(in: stores[0]).installSchema() }
+                group.addTask { try Look(in: stores[1]).installSchema() }
+                group.addTask { try Later.Sound(in: stores[0]).installSchema() }
+                // Whenever it is looked at, it is whole.
+                for _ in 0..<20 {
+                    guard let text = try? String(contentsOf: URL(filePath: schema), encoding: .utf8) else { continue }
+                    #expect(throws: Never.self) { try PreferenceText.value(in: text) }
+                }
+                try await group.waitForAll()
+            }
+            let text = try folder.read("\(round)/" + Self.name)
+            for name in ["muted", "balance", "theme", "size"] { #expect(text.contains("\"\(name)\""), "\(text)") }
+            #expect(try folder.names(in: "\(round)") == [Self.name])
+        }
+    }
+}
