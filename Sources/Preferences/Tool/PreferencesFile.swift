@@ -5,13 +5,48 @@ internal import DurableFile
 public enum PreferencesFile {
     /// Everything that a file holds, read once; `report` is told of what is skipped.
     ///
-    /// Nothing is watched: to begin and end a watch takes longer than to read a small file.
+    /// Nothing is watched: to begin and end a watch takes longer than to read a small file. Of a file that programs only read,
+    /// objects over several lines are read, too.
     public static func contents(
         of path: String,
+        isReadOnly: Bool = false,
         _ report: @escaping @Sendable (PreferencesError) -> Void
     ) throws(PreferencesError) -> [String: PropertyListValue] {
-        let backend = FileBackend(path: path, watcher: nil)
+        let backend = FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil)
         return try backend.load(host: PreferenceBackendHost(changed: {}, report: report))
+    }
+
+    /// The line on which each name was set last, from 1; of an object over several lines the first one.
+    ///
+    /// Lines that can't be read are skipped, as by `contents`.
+    public static func lines(in bytes: [UInt8]) -> [String: Int] {
+        bytes.withUnsafeBytes { bytes in
+            var lines: [String: Int] = [:]
+            var (start, number) = (0, 1)
+            while start < bytes.count {
+                var end = bytes[start...].firstIndex(of: 10) ?? bytes.count
+                let first = number
+                func note(_ line: Slice<UnsafeRawBufferPointer>) throws(JSONLineError) {
+                    try JSONLine.read(UnsafeRawBufferPointer(rebasing: line), isFirst: first == 1) { name, value in
+                        lines[name] = value == nil ? nil : first
+                    }
+                }
+                do throws(JSONLineError) { try note(bytes[start..<end]) } catch {
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+                    if error.kind == .incomplete, let length = JSONLine.lengthOfObject(rest, isFirst: first == 1) {
+                        let object = bytes[start..<start + length]
+                        end = bytes[object.endIndex...].firstIndex(of: 10) ?? bytes.count
+                        number += object.count { $0 == 10 }
+                        do throws(JSONLineError) { try note(object) } catch {
+                            // What is damaged has no names.
+                        }
+                    }
+                }
+                number += 1
+                start = end + 1
+            }
+            return lines
+        }
     }
 
     /// The links on the way to a file, by their paths; each must be the user's or root's, as the file and its folder.
