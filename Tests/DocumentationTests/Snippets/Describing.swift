@@ -23,6 +23,15 @@ struct DescribingSnippets {
         )
     }
 
+    @Test
+    func schemaIsInstalledByTheProgram() throws {
+        // snippet: describing-install
+        try PlayerPreferences().installSchema()
+        // end
+        // The standard store of a test is in memory, so nothing was written.
+        #expect(PlayerPreferences().$volume.store.location == nil)
+    }
+
     private func printed() throws {
         // snippet: describing-print
         print(try PlayerPreferences().jsonSchema())

@@ -60,13 +60,15 @@ struct Prefs: AsyncParsableCommand {
 
     /// Says of a wrong command what it is; the parser would count the words behind it.
     private static func checkCommand() throws {
-        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        let commands = configuration.subcommands.map { $0.configuration }
+        let names = commands.flatMap { [$0.commandName].compactMap(\.self) + $0.aliases } + ["help"]
         var words = CommandLine.arguments.dropFirst()
         _ = EtcdOptions.take(from: &words)
         // `help` is followed by a command, too.
         if words.first == "help" { words.removeFirst() }
         guard let word = words.first, !word.hasPrefix("-"), !names.contains(word) else { return }
-        throw Failure(.usage, "there is no command \"\(word)\"; `prefs help` lists them")
+        let hint = word.nearest(of: names).map { "did you mean \"\($0)\"? " } ?? ""
+        throw Failure(.usage, "there is no command \"\(word)\"; \(hint)`prefs help` lists them")
     }
 
     private static func end(_ error: any Error, _ usage: String?) -> Never {
@@ -86,7 +88,9 @@ struct Prefs: AsyncParsableCommand {
             let usage = text[line.endIndex...].dropFirst()
             Terminal.end(Failure(.usage, String(line)), usage: usage.isEmpty ? nil : String(usage))
         }
-        Terminal.write(message + "\n")
+        let isScript = CommandLine.arguments.contains { $0.hasPrefix("--generate-completion-script") }
+        let commands = configuration.subcommands.map { $0.configuration }
+        Terminal.write((isScript ? Completion.addingAliases(of: commands, to: message) : message) + "\n")
         Terminal.end(.done)
     }
 }

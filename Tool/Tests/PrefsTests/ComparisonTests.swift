@@ -71,7 +71,7 @@ struct ComparisonTests {
             "add to an array or dictionary",
             nil,
             nil,
-            ("prefs write app new -array-add a; prefs read app new", "[\"a\"]")
+            ("prefs write app recent -array-add a; prefs read app recent", "[\"a\"]")
         ),
         Row(
             "write all as one",
@@ -100,7 +100,7 @@ struct ComparisonTests {
             ("gsettings reset-recursively app; gsettings get app theme", "'system'"),
             ("prefs delete app --all; prefs read app --json", "{}")
         ),
-        Row("rename", nil, nil, ("prefs rename app volume loudness; prefs read app loudness", "5\n")),
+        Row("rename", nil, nil, ("prefs rename app volume loudness --force; prefs read app loudness", "5\n")),
         Row(
             "watch",
             nil,
@@ -271,7 +271,9 @@ struct ComparisonTests {
         """
     private static let preferencesSchema = """
         {"properties":{
+          "recent":{"items":{"type":"string"},"type":"array"},
           "theme":{"default":"system","enum":["system","dark"],"type":"string"},
+          "window.width":{"default":800,"type":"integer"},
           "volume":{"default":3,"description":"How loud it is.","maximum":10,"minimum":0,"type":"integer"}
         },"type":"object"}
         """

@@ -14,6 +14,10 @@ struct CompletionTests {
         guard Needed.path(of: shell) != nil else { return }
         let tool = try Tool()
         try tool.run("write com.example.app volume 5")
+        try tool.write(
+            "{\"properties\":{\"volume\":{},\"theme\":{\"enum\":[\"system\",\"dark\"],\"type\":\"string\"}}}",
+            to: "config/com.example.app/preferences.schema.json"
+        )
         guard let session = try session(of: shell, start, tool) else { return }
         for (typed, completed) in [
             ("prefs wr", "prefs write"), (" com", "prefs write com.example.app"),
@@ -28,6 +32,17 @@ struct CompletionTests {
             try session.press("C-u")
             try session.press("-l", completed)
             _ = try session.screen(showing: completed)
+        }
+        for (typed, completed) in [
+            ("prefs set com.example.app vol", "prefs set com.example.app volume"),
+            ("prefs write com.example.app theme da", "prefs write com.example.app theme dark"),
+        ] {
+            try session.press("C-u")
+            try session.press("-l", typed)
+            _ = try session.screen(showing: typed)
+            try session.press("Tab")
+            let screen = try session.screen(showing: completed)
+            #expect(screen.contains(completed), "\(shell): \(screen)")
         }
         try session.press("C-u")
         try session.press("-l", "prefs export --form")

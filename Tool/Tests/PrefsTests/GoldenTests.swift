@@ -71,6 +71,7 @@ extension String {
     var commands: [String] {
         split(separator: "\n").drop { $0 != "SUBCOMMANDS:" }.dropFirst()
             .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See '") }
-            .compactMap { $0.split(separator: " ").first.map(String.init) }
+            // A name, and behind a comma its aliases.
+            .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }
     }
 }

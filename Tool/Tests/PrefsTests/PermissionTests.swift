@@ -90,7 +90,10 @@ struct PermissionTests {
         chmod("\(tool.folder)/config/app/preferences.jsonl", 0o444)
         let run = try run(tool, "describe app volume")
         let reason = "~/config/app/preferences.jsonl: Permission denied"
-        #expect(run.output == "value\t5\nsource\tuser\nwritable\tno: \(reason)\n" && run.status == 0, "\(run)")
+        #expect(
+            run.output == "value\t5\nsource\tuser\nwritable\tno: \(reason)\ntype\tinteger\n" && run.status == 0,
+            "\(run)"
+        )
     }
 
     @Test(.enabled(if: isSuperuser, "SKIPPED: only a superuser can manage values"))
@@ -106,7 +109,7 @@ struct PermissionTests {
         #expect(try tool.files().keys.sorted() == ["config"])
         #expect(
             try tool.run("describe \(suite) volume").output
-                == "value\t3\nsource\tmanaged\nwritable\tno: an administrator manages it\n"
+                == "value\t3\nsource\tmanaged\nwritable\tno: an administrator manages it\ntype\tinteger\n"
         )
         #expect(try tool.run("write \(suite) theme 1").status == 0)
         #expect(try tool.run("read \(suite)").output == "theme\t1\nvolume\t3\n")

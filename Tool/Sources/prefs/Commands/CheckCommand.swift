@@ -5,10 +5,11 @@ import Synchronization
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Look for damage, and at sizes, permissions, lock holders and watch limits.",
+        abstract:
+            "Look for damage, for values that the program doesn't take, and at sizes, permissions, lock holders and watch limits.",
         usage: "prefs check [<suite> | --file <path>] [--repair]",
         discussion: """
-            Ends with 3 where lines are damaged, with 4 where the file or its folder can't be written. --repair writes the \
+            Ends with 3 where lines are damaged or the program's schema doesn't allow a stored value, with 4 where the file or its folder can't be written. --repair writes the \
             file anew without the damaged lines, and keeps these in a file beside it.
 
             On etcd the values alone are checked; ends with 3 where one of them can't be read.
@@ -23,7 +24,10 @@ struct CheckCommand: ParsableCommand {
         var words = words[...]
         let place = try options.place(&words)
         try words.end()
-        guard let path = try place.file(for: repair ? .repair : .check) else { return try checkValues(of: place) }
+        guard let path = try place.file(for: repair ? .repair : .check),
+            // What the system has of a suite is checked also where the user has nothing.
+            try repair || place.exists() || place.layers({ _ in }).allSatisfy(\.contents.isEmpty)
+        else { return try checkValues(of: place) }
         let progress = Progress("Checking \(path)")
         let file = try FileReport(path)
         var contents: [String: PropertyListValue]
@@ -58,20 +62,22 @@ struct CheckCommand: ParsableCommand {
         table.add("watches", FileReport.watchLimits())
         table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 line" : "\(damage.count) lines")
         for copy in copies { table.add("repaired", "the damaged lines are kept in \(copy)") }
+        let refused = try Self.addRefusals(of: try place.layers { _ in }, by: Self.schema(of: place), to: &table)
         Terminal.write(table.text())
         for error in damage { Terminal.report(error) }
+        if let refused { Terminal.warn(refused.message) }
         if !damage.isEmpty {
             throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to a file beside it")
         }
+        if let refused { throw Failure(refused.status, "") }
         try file.checkWritable()
     }
 
     /// Checks values that lie in no file.
     private func checkValues(of place: any Place) throws {
         let found = Issues()
-        let contents = try place.layers { found.add($0) }.reduce(into: [:]) { all, layer in
-            all.merge(layer.contents) { $1 }
-        }
+        let layers = try place.layers { found.add($0) }
+        let contents = layers.reduce(into: [:]) { all, layer in all.merge(layer.contents) { $1 } }
         let damage = found.all
         guard !contents.isEmpty || !damage.isEmpty else { throw place.missing }
         var table = Table()
@@ -79,9 +85,51 @@ struct CheckCommand: ParsableCommand {
         table.add("size", contents.count == 1 ? "1 name" : "\(contents.count) names")
         table.add("needed", "\(try Self.bytes(contents)) bytes")
         table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 value" : "\(damage.count) values")
+        let refused = try Self.addRefusals(of: layers, by: Self.schema(of: place), to: &table)
         Terminal.write(table.text())
         for error in damage { Terminal.warn("\(error)") }
+        if let refused { Terminal.warn(refused.message) }
         if !damage.isEmpty { throw Failure(.damaged, "set each value anew that can't be read, or remove its key") }
+        if let refused { throw Failure(refused.status, "") }
+    }
+
+    /// The schema, or why it can't be read.
+    private static func schema(of place: any Place) throws -> Result<Schema, Failure>? {
+        do { return try place.schema().map { .success($0) } } catch let failure as Failure { return .failure(failure) }
+    }
+
+    /// Adds a row for each stored value that the program doesn't take, and one for each name that it doesn't declare.
+    ///
+    /// Returns the failure if there are such values or the schema can't be read; undeclared names are none.
+    private static func addRefusals(
+        of layers: [PlaceLayer],
+        by found: Result<Schema, Failure>?,
+        to table: inout Table
+    ) throws -> Failure? {
+        guard let found else { return nil }
+        let schema: Schema
+        switch found {
+        case .success(let readable): schema = readable
+        case .failure(let failure): return failure
+        }
+        var (refused, notes): ([[String]], [[String]]) = ([], [])
+        for layer in layers.reversed() where !layer.contents.isEmpty {
+            let origins = try layer.origins()
+            for (name, value) in layer.contents.sortedByName {
+                guard let refusal = try schema.refusal(of: value, for: name) else { continue }
+                let place = [layer.source.rawValue, origins[name]?.text ?? layer.location, try refusal.text()]
+                let isNote = refusal.isUndeclared && schema.properties[name] == nil
+                if isNote { notes.append(["undeclared"] + place) } else { refused.append(["refused"] + place) }
+            }
+        }
+        table.add("schema", schema.path)
+        for row in refused + notes { table.add(row) }
+        guard !refused.isEmpty else { return nil }
+        let values = refused.count == 1 ? "1 value is" : "\(refused.count) values are"
+        return Failure(
+            .damaged,
+            "\(values) not allowed by the schema, so the program reads none of them; set each anew by `prefs write`, or delete it"
+        )
     }
 
     private static func bytes(_ contents: [String: PropertyListValue]) throws -> Int {

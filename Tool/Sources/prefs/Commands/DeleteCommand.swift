@@ -6,7 +6,11 @@ struct DeleteCommand: ParsableCommand {
         commandName: "delete",
         abstract: "Remove values, so that the program's defaults answer.",
         usage: "prefs delete [<suite> | --file <path>] (<name> … | --all)",
-        discussion: "Several names are removed as one change; where one of them isn't set, none is."
+        discussion: """
+            Several names are removed as one change; where one of them isn't set, none is. A name such as frame.x is a \
+            member of the value of frame, unless it is a preference's own.
+            """,
+        aliases: ["unset"]
     )
 
     @OptionGroup var options: PlaceOptions
@@ -24,11 +28,19 @@ struct DeleteCommand: ParsableCommand {
     private func delete(from place: any Place, _ names: [String]) throws {
         guard try place.exists() else { throw place.missing }
         let stores = try place.open()
+        let schema = names.contains { $0.contains(".") } ? try place.readableSchema() : nil
         try stores.store.transaction { transaction in
-            let own = stores.own.contents
+            var own = stores.own.contents
             for name in names.isEmpty ? own.keys.sorted() : names {
-                guard own[name] != nil else { throw try place.absent(name, in: stores) }
-                transaction[name] = nil
+                let path = try ValuePath(name, schema, status: .absent) { own[$0] }
+                guard path.member(of: own[path.name]) != nil else { throw try place.absent(name, in: stores) }
+                // Read through the transaction, so that a change from now on makes the body run again.
+                if !path.keys.isEmpty { _ = transaction[path.name] }
+                own[path.name] = try path.changing(own[path.name], to: nil)
+                if let rest = own[path.name], schema?.properties[path.name] != nil {
+                    try schema?.check(rest, for: path.name)
+                }
+                transaction[path.name] = own[path.name]
             }
         }
     }

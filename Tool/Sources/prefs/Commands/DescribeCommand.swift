@@ -8,11 +8,11 @@ struct DescribeCommand: ParsableCommand {
         usage: "prefs describe [<suite> | --file <path>] [<name>] [--json]",
         discussion: """
             Types, choices, ranges, defaults and descriptions come from the schema that the program was installed with: \
-            preferences.schema.json beside the suite's file or the system's defaults. `prefs write`, `edit` and `import` \
-            refuse what it doesn't allow.
+            preferences.schema.json beside the suite's file or the system's defaults. `prefs write`, `edit`, `import` and \
+            `rename` refuse what it doesn't allow.
 
-            Without a name each line is a name of the schema with its type, what is allowed, the default and the \
-            description; - stands for what isn't said.
+            Without a name each line is a name that is set or declared with its type, the value, the layer that it comes \
+            from, and by the schema what is allowed, the default and the description; - stands for what isn't said.
             """
     )
 
@@ -30,39 +30,57 @@ struct DescribeCommand: ParsableCommand {
     }
 
     private func describeAll(of place: any Place) throws {
-        guard let schema = try place.schema() else {
-            let path = place.schemaPaths.last.map { "; its program may be installed with one, such as \($0)" } ?? ""
-            throw Failure(.absent, "there is no schema of \(place.title)\(path)")
-        }
+        let schema = try place.schema()
+        let known = try place.knownNames(schema)
         if json {
-            let all = try schema.properties.mapValues { PropertyListValue.dictionary(try Self.members($0)) }
-            return Terminal.write(try ValueText.json(all, indented: Terminal.isOutput))
+            let all = try known.map { ($0.name, PropertyListValue.dictionary(try Self.members(of: $0, in: schema))) }
+            return Terminal.write(
+                try ValueText.json(Dictionary(uniqueKeysWithValues: all), indented: Terminal.isOutput)
+            )
         }
         var table = Table()
-        for (name, property) in schema.properties.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-            let value = try property.defaultValue.map { try ValueText.json($0) }
-            table.add(
-                ValueText.name(name),
-                property.type ?? "-",
-                try property.allowed() ?? "-",
-                value ?? "-",
-                property.description.map(ValueText.line) ?? "-"
-            )
+        for known in known {
+            var cells = [
+                ValueText.name(known.name), known.property?.type ?? known.value?.kind ?? "-",
+                try known.value.map { try ValueText.json($0) } ?? "-", known.source?.rawValue ?? "default",
+            ]
+            if schema != nil {
+                cells += [
+                    try known.property?.allowed() ?? "-",
+                    try known.property?.defaultValue.map { try ValueText.json($0) } ?? "-",
+                    known.property.map { $0.description.map(ValueText.line) ?? "-" } ?? "not declared",
+                ]
+            }
+            table.add(cells)
         }
         Terminal.write(table.text())
     }
 
+    private static func members(of known: KnownName, in schema: Schema?) throws -> [String: PropertyListValue] {
+        var members = try known.property.map(Self.members) ?? [:]
+        members["type"] = members["type"] ?? known.value.map { .string($0.kind) }
+        members["value"] = known.value
+        members["source"] = .string(known.source?.rawValue ?? "default")
+        if schema != nil, known.property == nil { members["declared"] = false }
+        return members
+    }
+
     private func describe(_ name: String, of place: any Place) throws {
-        let property = try place.schema()?.properties[name]
-        let layer = try place.layers().last { $0.contents[name] != nil }
+        let schema = try place.schema()
+        let property = schema?.properties[name]
+        let layers = try place.layers()
+        let layer = layers.last { $0.contents[name] != nil }
         guard property != nil || layer != nil else {
-            throw Failure(.absent, "\"\(name)\" is neither set in \(place.title) nor described by a schema")
+            let known = layers.flatMap(\.contents.keys) + (schema?.properties.keys.map { $0 } ?? [])
+            let hint = name.nearest(of: known).map { "; did you mean \"\($0)\"?" } ?? ""
+            throw Failure(.absent, "\"\(name)\" is neither set in \(place.title) nor described by a schema\(hint)")
         }
         let source = layer?.source
         let writability =
             source == .managed ? Writability.unwritable("an administrator manages it") : place.writability
         if json {
             var members = try property.map(Self.members) ?? [:]
+            members["type"] = members["type"] ?? layer?.contents[name].map { .string($0.kind) }
             members["value"] = layer?.contents[name]
             members["source"] = .string(source?.rawValue ?? "default")
             switch writability {
@@ -80,7 +98,7 @@ struct DescribeCommand: ParsableCommand {
         case .unwritable(let reason): table.add("writable", "no: \(reason)")
         case .unknown(let reason): table.add("writable", "unknown: \(reason)")
         }
-        if let type = property?.type { table.add("type", type) }
+        if let type = property?.type ?? layer?.contents[name]?.kind { table.add("type", type) }
         if let allowed = try property?.allowed() { table.add("allowed", allowed) }
         if let value = property?.defaultValue { table.add("default", try ValueText.json(value)) }
         if let text = property?.description { table.add("description", ValueText.line(text)) }

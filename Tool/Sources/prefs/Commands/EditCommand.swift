@@ -6,7 +6,7 @@ struct EditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
         abstract: "Change values in your editor, as one change.",
-        usage: "prefs edit [<suite> | --file <path>]",
+        usage: "prefs edit [<suite> | --file <path>] [--force]",
         discussion: """
             Opens what stands in the user's file as JSON in $VISUAL or $EDITOR, else in vi. What you changed is checked \
             and then set; what programs changed meanwhile stays, unless you changed the same name, which is refused. \
@@ -15,6 +15,7 @@ struct EditCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
+    @Flag(help: "Set also what the program's schema doesn't allow.") var force = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
     func run() throws {
@@ -28,7 +29,8 @@ struct EditCommand: ParsableCommand {
             do {
                 try edit(draft)
                 let differences = Difference.between(old, try draft.contents())
-                try place.check(Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) }))
+                let changes = Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) })
+                if !force { try place.check(changes, from: old) }
                 try apply(differences, to: stores)
                 return draft.remove()
             } catch let error as PreferencesError where error.code == .notDurable {

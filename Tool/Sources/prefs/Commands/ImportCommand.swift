@@ -6,7 +6,7 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Set what a file of another form holds, as one change.",
-        usage: "prefs import [<suite> | --file <path>] [<source>] [--dry-run] [--keep | --replace]",
+        usage: "prefs import [<suite> | --file <path>] [<source>] [--dry-run] [--keep | --replace] [--force]",
         discussion: """
             The source is a JSON object, JSON lines, an XML or binary property list (from a Mac: `defaults export`), or \
             the output of `dconf dump`, `gsettings list-recursively` or `defaults read`; - is standard input. Without a source it is what Foundation's UserDefaults left for \
@@ -22,6 +22,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Show what would change, and change nothing.") var dryRun = false
     @Flag(help: "Leave the names alone that are set already.") var keep = false
     @Flag(help: "Remove the names that the source doesn't have.") var replace = false
+    @Flag(help: "Set also what the program's schema doesn't allow.") var force = false
     @Argument(help: "The suite unless --file is given, and the source.", completion: Completion.suites)
     var words: [String] = []
 
@@ -34,8 +35,12 @@ struct ImportCommand: ParsableCommand {
         guard !keep || !replace else { throw Failure(.usage, "--keep and --replace exclude each other") }
         let stores = try place.open()
         let progress = Progress("Importing \(source)")
-        let imported = try ImportSource.changes(in: source, schema: place.readableSchema())
-        try place.check(imported)
+        let schema = try place.readableSchema()
+        let imported = try ImportSource.changes(in: source, schema: schema)
+        if !force {
+            let own = stores.own.contents
+            try schema?.check(changes(imported, of: own), from: own)
+        }
         if dryRun {
             let old = stores.own.contents
             var new = old

@@ -4,15 +4,41 @@ import Preferences
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the suites that you have values in.",
-        usage: "prefs list [--json]"
+        abstract: "List the suites that you have values in, or what is set or declared in one.",
+        usage: "prefs list [<suite> | --file <path>] [--json]",
+        discussion: """
+            Of a suite, each line is a name with the value that its program reads. A * stands before the names whose \
+            values differ from the program's defaults; without a schema, before all that are set.
+            """
     )
 
-    @ParentCommand var prefs: Prefs
-    @Flag(help: "Show a JSON array.") var json = false
+    @OptionGroup var options: PlaceOptions
+    @Flag(help: "Show a JSON array of suites, or an object of names.") var json = false
+    @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
     func run() throws {
-        let names = try prefs.etcd.suites().names()
+        var words = words[...]
+        if words.isEmpty, options.file == nil { return try listSuites() }
+        let place = try options.place(&words)
+        try words.end()
+        var table = Table()
+        var all: [String: PropertyListValue] = [:]
+        for known in try place.knownNames(try place.readableSchema()) {
+            let value = known.value ?? known.property?.defaultValue
+            if json {
+                var members: [String: PropertyListValue] = ["differs": .boolean(known.differs)]
+                members["value"] = value
+                all[known.name] = .dictionary(members)
+            } else {
+                let text = try value.map { try ValueText.json($0) } ?? "-"
+                table.add(known.differs ? "*" : "", ValueText.name(known.name), text)
+            }
+        }
+        Terminal.write(json ? ShownText(try ValueText.json(all, indented: Terminal.isOutput)) : table.text())
+    }
+
+    private func listSuites() throws {
+        let names = try options.suites().names()
         if json { return Terminal.write(try ValueText.json(.array(names.map { .string($0) })) + "\n") }
         Terminal.write(names.map { ValueText.name($0) + "\n" }.joined())
     }

@@ -5,23 +5,36 @@ struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
         abstract: "Show a value, all values of a suite, or those of all suites.",
-        usage: "prefs read [<suite> | --file <path>] [<name>] [--json]",
-        discussion:
-            "A text value is shown without quotes, every other value as JSON. Without a name each line is a name and its value."
+        usage: "prefs read [<suite> | --file <path>] [<name>] [--json] [--origin]",
+        discussion: """
+            A text value is shown without quotes, every other value as JSON. Without a name each line is a name and its \
+            value. A name such as frame.x is a member of the value of frame, unless it is a preference's own.
+
+            With --origin each line is a layer, the file and line or the key on which the value stands, the name and the \
+            value, those that a program reads first; others are marked as hidden.
+            """,
+        aliases: ["get"]
     )
 
     @OptionGroup var options: PlaceOptions
     @Flag(help: "Show JSON: the value, or one object of all names.") var json = false
+    @Flag(help: "Show where each value of each layer stands.") var origin = false
     @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
 
     func run() throws {
         var words = words[...]
-        if words.isEmpty, options.file == nil { return try readAll() }
+        if words.isEmpty, options.file == nil, !origin { return try readAll() }
         let place = try options.place(&words)
-        if let name = words.popFirst() {
-            try words.end()
-            guard let value = try place.contents()[name] else { throw try place.absent(name) }
+        let name = words.popFirst()
+        try words.end()
+        if origin { return try readOrigins(name, of: place) }
+        if let name {
+            let contents = try place.contents()
+            let path = try ValuePath(name, try schema(for: name, of: place), status: .absent) { contents[$0] }
+            guard let value = path.member(of: contents[path.name]) else {
+                throw try place.absent(name, of: contents.keys)
+            }
             if json { return Terminal.write(try ValueText.json(value) + "\n") }
             return Terminal.writeData(try ValueText.plain(value) + "\n")
         }
@@ -29,6 +42,51 @@ struct ReadCommand: ParsableCommand {
         if json { return Terminal.write(try ValueText.json(contents, indented: Terminal.isOutput)) }
         var table = Table()
         for (name, value) in contents.sortedByName { table.add(ValueText.name(name), try ValueText.json(value)) }
+        Terminal.write(table.text())
+    }
+
+    /// The schema, which decides only whether a word with a dot is a name.
+    private func schema(for name: String, of place: any Place) throws -> Schema? {
+        name.contains(".") ? try place.readableSchema() : nil
+    }
+
+    private func readOrigins(_ name: String?, of place: any Place) throws {
+        let layers = try place.layers()
+        let schema = try name.flatMap { try self.schema(for: $0, of: place) }
+        var shown: Set<String> = []
+        var rows: [(name: String, layer: PlaceLayer, origin: ValueOrigin, value: PropertyListValue)] = []
+        for layer in layers.reversed() {
+            let origins = try layer.origins()
+            let path = try name.map { try ValuePath($0, schema, status: .absent) { layer.contents[$0] } }
+            for (known, value) in layer.contents.sortedByName where path.map({ $0.name == known }) ?? true {
+                guard let origin = origins[known], let part = path.map({ $0.member(of: value) }) ?? value else {
+                    continue
+                }
+                rows.append((name ?? known, layer, origin, part))
+            }
+        }
+        if let name, rows.isEmpty { throw try place.absent(name, of: layers.flatMap(\.contents.keys)) }
+        guard try !rows.isEmpty || place.exists() else { throw place.missing }
+        // Sorted by name, each with what wins first: the strongest layers came first.
+        let sorted = rows.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+        var table = Table()
+        for row in sorted.map(\.element) {
+            let isHidden = !shown.insert(row.name).inserted
+            if json {
+                var members: [String: PropertyListValue] = [
+                    "name": .string(row.name), "value": row.value, "layer": .string(row.layer.source.rawValue),
+                    "hidden": .boolean(isHidden),
+                ]
+                members[row.layer.source == .etcd ? "key" : "file"] = .string(row.origin.place)
+                members["line"] = row.origin.line.map { .integer(Int64($0)) }
+                Terminal.write(try ValueText.json(.dictionary(members)) + "\n")
+            } else {
+                let cells = [
+                    row.layer.source.rawValue, row.origin.text, ValueText.name(row.name), try ValueText.json(row.value),
+                ]
+                table.add(cells + (isHidden ? ["hidden"] : []))
+            }
+        }
         Terminal.write(table.text())
     }
 

@@ -9,7 +9,7 @@ struct RenameCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
-    @Flag(help: "Replace what the new name has.") var force = false
+    @Flag(help: "Replace what the new name has, which need not be in the program's schema.") var force = false
     @Argument(
         help: "The suite unless --file is given, the old and the new name.",
         completion: Completion.suiteThenNames
@@ -30,7 +30,9 @@ struct RenameCommand: ParsableCommand {
                 throw Failure(.usage, "\"\(new)\" is set already; use --force to replace its value")
             }
             // Read through the transaction, so that a change meanwhile makes the body run again.
-            transaction[new] = transaction[old] ?? value
+            let moved = transaction[old] ?? value
+            if !force { try place.check([new: moved], from: [:]) }
+            transaction[new] = moved
             transaction[old] = nil
         }
     }

@@ -5,9 +5,10 @@ struct WriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write",
         abstract: "Set a value.",
-        usage: "prefs write [--file <path>] [<suite>] <name> <value>",
+        usage: "prefs write [--file <path>] [--force] [<suite>] <name> <value>",
         discussion: """
-            The value is JSON, or text after a flag that tells its type, as in the `defaults` of macOS:
+            The value is JSON, or text after a flag that tells its type, as in the `defaults` of macOS. Where the program \
+            declares text, a date or data, the flag may be missing:
 
               prefs write com.example.app volume 5
               prefs write com.example.app theme -string dark
@@ -19,17 +20,22 @@ struct WriteCommand: ParsableCommand {
               -array VALUE …      -array-add VALUE …
               -dict KEY VALUE …   -dict-add KEY VALUE …
 
+            A name such as frame.x is a member of the value of frame, unless it is a preference's own; the other members \
+            stay. Names and values that the program's schema doesn't have are refused, unless --force is given.
+
             An element of an array or dictionary is text, or follows a flag of its own; -json VALUE is one of these, too. \
             Options stand before the suite; what follows is taken as it is. Dates, data and special numbers may also be \
             written as in the file: '{"$date":"2026-11-20T22:00:00Z"}', '{"$data":"AQI="}', '{"$real":"inf"}'.
-            """
+            """,
+        aliases: ["set"]
     )
 
     @OptionGroup var options: PlaceOptions
+    @Flag(help: "Set also what the program's schema doesn't allow.") var force = false
     @Argument(
         parsing: .captureForPassthrough,
         help: "The suite unless --file is given, the name and the value.",
-        completion: Completion.suiteThenNames
+        completion: Completion.suiteNameThenChoices
     )
     var words: [String] = []
 
@@ -39,13 +45,14 @@ struct WriteCommand: ParsableCommand {
         var words = arguments[...]
         // The parser finds these behind other commands by itself.
         var options = EtcdOptions.take(from: &words)
-        guard let command = words.popFirst(), command == configuration.commandName else { return arguments }
+        let names = [configuration.commandName].compactMap(\.self) + configuration.aliases
+        guard let command = words.popFirst(), names.contains(command) else { return arguments }
         var own: [String] = []
         while let word = words.first {
             let others = EtcdOptions.take(from: &words)
             options += others
             guard others.isEmpty else { continue }
-            guard word.hasPrefix("--file") else { break }
+            guard word == "--force" || word == "--file" || word.hasPrefix("--file=") else { break }
             let count = word == "--file" ? 2 : 1
             own += words.prefix(count)
             words = words.dropFirst(count)
@@ -64,16 +71,33 @@ struct WriteCommand: ParsableCommand {
                 "\"\(word)\" is no option of `prefs write`; the type of a value stands behind the name"
             )
         }
+        let suite = options.file.map { "--file '\($0)'" } ?? words.first ?? ""
         let place = try options.place(&words)
+        var isForced = force
+        // Nobody calls a preference so.
+        if words.first == "--force" { (isForced, words) = (true, words.dropFirst()) }
         let name = try words.nextName()
         guard !ValueArguments.isFlag(name) else {
             throw Failure(.usage, "the name of the preference is missing before \(name)", isAboutWords: true)
         }
+        if words.first == "null" {
+            let delete = "`prefs delete \(suite) \(ValueText.name(name))`"
+            throw Failure(.usage, "null is no value; \(delete) removes the one that is set. For text use: -string null")
+        }
         let change = try ValueArguments.change(&words)
-        try place.open().store.transaction { transaction in
-            let value = try change(transaction[name])
-            try place.check([name: value])
-            transaction[name] = value
+        // Behind the value, too, unless that takes all words.
+        if words == ["--force"] { (isForced, words) = (true, []) }
+        try words.end()
+        let schema = try place.readableSchema()
+        try place.open().store.transaction { [isForced] transaction in
+            let path = try ValuePath(name, schema) { transaction[$0] }
+            var old = transaction[path.name]
+            // Of a value only the member is changed, and the rest is what the program reads.
+            if !path.keys.isEmpty { old = old ?? schema?.properties[path.name]?.defaultValue }
+            let member = try change(path.member(of: old), schema?.property(of: path))
+            guard let value = try path.changing(old, to: member) else { return }
+            if !isForced { try schema?.check(value, for: path.name) }
+            transaction[path.name] = value
         }
     }
 }

@@ -4,12 +4,16 @@ import Glibc
 /// What a program says of its preferences: the JSON Schema that `PreferenceGroup.jsonSchema` writes.
 struct Schema {
     let path: String
+    /// What is said of all values, as of the members of one object.
+    private let all: Property
+    /// What is said of each name.
     let properties: [String: Property]
 
-    /// What is said of one preference.
+    /// What is said of one value.
     struct Property {
-        /// The kind of value, in the words of JSON Schema, or `data` or `date`.
-        let type: String?
+        private let keywords: [String: PropertyListValue]
+        /// The kinds of value, in the words of JSON Schema, or `data` or `date`; empty if any is allowed.
+        let types: [String]
         /// All values that it may have.
         let choices: [PropertyListValue]?
         let minimum: PropertyListValue?
@@ -31,40 +35,160 @@ struct Schema {
         }
         let text = String(decoding: try InputFile.bytes(of: path), as: UTF8.self)
         do throws(PreferencesError) {
-            guard let members = try PreferenceText.value(in: text).members["properties"]?.members else {
-                throw Self.none
-            }
-            properties = members.mapValues { Property($0.members) }
+            let keywords = try PreferenceText.value(in: text).members
+            guard keywords["properties"]?.isDictionary == true else { throw Self.none }
+            all = Property(keywords)
         } catch {
             throw Failure(
                 .damaged,
                 "the schema \(path) can't be read: \(error.message); let the program write it anew"
             )
         }
+        properties = all.properties
         self.path = path
     }
 
     private static let none = PreferencesError(.unreadable, "it has no properties")
 
+    /// Returns what is said of a name or of a member of its value; nil if nothing is.
+    func property(of path: ValuePath) -> Property? {
+        path.keys.reduce(properties[path.name]) { $0?.property(of: $1) }
+    }
+
+    /// Returns why the program doesn't take a value; nil if it does.
+    func refusal(of value: PropertyListValue, for name: String) throws -> Refusal? {
+        try all.refusal(of: value, at: name)
+    }
+
+    /// Rejects changes of what there is to names and values that the program says it doesn't take.
+    func check(_ changes: [String: PropertyListValue?], from old: [String: PropertyListValue]) throws {
+        for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
+            if let value, value != old[name] { try check(value, for: name) }
+        }
+    }
+
     /// A failure where the program says that it doesn't take the value.
     func check(_ value: PropertyListValue, for name: String) throws {
-        guard let reason = try properties[name]?.reasonToRefuse(value) else { return }
-        throw Failure(.usage, "\"\(name)\" can't be \(try ValueText.json(value)): \(reason), says \(path)")
+        guard let refusal = try refusal(of: value, for: name) else { return }
+        let text = try refusal.text(by: path)
+        guard refusal.isUndeclared else { throw Failure(.usage, text) }
+        throw Failure(.usage, "\(text)\(text.hasSuffix("?") ? "" : ";") --force writes it anyway")
+    }
+}
+
+/// A value that a program doesn't take, by its schema.
+struct Refusal {
+    /// From the name to the part of the value that isn't taken.
+    private var steps: [Step] = []
+    private let value: PropertyListValue
+    private let reason: Reason
+
+    private enum Step {
+        case name(String)
+        case index(Int)
+    }
+
+    fileprivate enum Reason {
+        case unallowed(String)
+        case undeclared(nearest: String?)
+    }
+
+    fileprivate init(_ reason: Reason, _ value: PropertyListValue) {
+        self.value = value
+        self.reason = reason
+    }
+
+    fileprivate func inside(_ name: String) -> Refusal { inside(.name(name)) }
+    fileprivate func inside(_ index: Int) -> Refusal { inside(.index(index)) }
+
+    private func inside(_ step: Step) -> Refusal {
+        var refusal = self
+        refusal.steps.insert(step, at: 0)
+        return refusal
+    }
+
+    /// Whether the schema doesn't know the name at all.
+    var isUndeclared: Bool {
+        if case .undeclared = reason { true } else { false }
+    }
+
+    /// What is wrong, such as `"recent"[2] can't be 5: it is no string`.
+    func text(by schema: String? = nil) throws -> String {
+        switch reason {
+        case .unallowed(let reason):
+            "\(place) can't be \(try ValueText.json(value)): \(reason)\(schema.map { ", says \($0)" } ?? "")"
+        case .undeclared(let nearest):
+            "\(place) isn't declared\(schema.map { " by \($0)" } ?? "")"
+                + (nearest.map { "; did you mean \"\(prefix + $0)\"?" } ?? "")
+        }
+    }
+
+    /// The names with dots between, in quotes, and what is inside arrays behind them.
+    private var place: String {
+        var text = "\""
+        var isQuoted = true
+        for (number, step) in steps.enumerated() {
+            switch step {
+            case .name(let name): text += (number == 0 ? "" : ".") + name
+            case .index(let index):
+                text += (isQuoted ? "\"" : "") + "[\(index)]"
+                isQuoted = false
+            }
+        }
+        return isQuoted ? text + "\"" : text
+    }
+
+    /// What stands before the last name.
+    private var prefix: String {
+        steps.dropLast().map { step in
+            switch step {
+            case .name(let name): "\(name)."
+            case .index(let index): "[\(index)]."
+            }
+        }.joined()
     }
 }
 
 extension Schema.Property {
-    init(_ members: [String: PropertyListValue]) {
-        let kind = members["required"]?.elements?.first?.text
-        type = kind == "$data" ? "data" : kind == "$date" ? "date" : members["type"]?.text
-        choices = members["enum"]?.elements
-        minimum = members["minimum"]
-        maximum = members["maximum"]
+    init(_ keywords: [String: PropertyListValue]) {
+        self.keywords = keywords
+        let kind = keywords["required"]?.elements?.first?.text
+        let tag = kind == "$data" ? "data" : kind == "$date" ? "date" : nil
+        types = (keywords["type"].map { $0.elements ?? [$0] } ?? []).compactMap(\.text).map {
+            $0 == "object" ? tag ?? $0 : $0
+        }
+        choices = keywords["enum"]?.elements
+        minimum = keywords["minimum"]
+        maximum = keywords["maximum"]
         lengths = (
-            (members["minLength"] ?? members["minItems"])?.length, (members["maxLength"] ?? members["maxItems"])?.length
+            (keywords["minLength"] ?? keywords["minItems"])?.length,
+            (keywords["maxLength"] ?? keywords["maxItems"])?.length
         )
-        defaultValue = members["default"]
-        description = members["description"]?.text
+        defaultValue = keywords["default"]
+        description = keywords["description"]?.text
+    }
+
+    /// The kinds as people read them; nil if any is allowed.
+    var type: String? { types.isEmpty ? nil : types.joined(separator: " or ") }
+
+    /// What is said of an array's elements.
+    private var items: Schema.Property? { keywords["items"].map { Schema.Property($0.members) } }
+
+    /// What is said of each known member of a dictionary.
+    var properties: [String: Schema.Property] {
+        keywords["properties"]?.members.mapValues { Schema.Property($0.members) } ?? [:]
+    }
+
+    /// Returns what is said of a member of a dictionary; nil if it may have none of that name.
+    ///
+    /// Unlike JSON Schema: where members are known, others are mistakes unless it says that they are none.
+    func property(of key: String) -> Schema.Property? {
+        if let known = keywords["properties"]?.members[key] { return Schema.Property(known.members) }
+        return switch keywords["additionalProperties"] {
+        case .boolean(false): nil
+        case nil where keywords["properties"] != nil: nil
+        case let others: Schema.Property(others?.members ?? [:])
+        }
     }
 
     /// The choices, the range or the length, as people read it.
@@ -78,10 +202,43 @@ extension Schema.Property {
             "\(try minimum.map { try ValueText.json($0) } ?? "")...\(try maximum.map { try ValueText.json($0) } ?? "")"
     }
 
-    /// Why the program wouldn't take a value; nil where it would.
-    func reasonToRefuse(_ value: PropertyListValue) throws -> String? {
-        if let type, !value.isOf(type) { return "it is no \(type)" }
-        if let choices, !choices.contains(value) { return "it is none of \(try allowed() ?? "")" }
+    /// Returns why the program wouldn't take a value, or a part of it; nil where it would.
+    func refusal(of value: PropertyListValue) throws -> Refusal? {
+        if let reason = try reasonToRefuse(value) { return Refusal(.unallowed(reason), value) }
+        if let others = keywords["anyOf"]?.elements {
+            let refusals = try others.map { try Schema.Property($0.members).refusal(of: value) }
+            if !refusals.contains(where: { $0 == nil }), let first = refusals.first { return first }
+        }
+        switch value {
+        case .array(let elements):
+            guard let items else { return nil }
+            for (index, element) in elements.enumerated() {
+                if let refusal = try items.refusal(of: element) { return refusal.inside(index) }
+            }
+        case .dictionary(let members):
+            for (key, member) in members.sortedByName {
+                if let refusal = try refusal(of: member, at: key) { return refusal }
+            }
+            for key in keywords["required"]?.elements?.compactMap(\.text) ?? [] where members[key] == nil {
+                return Refusal(.unallowed("it has no member \"\(key)\""), value)
+            }
+        default: break
+        }
+        return nil
+    }
+
+    /// As above, of a value that is a member of what this says.
+    fileprivate func refusal(of member: PropertyListValue, at key: String) throws -> Refusal? {
+        guard let property = property(of: key) else {
+            let known = keywords["properties"]?.members.keys.map { $0 } ?? []
+            return Refusal(.undeclared(nearest: key.nearest(of: known)), member).inside(key)
+        }
+        return try property.refusal(of: member)?.inside(key)
+    }
+
+    private func reasonToRefuse(_ value: PropertyListValue) throws -> String? {
+        if let type, !types.contains(where: value.isOf) { return "it is no \(type)" }
+        if let choices, !choices.contains(where: value.isSame(as:)) { return "it is none of \(try allowed() ?? "")" }
         if minimum != nil || maximum != nil, value.isNotANumber { return "it is outside \(try allowed() ?? "")" }
         if let minimum, value.precedes(minimum) { return "it is outside \(try allowed() ?? "")" }
         if let maximum, maximum.precedes(value) { return "it is outside \(try allowed() ?? "")" }
@@ -99,6 +256,31 @@ extension PropertyListValue {
         if case .dictionary(let members) = self { members } else { [:] }
     }
 
+    fileprivate var isDictionary: Bool {
+        if case .dictionary = self { true } else { false }
+    }
+
+    /// The kind of value, in the words of JSON Schema, or `data` or `date`.
+    var kind: String {
+        switch self {
+        case .boolean: "boolean"
+        case .integer, .unsigned: "integer"
+        case .real: "number"
+        case .string: "string"
+        case .data: "data"
+        case .date: "date"
+        case .array: "array"
+        case .dictionary: "object"
+        }
+    }
+
+    /// Whether a program reads both alike: a whole number may be written with a fraction.
+    func isSame(as other: PropertyListValue) -> Bool {
+        self == other
+            || number != nil && other.number != nil && !precedes(other) && !other.precedes(self) && !isNotANumber
+                && !other.isNotANumber
+    }
+
     fileprivate var elements: [PropertyListValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
@@ -114,15 +296,16 @@ extension PropertyListValue {
     /// Whether it is of a kind, as JSON Schema understands them: a whole real is an integer, every integer a number.
     fileprivate func isOf(_ type: String) -> Bool {
         switch (self, type) {
-        case (.boolean, "boolean"), (.string, "string"), (.array, "array"), (.dictionary, "object"): true
-        case (.data, "data"), (.date, "date"): true
-        case (.integer, "integer"), (.unsigned, "integer"): true
         case (.real(let value), "integer"): value.rounded() == value && value.isFinite
-        case (.integer, "number"), (.unsigned, "number"), (.real, "number"): true
+        case (.integer, "number"), (.unsigned, "number"): true
         // Of a kind that the tool doesn't know nothing is refused.
-        default: !["boolean", "string", "array", "object", "data", "date", "integer", "number"].contains(type)
+        default: kind == type || !Self.kinds.contains(type)
         }
     }
+
+    private static let kinds = [
+        "boolean", "string", "array", "object", "data", "date", "integer", "number", "null",
+    ]
 
     /// Whether it is the smaller one of two numbers.
     fileprivate func precedes(_ other: PropertyListValue) -> Bool {

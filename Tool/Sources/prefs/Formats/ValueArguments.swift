@@ -1,24 +1,24 @@
 import FoundationEssentials
 @_spi(Tool) import Preferences
 
-/// A value in the words of a command line: JSON, or text behind a flag of macOS's `defaults`.
+/// A value in the words of a command line: JSON, text behind a flag of macOS's `defaults`, or what the program declares.
 enum ValueArguments {
-    /// What becomes of the value that is stored.
-    typealias Change = (PropertyListValue?) throws -> PropertyListValue
+    /// Returns what becomes of the value that is stored, by what the schema says of it.
+    typealias Change = (_ old: PropertyListValue?, Schema.Property?) throws -> PropertyListValue
 
-    /// Takes all words.
+    /// Takes the words of the value: one, or all that follow a flag for several.
     static func change(_ words: inout ArraySlice<String>) throws -> Change {
         let first = try words.next("the value")
         switch first {
         case "-array":
             let elements = try elements(&words)
-            return { _ in .array(elements) }
+            return { _, _ in .array(elements) }
         case "-dict":
             let members = try members(&words)
-            return { _ in .dictionary(members) }
+            return { _, _ in .dictionary(members) }
         case "-array-add":
             let elements = try elements(&words)
-            return { old in
+            return { old, _ in
                 switch old {
                 case nil: return .array(elements)
                 case .array(let old): return .array(old + elements)
@@ -28,7 +28,7 @@ enum ValueArguments {
             }
         case "-dict-add":
             let members = try members(&words)
-            return { old in
+            return { old, _ in
                 switch old {
                 case nil: return .dictionary(members)
                 case .dictionary(let old): return .dictionary(old.merging(members) { _, new in new })
@@ -37,10 +37,25 @@ enum ValueArguments {
                 }
             }
         default:
-            let value =
-                try ScalarFlag(first).map { try $0.value(of: words.next("the value behind \(first)")) } ?? json(first)
-            try words.end()
-            return { _ in value }
+            // What begins like a flag is rather one that is mistyped.
+            if isUnknownFlag(first) { _ = try json(first) }
+            guard let flag = ScalarFlag(first) else { return { _, declared in try plainValue(first, declared) } }
+            let value = try flag.value(of: words.next("the value behind \(first)"))
+            return { _, _ in value }
+        }
+    }
+
+    /// A value without a flag: JSON, unless text is declared, a date or data.
+    private static func plainValue(_ text: String, _ declared: Schema.Property?) throws -> PropertyListValue {
+        guard let declared else { return try json(text) }
+        switch declared.types {
+        case ["string"]: return text.hasPrefix("\"") ? try json(text) : .string(text)
+        case ["date"] where !text.hasPrefix("{"): return try ScalarFlag.date.value(of: text)
+        case ["data"] where !text.hasPrefix("{"): return try ScalarFlag.data.value(of: text)
+        default:
+            let takesText = declared.types.contains("string") || declared.choices?.contains(.string(text)) == true
+            guard takesText else { return try json(text) }
+            do { return try json(text) } catch { return .string(text) }
         }
     }
 
@@ -49,12 +64,16 @@ enum ValueArguments {
         ScalarFlag(word) != nil || ["-array", "-array-add", "-dict", "-dict-add"].contains(word)
     }
 
+    private static func isUnknownFlag(_ word: String) -> Bool {
+        word.hasPrefix("-") && Double(word) == nil && !isFlag(word)
+    }
+
     /// A value of no flag's type.
     static func json(_ text: String) throws -> PropertyListValue {
         do {
             return try PreferenceText.value(in: text)
         } catch {
-            if text.hasPrefix("-"), Double(text) == nil {
+            if isUnknownFlag(text) {
                 throw Failure(
                     .usage,
                     "\"\(text)\" is no type; `prefs help write` lists them. For text use: -string '\(text)'"

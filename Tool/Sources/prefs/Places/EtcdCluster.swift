@@ -216,7 +216,8 @@ final class EtcdPlace: Place {
     }
 
     func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer] {
-        [PlaceLayer(source: .etcd, contents: try connected(report).contents)]
+        let contents = try connected(report).contents
+        return [PlaceLayer(source: .etcd, contents: contents, location: try cluster.paths(of: suite).own)]
     }
 
     func open() throws -> PlaceStores {
@@ -224,7 +225,9 @@ final class EtcdPlace: Place {
         return PlaceStores(store: store, own: store)
     }
 
-    func absent(_ name: String, in stores: PlaceStores) throws -> Failure { try absent(name) }
+    func absent(_ name: String, in stores: PlaceStores) throws -> Failure {
+        try absent(name, of: stores.own.names)
+    }
 
     func reportConnection() {
         let (statuses, cluster, suite) = (monitor.statuses, cluster, suite)

@@ -37,11 +37,38 @@ enum FilePurpose {
 struct PlaceLayer {
     let source: Source
     let contents: [String: PropertyListValue]
+    /// The path of the file; on etcd, what the keys begin with.
+    let location: String
 
     /// Where a value comes from.
     enum Source: String {
         case file, system, user, managed, etcd
     }
+
+    /// Returns where each of the values stands: the file with the line, or the key on etcd.
+    func origins() throws -> [String: ValueOrigin] {
+        if contents.isEmpty { return [:] }
+        if source == .etcd {
+            return Dictionary(
+                uniqueKeysWithValues: contents.keys.map { ($0, ValueOrigin(place: location + $0, line: nil)) }
+            )
+        }
+        let lines = PreferencesFile.lines(in: try InputFile.bytes(of: location))
+        // A value that another program has just removed has no line any more.
+        return Dictionary(
+            uniqueKeysWithValues: contents.keys.map { ($0, ValueOrigin(place: location, line: lines[$0])) }
+        )
+    }
+}
+
+/// Where a value stands.
+struct ValueOrigin {
+    /// The path of the file, or the key on etcd.
+    let place: String
+    /// The line of the file on which the value was set, from 1.
+    let line: Int?
+
+    var text: String { line.map { "\(place):\($0)" } ?? place }
 }
 
 struct PlaceStores {
@@ -87,6 +114,23 @@ extension Place {
         try schemaPaths.lazy.first { access($0, F_OK) == 0 }.map { try Schema(path: $0) }
     }
 
+    /// Returns all names that are set or declared, sorted; fails if there is nothing at all.
+    func knownNames(_ schema: Schema?) throws -> [KnownName] {
+        let layers = try layers()
+        var found: [String: KnownName] = (schema?.properties ?? [:]).mapValues { KnownName(property: $0) }
+        for layer in layers {
+            for (name, value) in layer.contents {
+                found[name, default: KnownName(property: nil)].set(value, layer.source)
+            }
+        }
+        guard try !found.isEmpty || exists() else { throw missing }
+        return found.map { name, known in
+            var known = known
+            known.name = name
+            return known
+        }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
     /// Returns the program's schema; if it can't be read, writes why to standard error.
     func readableSchema() throws -> Schema? {
         do { return try schema() } catch let failure as Failure {
@@ -95,17 +139,39 @@ extension Place {
         }
     }
 
-    /// Refuses changes to values that the program says it doesn't take; a schema that can't be read refuses nothing.
-    func check(_ changes: [String: PropertyListValue?]) throws {
-        guard let schema = try readableSchema() else { return }
-        for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
-            if let value { try schema.check(value, for: name) }
-        }
+    /// Rejects changes of what there is to names and values that the program says it doesn't take.
+    func check(_ changes: [String: PropertyListValue?], from old: [String: PropertyListValue]) throws {
+        try readableSchema()?.check(changes, from: old)
     }
 
-    /// Returns the failure for a name that no layer has.
-    func absent(_ name: String) throws -> Failure {
-        try exists() ? Failure(.absent, "\"\(name)\" is not set in \(title)") : missing
+    /// Returns the failure for a name that no layer has, with one of `others` if that may be meant.
+    func absent(_ name: String, of others: some Sequence<String>) throws -> Failure {
+        guard try exists() || !contents().isEmpty else { return missing }
+        let hint =
+            name.nearest(of: others.filter { !name.hasPrefix("\($0).") }).map { "; did you mean \"\($0)\"?" } ?? ""
+        return Failure(.absent, "\"\(name)\" is not set in \(title)\(hint)")
+    }
+}
+
+/// A name that is set or declared.
+struct KnownName {
+    fileprivate(set) var name = ""
+    /// What the program says of it.
+    let property: Schema.Property?
+    /// The value that is set and read; nil if the program takes its default.
+    private(set) var value: PropertyListValue?
+    private(set) var source: PlaceLayer.Source?
+
+    fileprivate init(property: Schema.Property?) { self.property = property }
+
+    fileprivate mutating func set(_ value: PropertyListValue, _ source: PlaceLayer.Source) {
+        (self.value, self.source) = (value, source)
+    }
+
+    /// Whether the program would read another value if none were set.
+    var differs: Bool {
+        guard let value else { return false }
+        return property?.defaultValue.map { !value.isSame(as: $0) } ?? true
     }
 }
 
@@ -138,12 +204,10 @@ struct FilePlace: Place {
 
     func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer] {
         let own = try PreferencesFile.contents(of: path, report)
-        guard let location else { return [PlaceLayer(source: .file, contents: own)] }
-        return location.systemPaths.reversed().map { PlaceLayer(source: .system, contents: Self.layer($0, report)) }
-            + [
-                PlaceLayer(source: .user, contents: own),
-                PlaceLayer(source: .managed, contents: Self.layer(location.managedPath, report)),
-            ]
+        guard let location else { return [PlaceLayer(source: .file, contents: own, location: path)] }
+        let user = PlaceLayer(source: .user, contents: own, location: path)
+        return location.systemPaths.reversed().map { Self.layer(.system, $0, report) }
+            + [user, Self.layer(.managed, location.managedPath, report)]
     }
 
     var schemaPaths: [String] { location?.schemaPaths ?? [] }
@@ -160,14 +224,19 @@ struct FilePlace: Place {
 
     /// As for a program, a layer that can't be read is none.
     private static func layer(
+        _ source: PlaceLayer.Source,
         _ path: String,
         _ report: @escaping @Sendable (PreferencesError) -> Void
-    ) -> [String: PropertyListValue] {
+    ) -> PlaceLayer {
         do throws(PreferencesError) {
-            return try PreferencesFile.contents(of: path, report)
+            return PlaceLayer(
+                source: source,
+                contents: try PreferencesFile.contents(of: path, isReadOnly: true, report),
+                location: path
+            )
         } catch {
             report(error)
-            return [:]
+            return PlaceLayer(source: source, contents: [:], location: path)
         }
     }
 
@@ -189,7 +258,7 @@ struct FilePlace: Place {
     func reportConnection() {}
 
     func absent(_ name: String, in stores: PlaceStores) throws -> Failure {
-        guard stores.store[name] != nil else { return try absent(name) }
+        guard stores.store[name] != nil else { return try absent(name, of: stores.own.names) }
         return Failure(.absent, "\"\(name)\" is set by the administrator or the system, not in \(path)")
     }
 

@@ -8,12 +8,49 @@ enum Completion {
 
     /// The suite first, then names of its values.
     static let suiteThenNames = CompletionKind.custom { words, index, _ in
+        offered { try suiteOrNames(Typed(words, index)) }
+    }
+
+    /// The suite first, then a name of its values, then what that may be set to.
+    static let suiteNameThenChoices = CompletionKind.custom { words, index, _ in
         offered {
             let typed = try Typed(words, index)
-            if let file = typed.file { return try names(of: FilePlace(file: file)) }
-            guard let suite = typed.places.first else { return try typed.suites.names() }
-            return try names(of: typed.suites.place(of: suite))
+            guard typed.file == nil, typed.places.count == 2 else { return try suiteOrNames(typed) }
+            return try choices(of: typed.places[1], in: typed.suites.place(of: typed.places[0]))
         }
+    }
+
+    private static func suiteOrNames(_ typed: Typed) throws -> [String] {
+        if let file = typed.file { return try names(of: FilePlace(file: file)) }
+        guard let suite = typed.places.first else { return try typed.suites.names() }
+        return try names(of: typed.suites.place(of: suite))
+    }
+
+    /// The choices that a schema has for a name, text without quotes.
+    private static func choices(of name: String, in place: any Place) throws -> [String] {
+        let property = try place.schema()?.properties[name]
+        let choices = property?.choices ?? (property?.types == ["boolean"] ? [false, true] : [])
+        return try choices.map { try ValueText.plain($0) }
+    }
+
+    /// Adds the aliases of commands to a script that the parser has generated, which completes nothing behind one.
+    static func addingAliases(of commands: [CommandConfiguration], to script: String) -> String {
+        var script = script
+        for command in commands {
+            for (name, alias) in command.aliases.map({ (command.commandName ?? "", $0) }) {
+                // bash and zsh call a function for each of a list of names; fish compares the name.
+                script = script.replacing("|help)", with: "|\(alias)|help)")
+                    .replacing(
+                        "\n_prefs_\(name)() {\n",
+                        with: "\n_prefs_\(alias)() {\n    _prefs_\(name) \"$@\"\n}\n\n_prefs_\(name)() {\n"
+                    )
+                    .replacing(
+                        " case '\(name)'\n",
+                        with: " case '\(name)' '\(alias)'\n            set unparsed_tokens[1] '\(name)'\n"
+                    )
+            }
+        }
+        return script
     }
 
     /// What stands before the word to complete, as in "prefs --etcd URL read --json SUITE NAME".

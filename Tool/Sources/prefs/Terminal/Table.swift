@@ -6,6 +6,8 @@ struct Table {
 
     mutating func add(_ cells: String...) { rows.append(cells) }
 
+    mutating func add(_ cells: [String]) { rows.append(cells) }
+
     var isEmpty: Bool { rows.isEmpty }
 
     /// The rows as text, each with its newline.

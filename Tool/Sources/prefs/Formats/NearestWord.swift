@@ -1,0 +1,30 @@
+extension String {
+    /// Returns the one that a person may have meant by this word, mistyped; nil if none is near enough.
+    func nearest(of words: some Sequence<String>) -> String? {
+        let typed = Array(lowercased())
+        let near = words.compactMap { word -> (word: String, distance: Int)? in
+            let distance = Self.distance(typed, Array(word.lowercased()))
+            return distance <= max(typed.count, word.count) / 3 && word != self ? (word, distance) : nil
+        }
+        return near.min { ($0.distance, $0.word) < ($1.distance, $1.word) }?.word
+    }
+
+    /// How many characters have to be added, removed, replaced or exchanged with their neighbour.
+    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+        // A word that is so long is no slip of the fingers.
+        guard abs(left.count - right.count) <= 64, left.count <= 1000 else { return .max }
+        var (before, last, row) = ([Int](), [Int](), Array(0...right.count))
+        for (i, character) in left.enumerated() {
+            (before, last) = (last, row)
+            row = [i + 1]
+            for (j, other) in right.enumerated() {
+                var least = Swift.min(last[j] + (character == other ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, character == right[j - 1], other == left[i - 1] {
+                    least = Swift.min(least, before[j - 1] + 1)
+                }
+                row.append(least)
+            }
+        }
+        return row[right.count]
+    }
+}
