@@ -50,19 +50,30 @@ struct ReadCommand: ParsableCommand {
         name.contains(".") ? try place.readableSchema() : nil
     }
 
+    /// A value of one layer.
+    private struct Row {
+        let name: String
+        let layer: PlaceLayer
+        let origin: ValueOrigin
+        let value: PropertyListValue
+        let isHidden: Bool
+    }
+
     private func readOrigins(_ name: String?, of place: any Place) throws {
         let layers = try place.layers()
         let schema = try name.flatMap { try self.schema(for: $0, of: place) }
         var shown: Set<String> = []
-        var rows: [(name: String, layer: PlaceLayer, origin: ValueOrigin, value: PropertyListValue)] = []
+        var rows: [Row] = []
         for layer in layers.reversed() {
             let origins = try layer.origins()
             let path = try name.map { try ValuePath($0, schema, status: .absent) { layer.contents[$0] } }
             for (known, value) in layer.contents.sortedByName where path.map({ $0.name == known }) ?? true {
+                // A stronger layer hides the whole value, also the members that it doesn't have.
+                let isHidden = !shown.insert(known).inserted
                 guard let origin = origins[known], let part = path.map({ $0.member(of: value) }) ?? value else {
                     continue
                 }
-                rows.append((name ?? known, layer, origin, part))
+                rows.append(Row(name: name ?? known, layer: layer, origin: origin, value: part, isHidden: isHidden))
             }
         }
         if let name, rows.isEmpty { throw try place.absent(name, of: layers.flatMap(\.contents.keys)) }
@@ -71,11 +82,10 @@ struct ReadCommand: ParsableCommand {
         let sorted = rows.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
         var table = Table()
         for row in sorted.map(\.element) {
-            let isHidden = !shown.insert(row.name).inserted
             if json {
                 var members: [String: PropertyListValue] = [
                     "name": .string(row.name), "value": row.value, "layer": .string(row.layer.source.rawValue),
-                    "hidden": .boolean(isHidden),
+                    "hidden": .boolean(row.isHidden),
                 ]
                 members[row.layer.source == .etcd ? "key" : "file"] = .string(row.origin.place)
                 members["line"] = row.origin.line.map { .integer(Int64($0)) }
@@ -84,7 +94,7 @@ struct ReadCommand: ParsableCommand {
                 let cells = [
                     row.layer.source.rawValue, row.origin.text, ValueText.name(row.name), try ValueText.json(row.value),
                 ]
-                table.add(cells + (isHidden ? ["hidden"] : []))
+                table.add(cells + (row.isHidden ? ["hidden"] : []))
             }
         }
         Terminal.write(table.text())
