@@ -30,6 +30,7 @@ let package = Package(
             traits: [.trait(name: "Etcd", condition: .when(traits: ["Etcd"]))]
         ),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     ],
     targets: [
         .executableTarget(
@@ -42,10 +43,13 @@ let package = Package(
                     condition: .when(traits: ["Etcd"])
                 ),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
+            resources: [.embedInCode("Serve/Page")],
             swiftSettings: settings
         ),
-        // Apart, as Foundation would nearly double the time in which each command of the tool starts.
+        // Apart, as Foundation's parser of property lists crashes on some damaged files, which must not end the tool.
         .executableTarget(
             name: "prefs-parse-plist",
             dependencies: [

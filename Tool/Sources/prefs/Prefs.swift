@@ -20,7 +20,7 @@ struct Prefs: AsyncParsableCommand {
         subcommands: [
             ReadCommand.self, WriteCommand.self, DeleteCommand.self, RenameCommand.self, FindCommand.self,
             DescribeCommand.self, ListCommand.self, PathCommand.self, EditCommand.self, WatchCommand.self,
-            UndoCommand.self, DiffCommand.self,
+            UndoCommand.self, DiffCommand.self, ServeCommand.self,
             ImportCommand.self, ExportCommand.self, CheckCommand.self, CompactCommand.self,
         ]
     )

@@ -3,8 +3,7 @@ import Glibc
 
 /// Property lists, parsed by Foundation in a process of its own.
 ///
-/// Foundation's parser crashes on some damaged files, which must not end this process without a word; and to load
-/// Foundation would nearly double the time in which every command starts.
+/// Foundation's parser crashes on some damaged files, which must not end this process without a word.
 enum PropertyListParser {
     static func contents(of bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
         guard let file = tmpfile() else { throw Failure("make", "a temporary file", errno: errno) }

@@ -229,6 +229,13 @@ final class EtcdPlace: Place {
         try absent(name, of: stores.own.names)
     }
 
+    /// Why changes don't come, once the suite was read; nil if they do.
+    var lostConnection: String? {
+        guard store != nil, !monitor.status.isConnected else { return nil }
+        let reason = monitor.status.error.map { ": \($0.message)" } ?? ""
+        return "the connection to etcd is lost, and what is shown is what was last known\(reason)"
+    }
+
     func reportConnection() {
         let (statuses, cluster, suite) = (monitor.statuses, cluster, suite)
         Task { for await status in statuses { cluster.report(status, of: suite) } }

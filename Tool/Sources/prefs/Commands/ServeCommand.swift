@@ -1,0 +1,46 @@
+import ArgumentParser
+import Preferences
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Show a page in the browser with all suites: live, to search and to edit.",
+        usage: "prefs serve [<suite> | --file <path>] [--port <number>] [--read-only]",
+        discussion: """
+            Prints the link to the page on a line of its own. The link has a token, without which nobody reads or changes \
+            anything; it is for this machine alone and lasts until Ctrl-C ends the command, with the exit code 130 as a shell \
+            has it.
+
+            The page shows each value, where it comes from and what it differs from, damage, and what other programs change, \
+            as it happens. Edits go to the user's file, are checked by the program's schema, and can be undone. Without a \
+            suite all are shown, also those that are made meanwhile.
+            """
+    )
+
+    @OptionGroup var options: PlaceOptions
+    @Option(help: ArgumentHelp("Listen on this port (default: one that is free).", valueName: "number"))
+    var port: UInt16?
+    @Flag(help: "Show values, but change none.") var readOnly = false
+    @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
+
+    func run() async throws {
+        try await PageServer.run(try inspector(), port: port ?? 0, isReadOnly: readOnly) { link in
+            Terminal.write(link + "\n")
+            if Terminal.isErrorOutput {
+                Terminal.warn("open the link in a browser on this machine; Ctrl-C ends the page")
+            }
+        }
+    }
+
+    private func inspector() throws -> Inspector {
+        var words = words[...]
+        if words.isEmpty, options.file == nil { return try Inspector(all: try options.suites(), isReadOnly: readOnly) }
+        let name = options.file ?? words.first ?? ""
+        let place = try options.place(&words)
+        try words.end()
+        // A place that can't be read at all ends the command; later the page shows it.
+        _ = try place.layers { _ in }
+        let paths = try options.file.map { [$0] } ?? Inspector.layerPaths(of: name, in: options.suites())
+        return Inspector(name, place, layerPaths: paths, isReadOnly: readOnly)
+    }
+}

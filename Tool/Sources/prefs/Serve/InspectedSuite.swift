@@ -1,0 +1,329 @@
+import Dispatch
+import Glibc
+@_spi(Tool) import Preferences
+import Synchronization
+
+/// A suite, or a file, that the pages show and edit.
+///
+/// What blocks runs on a queue of the suite, so that one that waits for a server delays no other.
+final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown are used on `queue` alone
+    let name: String
+    private let board: Board
+    private let queue: DispatchQueue
+    private let place: any Place
+    private let layerPaths: [String]
+    private var stores: PlaceStores?
+    /// Why the stores can't be opened.
+    private var problem: String?
+    private var shown = Shown()
+    /// The files as they were when the suite was last read.
+    private var marks: [FileMark?] = []
+    /// Errors that a store on a server reported, which another look at its values would not repeat.
+    private let issues = Mutex<[PreferencesError]>([])
+    private let isRefreshing = Mutex(false)
+    private let followers = Mutex<[Task<Void, Never>]>([])
+
+    /// What the board shows of the suite.
+    private struct Shown {
+        var layers: [PlaceLayer] = []
+        var schema: FileMark?
+        var names: Set<String> = []
+        var connectionProblem: String?
+    }
+
+    init(_ name: String, _ place: any Place, layerPaths: [String], on board: Board) {
+        self.name = name
+        self.place = place
+        self.layerPaths = layerPaths
+        self.board = board
+        queue = DispatchQueue(label: "prefs.serve.suite")
+    }
+
+    /// Stops to follow the suite.
+    func end() {
+        for follower in followers.withLock({ $0 }) { follower.cancel() }
+    }
+
+    /// Shows the suite as it is, soon; many calls in a row are one look.
+    func refreshSoon() {
+        let isFirst = isRefreshing.withLock { isRefreshing in
+            defer { isRefreshing = true }
+            return !isRefreshing
+        }
+        guard isFirst else { return }
+        queue.async {
+            self.isRefreshing.withLock { $0 = false }
+            self.refresh()
+        }
+    }
+
+    /// Looks whether a file has changed that no store tells of: a layer that a stronger one hides, a schema, a damaged line.
+    func look() {
+        queue.async {
+            let isAsShown = self.place.connectionProblem == self.shown.connectionProblem
+            guard !isAsShown || self.stores == nil || self.currentMarks() != self.marks else { return }
+            self.refresh()
+        }
+    }
+
+    // MARK: Reading
+
+    private func refresh() {
+        openStores()
+        marks = currentMarks()
+        let found = Issues()
+        var failure = problem
+        var layers = shown.layers
+        do { layers = try place.layers { found.add($0) } } catch { failure = Failure(error).message }
+        var damage = found.all.map { "\($0)" }
+        damage += issues.withLock { issues in
+            // Of a value that is set anew nothing is damaged any more.
+            issues.removeAll { issue in issue.name.map { name in layers.contains { $0.contents[name] != nil } } ?? false
+            }
+            return issues.map { "\($0)" }
+        }
+        var schema: Schema?
+        do { schema = try place.schema() } catch { damage.append(Failure(error).message) }
+        let schemaMark = schema.flatMap { FileMark(path: $0.path) }
+        let rows = changedRows(layers, schema, isNewSchema: schemaMark != shown.schema)
+        shown.layers = layers
+        shown.schema = schemaMark
+        for (name, text) in rows { if text == nil { shown.names.remove(name) } else { shown.names.insert(name) } }
+        shown.connectionProblem = place.connectionProblem
+        board.show(name, info: info(layers, damage, failure ?? shown.connectionProblem), rows: rows)
+    }
+
+    /// The rows that differ from those on the board; rows of equal values are not made again.
+    private func changedRows(_ layers: [PlaceLayer], _ schema: Schema?, isNewSchema: Bool) -> [String: String?] {
+        var names = shown.names
+        for layer in layers { names.formUnion(layer.contents.keys) }
+        if let schema { names.formUnion(schema.properties.keys) }
+        let isComparable = !isNewSchema && layers.count == shown.layers.count
+        var rows: [String: String?] = [:]
+        for name in names {
+            let values = layers.map { $0.contents[name] }
+            if isComparable, shown.names.contains(name), values == shown.layers.map({ $0.contents[name] }) { continue }
+            let property = schema?.properties[name]
+            guard property != nil || values.contains(where: { $0 != nil }) else {
+                rows[name] = .some(nil)
+                continue
+            }
+            rows[name] = text(name, values, layers.map(\.source), schema)
+        }
+        return rows
+    }
+
+    private func text(
+        _ name: String,
+        _ values: [PropertyListValue?],
+        _ sources: [PlaceLayer.Source],
+        _ schema: Schema?
+    ) -> String {
+        var problem: String?
+        if let schema, let value = values.last(where: { $0 != nil })?.flatMap(\.self) {
+            do { try schema.check(value, for: name) } catch { problem = Failure(error).message }
+        }
+        do {
+            return try PreferenceRow(
+                name: name,
+                values: values,
+                sources: sources,
+                property: schema?.properties[name],
+                problem: problem
+            ).json()
+        } catch {
+            return JSONText.object([
+                "name": .string(name), "source": .string("default"), "layers": .array([]),
+                "problem": .string(Failure(error).message),
+            ])
+        }
+    }
+
+    private func info(_ layers: [PlaceLayer], _ damage: [String], _ failure: String?) -> String {
+        var members: [String: PropertyListValue] = ["title": .string(place.title)]
+        members["damage"] = .array(damage.map { .string($0) })
+        members["failure"] = failure.map { .string($0) }
+        let paths = layerPaths + Array(repeating: "", count: max(0, layers.count - layerPaths.count))
+        members["layers"] = .array(
+            zip(layers, paths).map {
+                .dictionary(["source": .string($0.source.rawValue), "path": .string($1)])
+            }
+        )
+        members["schema"] = shownSchemaPath.map { .string($0) }
+        if case .unwritable(let reason) = place.writability { members["unwritable"] = .string(reason) }
+        return JSONText.object(members)
+    }
+
+    private var shownSchemaPath: String? { place.schemaPaths.first { access($0, F_OK) == 0 } }
+
+    // MARK: Following
+
+    /// Opens the stores, whose changes are shown at once; what can't be opened is tried again at the next look.
+    private func openStores() {
+        guard stores == nil else { return }
+        do {
+            let stores = try place.open()
+            problem = nil
+            self.stores = stores
+            follow(stores.store)
+            // A change of the user's own file that a managed value hides.
+            if stores.own !== stores.store { follow(stores.own) }
+        } catch {
+            problem = Failure(error).message
+        }
+    }
+
+    private func follow(_ store: PreferenceStore) {
+        let isOnServer = !(place is FilePlace)
+        store.issueHandler = { [weak self] error in
+            // Of a file the next look finds the same again.
+            if isOnServer, error.code == .unreadable || error.code == .damaged {
+                self?.issues.withLock { $0.append(error) }
+            }
+            self?.refreshSoon()
+        }
+        let changes = store.changes.makeAsyncIterator()
+        let follower = Task { [weak self] in
+            var changes = changes
+            while await changes.next() != nil, !Task.isCancelled { self?.refreshSoon() }
+        }
+        followers.withLock { $0.append(follower) }
+    }
+
+    private func currentMarks() -> [FileMark?] { (layerPaths + place.schemaPaths).map { FileMark(path: $0) } }
+}
+
+/// What tells that a file is another one than before, or was written.
+private struct FileMark: Equatable {
+    private let numbers: [Int]
+
+    /// nil if there is no such file.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        numbers = [
+            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), Int(status.st_mode),
+            Int(status.st_mtim.tv_sec),
+            Int(status.st_mtim.tv_nsec), Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec),
+        ]
+    }
+}
+
+// MARK: - Editing
+
+/// A change that a page made.
+struct PageEdit {
+    let suite: String
+    let name: String
+    /// The user's own value before and after; nil for none.
+    let before: PropertyListValue?
+    let after: PropertyListValue?
+}
+
+extension InspectedSuite {
+    /// Sets the user's value, or removes it, and shows it on the board.
+    ///
+    /// - Parameter text: The value as in the preferences file; nil removes the value.
+    /// - Returns: The edit, to be undone later; nil if it changes nothing.
+    /// - Throws: A `Failure` that says why nothing was changed.
+    func edit(_ name: String, to text: String?) async throws -> PageEdit? {
+        let value = try text.map { try Self.value($0) }
+        return try await onQueue { place, stores in
+            if let value { try place.check([name: value]) }
+            var before: PropertyListValue?
+            try stores.store.transaction { transaction in
+                // Read through the transaction too, so that it is repeated if another process changes the value.
+                _ = transaction[name]
+                before = stores.own.contents[name]
+                transaction[name] = value
+            }
+            guard before != value else { return nil }
+            return PageEdit(suite: self.name, name: name, before: before, after: value)
+        }
+    }
+
+    /// Restores what the user had before an edit, unless the value was changed since.
+    func undo(_ edit: PageEdit) async throws {
+        try await onQueue { place, stores in
+            try stores.store.transaction { transaction in
+                _ = transaction[edit.name]
+                guard stores.own.contents[edit.name] == edit.after else {
+                    throw Failure(
+                        .absent,
+                        "\"\(edit.name)\" was changed since; it is left as it is, and the edit before it is undone next"
+                    )
+                }
+                transaction[edit.name] = edit.before
+            }
+        }
+    }
+
+    private func onQueue<Result>(
+        _ body: @escaping (any Place, PlaceStores) throws -> sending Result
+    ) async throws -> sending Result {
+        try await withCheckedThrowingContinuation { continuation in
+            nonisolated(unsafe) let body = body
+            queue.async {
+                do {
+                    self.openStores()
+                    guard let stores = self.stores else {
+                        throw Failure(.failed, self.problem ?? "\(self.place.title) can't be opened")
+                    }
+                    let result = try body(self.place, stores)
+                    self.refresh()
+                    continuation.resume(returning: result)
+                } catch {
+                    continuation.resume(throwing: Failure(error))
+                }
+            }
+        }
+    }
+
+    private static func value(_ text: String) throws -> PropertyListValue {
+        do throws(PreferencesError) { return try PreferenceText.value(in: text) } catch {
+            throw Failure(.usage, "this is no value: \(error.message)")
+        }
+    }
+
+    /// The lines on which the layers' files last set a name; 0 if a file doesn't or can't be read.
+    func lines(of name: String) async throws -> [Int] {
+        try await onQueue { [layerPaths] _, _ in layerPaths.map { FileLine.last(of: name, in: $0) } }
+    }
+}
+
+/// Lines of preferences files.
+private enum FileLine {
+    /// Returns the number of the last line that sets `name`; 0 if there is none.
+    static func last(of name: String, in path: String) -> Int {
+        guard access(path, R_OK) == 0 else { return 0 }
+        do {
+            let needle = Array(JSONText.string(name).utf8)
+            let lines = try InputFile.bytes(of: path).split(
+                separator: UInt8(ascii: "\n"),
+                omittingEmptySubsequences: false
+            )
+            for (index, line) in lines.enumerated().reversed() where line.starts(with: [UInt8(ascii: "{")]) {
+                guard line.firstRange(of: needle) != nil else { continue }
+                do { if try PreferenceText.changes(in: Array(line)).keys.contains(name) { return index + 1 } } catch {
+                    // A damaged line sets nothing; the board shows it.
+                    continue
+                }
+            }
+        } catch {
+            // The value is shown without a line; why the file can't be read stands on the board.
+        }
+        return 0
+    }
+}
+
+#if !Etcd
+extension Place {
+    /// Why changes don't come; nil if they do.
+    var connectionProblem: String? { nil }
+}
+#else
+extension Place {
+    /// Why changes don't come; nil if they do.
+    var connectionProblem: String? { (self as? EtcdPlace)?.lostConnection }
+}
+#endif

@@ -1,0 +1,817 @@
+// The page of `prefs serve`. All that comes from suites is shown by textContent, never as HTML.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const rowHeight = 34;
+
+// MARK: Elements
+
+/** Makes an element with properties, attributes in `attributes`, and children, of which text is shown as it is. */
+function make(tag, properties = {}, ...children) {
+  const { attributes = {}, ...rest } = properties;
+  const element = Object.assign(document.createElement(tag), rest);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+const shapes = {
+  lock: "M4 7h8v6H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2",
+  close: "m4 4 8 8m0-8-8 8",
+};
+
+function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", shapes[name]);
+  svg.append(path);
+  return svg;
+}
+
+function pill(source) {
+  return make("span", { className: `pill ${source}` }, source === "managed" ? icon("lock") : null, source);
+}
+
+// MARK: The server
+
+const token = takeToken();
+
+/** Moves the token from the address to this tab's storage, which no other tab and no other port can read. */
+function takeToken() {
+  const given = new URLSearchParams(location.search).get("token");
+  if (given) {
+    sessionStorage.setItem("token", given);
+    history.replaceState(null, "", "/");
+  }
+  return sessionStorage.getItem("token");
+}
+
+function request(path, options = {}) {
+  return fetch(path, { ...options, headers: { Authorization: `Bearer ${token}`, ...options.headers }, cache: "no-store" });
+}
+
+/** Sends a change; throws an error with the server's words if it is refused. */
+async function send(path, change = {}) {
+  let response;
+  try {
+    response = await request(path, {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change),
+    });
+  } catch {
+    throw new Error("prefs serve can't be reached; nothing was changed");
+  }
+  const isJSON = response.headers.get("Content-Type")?.startsWith("application/json");
+  const answer = isJSON ? await response.json() : { error: await response.text() };
+  if (!response.ok) throw new Error(answer.error);
+  return answer;
+}
+
+/** Follows the server for as long as the page is open. */
+async function follow() {
+  if (!token) return showSignpost();
+  for (let wait = 250; ; wait = Math.min(wait * 2, 5000)) {
+    try {
+      const silence = new AbortController();
+      const response = await request("/api/events", { signal: silence.signal });
+      if (response.status === 403) return showEnd();
+      if (!response.ok) throw new Error(await response.text());
+      await readEvents(response.body, silence, () => { wait = 125; });
+    } catch (error) {
+      console.debug(error);
+    }
+    showBar("The connection to prefs serve is lost. What you see is what was last known; the page connects again by itself.");
+    await new Promise((resume) => setTimeout(resume, wait));
+  }
+}
+
+/** Reads server-sent events, which EventSource can't ask for with a token. */
+async function readEvents(body, silence, began) {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let rest = "";
+  for (;;) {
+    // The server says something every five seconds.
+    const alarm = setTimeout(() => silence.abort(), 20_000);
+    const { done, value } = await reader.read();
+    clearTimeout(alarm);
+    if (done) return;
+    began();
+    showBar(null);
+    const messages = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+    rest = messages.pop();
+    for (const message of messages) {
+      if (message.startsWith("data: ")) applyNews(JSON.parse(message.slice(6)));
+    }
+  }
+}
+
+function showSignpost() {
+  byId("signpost").hidden = false;
+  byId("page").hidden = true;
+}
+
+/** The token is not this server's: what is shown stays, if there is something. */
+function showEnd() {
+  if (suites.size === 0) return showSignpost();
+  showBar("This page's prefs serve has ended, and another one answers. Open the link that it printed; nothing here is live any more.");
+}
+
+/** What the bar says of the connection, and for a while of what belongs to no control. */
+const bar = { connection: null, note: null };
+
+function showBar(text, kind = "connection") {
+  bar[kind] = text;
+  const shown = bar.connection ?? bar.note;
+  byId("bar").hidden = shown === null;
+  if (shown !== null && byId("bar").textContent !== shown) byId("bar").textContent = shown;
+}
+
+// MARK: The model
+
+/** The suites by name: `info`, and `rows` by name. */
+const suites = new Map();
+let isReadOnly = false;
+let lastEdit = null;
+
+/** Takes over what the server tells, and shows what changed. */
+function applyNews(news) {
+  const isFirst = suites.size === 0;
+  if (news.server) {
+    isReadOnly = news.server.isReadOnly;
+    document.body.classList.toggle("read-only", isReadOnly);
+    byId("mode").textContent = isReadOnly ? "Read-only" : "Live";
+    const names = new Set((news.suites ?? []).map((suite) => suite.name));
+    for (const name of suites.keys()) if (!names.has(name)) suites.delete(name);
+  }
+  if ("undo" in news) lastEdit = news.undo;
+  const changed = new Set();
+  for (const suite of news.suites ?? []) applySuite(suite, changed);
+  if (isFirst && chosen === null) chosen = suites.size === 1 ? [...suites.keys()][0] : "";
+  if (chosen && !suites.has(chosen)) chosen = "";
+  byId("page").hidden = false;
+  showSuites();
+  showUndo();
+  showList();
+  if (isFirst) return;
+  flash(changed);
+  announce(changed);
+}
+
+function applySuite(news, changed) {
+  if (news.gone) return suites.delete(news.name);
+  const isNew = !suites.has(news.name);
+  const suite = suites.get(news.name) ?? { name: news.name, info: {}, rows: new Map(), sorted: null };
+  suites.set(news.name, suite);
+  if (news.info) suite.info = news.info;
+  const before = suite.rows;
+  if (news.whole) suite.rows = new Map();
+  for (const name of news.removed ?? []) suite.rows.delete(name);
+  for (const row of news.rows ?? []) {
+    const old = before.get(row.name);
+    // A change of another layer is one, too, though the value stays.
+    if (!isNew && (!old || old.text !== row.text || `${old.layers}` !== `${row.layers}`)) changed.add(key(suite, row));
+    row.suite = news.name;
+    row.words = `${row.name}\n${row.text ?? ""}\n${row.schema?.description ?? ""}`.toLowerCase();
+    suite.rows.set(row.name, row);
+  }
+  suite.sorted = null;
+}
+
+const key = (suite, row) => `${suite.name}\n${row.name}`;
+const keyOf = (row) => `${row.suite}\n${row.name}`;
+
+/** Compares by UTF-16 units, which is fast and the same everywhere. */
+const byName = (left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0);
+
+function sortedRows(suite) {
+  suite.sorted ??= [...suite.rows.values()].sort(byName);
+  return suite.sorted;
+}
+
+function findRow(rowKey) {
+  if (rowKey === null) return null;
+  const end = rowKey.indexOf("\n");
+  return suites.get(rowKey.slice(0, end))?.rows.get(rowKey.slice(end + 1)) ?? null;
+}
+
+const isDamaged = (suite) =>
+  suite.info.damage?.length > 0 || Boolean(suite.info.failure) || sortedRows(suite).some((row) => row.problem);
+
+/** Why the user can't change a row; null if the user can. */
+function reasonHeld(row) {
+  const { info } = suites.get(row.suite);
+  if (isReadOnly) return "This page was started with --read-only.";
+  if (row.isManaged) return `An administrator manages this value${layerPath(info, "managed")}.`;
+  if (info.unwritable) return `It can't be written: ${info.unwritable}.`;
+  return null;
+}
+
+function layerPath(info, source) {
+  const path = info.layers?.find((layer) => layer.source === source)?.path;
+  return path ? ` in ${path}` : "";
+}
+
+/** The value as people read it; the text of the file tells dates and data from text by an object. */
+function shownValue(text, kind) {
+  if (text === undefined || text === "") return "—";
+  if (kind === "date" || kind === "data" || text.startsWith('{"$')) {
+    const inner = Object.values(JSON.parse(text))[0];
+    if (typeof inner === "string" && text.length < 4000) return inner === "" ? "(empty)" : inner;
+  }
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
+// MARK: Suites
+
+/** The suite that is shown; "" for all. */
+let chosen = null;
+
+function showSuites() {
+  const names = [...suites.keys()].sort();
+  const total = [...suites.values()].reduce((sum, suite) => sum + suite.rows.size, 0);
+  const entries = names.map((name) => ({ name, label: name, count: suites.get(name).rows.size, damaged: isDamaged(suites.get(name)) }));
+  if (names.length !== 1) entries.unshift({ name: "", label: "All suites", count: total, damaged: false });
+  const focused = document.activeElement?.dataset?.suite;
+  byId("suites").replaceChildren(...entries.map(suiteItem));
+  if (focused !== undefined) [...byId("suites").querySelectorAll("button")].find((one) => one.dataset.suite === focused)?.focus();
+  const select = byId("suite-select");
+  // An open menu would close.
+  if (document.activeElement !== select) {
+    select.replaceChildren(...entries.map(({ name, label, damaged }) => make("option", { value: name }, damaged ? `${label} (damaged)` : label)));
+  }
+  select.value = chosen;
+  document.title = chosen ? `${chosen} – Preferences` : "Preferences";
+}
+
+function suiteItem({ name, label, count, damaged }) {
+  const button = make(
+    "button", { type: "button", title: label, onclick: () => choose(name) },
+    make("span", { className: "label" }, label),
+    damaged ? make("span", { className: "dot", attributes: { role: "img", "aria-label": "damaged" } }) : null,
+    make("span", { className: "count" }, String(count)),
+  );
+  button.dataset.suite = name;
+  if (name === chosen) button.setAttribute("aria-current", "true");
+  return make("li", {}, button);
+}
+
+function choose(name) {
+  chosen = name;
+  active = 0;
+  byId("scroll").scrollTop = 0;
+  showSuites();
+  showList();
+}
+
+/** Shows what is wrong with the suite as a whole. */
+function showNotices() {
+  const shown = chosen ? [suites.get(chosen)] : [...suites.values()];
+  const texts = shown.flatMap(({ name, info }) =>
+    [info.failure, ...(info.damage ?? [])].filter(Boolean).map((text) => (chosen ? text : `${name}: ${text}`)),
+  );
+  const notices = byId("notices");
+  if ([...notices.children].map((child) => child.textContent).join("\n") === texts.join("\n")) return;
+  notices.replaceChildren(...texts.map((text) => make("p", {}, text)));
+}
+
+// MARK: The list
+
+/** The rows that pass search and filter, in order. */
+let view = [];
+/** The place of the row that the keys move from. */
+let active = 0;
+/** The row that the panel shows, by its key. */
+let opened = null;
+let filter = "all";
+/** The elements of visible rows by their place. */
+const elements = new Map();
+
+const filters = {
+  all: () => true,
+  set: (row) => row.isSet,
+  differs: (row) => row.differs,
+  damaged: (row) => row.problem,
+};
+
+function showList() {
+  const activeKey = view[active] ? keyOf(view[active]) : null;
+  const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = chosen ? [suites.get(chosen)] : [...suites.keys()].sort().map((name) => suites.get(name));
+  view = shown.flatMap(sortedRows).filter(
+    (row) => filters[filter](row) && words.every((word) => row.words.includes(word) || (!chosen && row.suite.toLowerCase().includes(word))),
+  );
+  const place = view.findIndex((row) => keyOf(row) === activeKey);
+  active = place >= 0 ? place : Math.min(active, Math.max(0, view.length - 1));
+  byId("space").style.height = `${view.length * rowHeight}px`;
+  byId("grid").setAttribute("aria-rowcount", view.length + 1);
+  showFilters();
+  showNotices();
+  showEmpty();
+  showRows();
+  showDetail();
+}
+
+function showFilters() {
+  for (const button of byId("filters").children) {
+    button.setAttribute("aria-pressed", button.dataset.filter === filter);
+  }
+}
+
+function showEmpty() {
+  const texts = {
+    all: suites.size === 0 ? "There is no suite yet. The page shows the first one that a program writes." : "This suite has no values yet.",
+    set: "No value is set.",
+    differs: "No value is known to differ from its default.",
+    damaged: "No value is damaged.",
+  };
+  byId("empty").hidden = view.length > 0;
+  byId("empty").textContent = byId("search").value ? "Nothing matches the search." : texts[filter];
+}
+
+/** Shows the rows in sight, and reuses the elements of those that went out of it. */
+function showRows() {
+  const scroll = byId("scroll");
+  const first = Math.max(0, Math.floor(scroll.scrollTop / rowHeight) - 8);
+  const last = Math.min(view.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / rowHeight) + 8);
+  const free = [];
+  for (const [index, element] of elements) {
+    if (index >= first && index < last) continue;
+    elements.delete(index);
+    free.push(element);
+  }
+  for (let index = first; index < last; index++) {
+    let element = elements.get(index);
+    if (!element) {
+      element = free.pop() ?? scroll.appendChild(makeRow());
+      elements.set(index, element);
+    }
+    fillRow(element, view[index], index);
+  }
+  for (const element of free) element.remove();
+  const shown = elements.get(active);
+  if (shown) byId("grid").setAttribute("aria-activedescendant", shown.id);
+  else byId("grid").removeAttribute("aria-activedescendant");
+}
+
+function makeRow() {
+  const cell = (name) => make("span", { className: `cell ${name}`, attributes: { role: "gridcell" } });
+  const row = make("div", { attributes: { role: "row" } }, cell("name"), cell("value"), cell("source"));
+  row.onclick = () => {
+    active = row.index;
+    open(view[row.index]);
+  };
+  return row;
+}
+
+function fillRow(element, row, index) {
+  const isOpen = keyOf(row) === opened;
+  element.classList.toggle("active", index === active);
+  element.setAttribute("aria-selected", isOpen);
+  if (element.index !== index) {
+    element.index = index;
+    element.id = `row-${index}`;
+    element.style.transform = `translateY(${index * rowHeight}px)`;
+    element.setAttribute("aria-rowindex", index + 2);
+  }
+  if (element.row === row && element.ofAll === !chosen) return;
+  if (element.row && keyOf(element.row) !== keyOf(row)) for (const animation of element.getAnimations()) animation.cancel();
+  element.row = row;
+  element.ofAll = !chosen;
+  element.className = "row";
+  element.classList.toggle("active", index === active);
+  for (const name of ["differs", "problem"]) element.classList.toggle(name, Boolean(row[name]));
+  element.classList.toggle("unset", !row.isSet);
+  const [name, value, source] = element.children;
+  name.replaceChildren(...(chosen ? [] : [make("span", { className: "suite" }, `${row.suite} / `)]), row.name);
+  value.replaceChildren(shownValue(row.text, row.kind));
+  if (row.differs) value.append(make("span", { className: "unseen" }, " (not the default)"));
+  source.replaceChildren(pill(row.source));
+}
+
+/** Marks what changed, and nothing else moves. */
+function flash(changed) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const color = getComputedStyle(document.documentElement).getPropertyValue("--flash");
+  for (const element of elements.values()) {
+    if (changed.has(keyOf(element.row))) element.animate([{ backgroundColor: color }, {}], { duration: 1400, easing: "ease-out" });
+  }
+}
+
+/** Says what changed to those who don't see it. */
+function announce(changed) {
+  if (changed.size === 0) return;
+  const [first] = changed;
+  const row = findRow(first);
+  byId("live").textContent = changed.size > 1
+    ? `${changed.size} values changed`
+    : row ? `${row.name} is now ${shownValue(row.text, row.kind)}` : "";
+}
+
+// MARK: One preference
+
+/** The panel's parts that follow the row: `key`, `row`, `isDirty`, `update(row)`. */
+let panel = null;
+
+function open(row) {
+  opened = row ? keyOf(row) : null;
+  showRows();
+  showDetail();
+}
+
+function close() {
+  open(null);
+  byId("grid").focus();
+}
+
+/** Shows the opened row; what the user has typed stays. */
+function showDetail() {
+  const row = findRow(opened);
+  const detail = byId("detail");
+  detail.hidden = row === null;
+  if (row === null) {
+    panel = null;
+    detail.replaceChildren();
+    return;
+  }
+  const { info } = suites.get(row.suite);
+  const state = JSON.stringify([info.layers, info.unwritable, isReadOnly, row]);
+  if (panel?.key === opened && panel.state === state) return;
+  const isSame = panel?.key === opened && panel.shape === shape(row);
+  if (!isSame) panel = makePanel(row);
+  panel.state = state;
+  fillPanel(row, isSame);
+}
+
+/** What the control depends on; while it is the same, the control stays. */
+const shape = (row) => JSON.stringify([row.schema, row.kind, reasonHeld(row)]);
+
+function makePanel(row) {
+  const parts = Object.fromEntries(["value", "problem", "actions", "facts", "layers"].map((name) => [name, make("div")]));
+  parts.message = make("p", { className: "message", attributes: { role: "alert" } });
+  const held = reasonHeld(row);
+  const control = held ? makeHeld(held) : makeControl(row);
+  byId("detail").replaceChildren(
+    make(
+      "header", {},
+      make("div", {}, make("h2", {}, row.name), make("p", { className: "dim" }, row.suite)),
+      make("button", { type: "button", className: "close", title: "Close (Escape)", onclick: close, attributes: { "aria-label": "Close" } }, icon("close")),
+    ),
+    ...(row.schema?.description ? [make("p", { className: "description" }, row.schema.description)] : []),
+    control.element, parts.problem, parts.message, parts.actions, parts.facts, parts.layers,
+  );
+  return { key: keyOf(row), shape: shape(row), row, control, parts, held };
+}
+
+/** Fills what changes; `isSame` if the control stood there before. */
+function fillPanel(row, isSame) {
+  const { control, parts, held } = panel;
+  panel.row = row;
+  parts.problem.replaceChildren(...(row.problem ? [make("p", { className: "message wrong" }, row.problem)] : []));
+  if (isSame && control.isDirty()) {
+    showMessage(`Meanwhile it was changed to ${shownValue(row.text, row.kind)}; what you typed is kept.`, false);
+  } else {
+    control.show(row);
+    if (isSame) showMessage("", false);
+  }
+  fillActions(row, held);
+  fillFacts(row);
+  fillLayers(row);
+}
+
+function showMessage(text, isWrong) {
+  if (!panel) return;
+  panel.parts.message.textContent = text;
+  panel.parts.message.classList.toggle("wrong", isWrong);
+}
+
+function fillActions(row, held) {
+  const buttons = [];
+  if (!held && row.isOwn) buttons.push(actionButton("Reset", "Remove your value", () => change("/api/delete", row)));
+  // On a cluster it would need the options that the command was started with.
+  if (row.source !== "etcd") buttons.push(actionButton("Copy command", readCommand(row), () => copyCommand(row)));
+  const actions = make("div", { className: "actions" }, ...buttons);
+  // A button that has the focus keeps it.
+  const focused = [...panel.parts.actions.querySelectorAll("button")].indexOf(document.activeElement);
+  panel.parts.actions.replaceChildren(actions);
+  if (focused >= 0) (buttons[focused] ?? buttons[buttons.length - 1] ?? byId("detail").querySelector(".close")).focus();
+}
+
+function actionButton(text, title, onclick) {
+  return make("button", { type: "button", className: "button", title, onclick }, text);
+}
+
+const quoted = (word) => (/^[\w.:@%+,\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+const readCommand = (row) =>
+  row.source === "file" ? `prefs read --file ${quoted(row.suite)} ${quoted(row.name)}` : `prefs read ${quoted(row.suite)} ${quoted(row.name)}`;
+
+async function copyCommand(row) {
+  try {
+    await navigator.clipboard.writeText(readCommand(row));
+    showMessage("Copied.", false);
+  } catch {
+    showMessage(readCommand(row), false);
+  }
+}
+
+function fillFacts(row) {
+  const { type, allowed, default: standard } = row.schema ?? {};
+  const facts = [["Type", type ?? row.kind], ["Allowed", allowed], ["Default", standard && shownValue(standard)]];
+  const entries = facts.filter(([, text]) => text).flatMap(([title, text]) => [
+    make("dt", {}, title), make("dd", { className: title === "Type" ? "" : "mono" }, text),
+  ]);
+  panel.parts.facts.replaceChildren(make("dl", { className: "facts" }, ...entries));
+}
+
+/** Lists every layer, the strongest first, and which one wins. */
+async function fillLayers(row) {
+  const { info } = suites.get(row.suite);
+  const winner = row.layers.findLastIndex((text) => text !== "");
+  const items = row.layers.map((text, index) => {
+    const { source = "", path = "" } = info.layers?.[index] ?? {};
+    return layerItem(source, text, path, index === winner, text === "");
+  });
+  items.unshift(layerItem("default", row.schema?.default ?? "", info.schema ?? "", winner < 0, !row.schema?.default));
+  panel.parts.layers.replaceChildren(
+    make("h3", { id: "layers-title" }, "Where it comes from"),
+    make("ul", { className: "layers", attributes: { "aria-labelledby": "layers-title" } }, ...items.reverse()),
+  );
+  const paths = [...items].reverse().slice(1).map((item) => item.querySelector(".path"));
+  await showLines(row, paths);
+}
+
+function layerItem(source, text, path, wins, isUnset) {
+  return make(
+    "li", { className: wins ? "winner" : "over" },
+    make("span", {}, pill(source)),
+    make("span", { className: "mono" }, isUnset ? "not set" : shownValue(text), wins && !isUnset ? make("span", { className: "wins" }, "in use") : null),
+    path ? make("span", { className: "path" }, ...breakable(path)) : null,
+  );
+}
+
+/** A path that may break behind each slash. */
+const breakable = (path) => path.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")]).slice(0, -1);
+
+/** Adds the lines on which the files set the value, which the server looks up for one row at a time. */
+async function showLines(row, paths) {
+  try {
+    const query = new URLSearchParams({ suite: row.suite, name: row.name });
+    const response = await request(`/api/origin?${query}`);
+    if (!response.ok) return;
+    const { lines } = await response.json();
+    lines.forEach((line, index) => {
+      if (line > 0 && paths[index]) paths[index].append(`:${line}`);
+    });
+  } catch (error) {
+    // The path alone is shown; that the server can't be reached says the bar.
+    console.debug(error);
+  }
+}
+
+// MARK: Controls
+
+/** Sends a change of a row, and shows beside the control what was refused. */
+async function change(path, row, text) {
+  const { key: panelKey } = panel ?? {};
+  try {
+    await send(path, { suite: row.suite, name: row.name, text });
+    if (panel?.key === panelKey) {
+      panel.control.settle();
+      panel.control.show(panel.row);
+      showMessage("", false);
+    }
+    return true;
+  } catch (error) {
+    if (panel?.key === panelKey) showMessage(error.message, true);
+    return false;
+  }
+}
+
+/** Returns the control for a row: `element`, `show(row)`, `isDirty()`, `settle()`, which ends an edit. */
+function makeControl(row) {
+  const type = row.schema?.type ?? row.kind;
+  if (row.schema?.choices) return makeMenu(row);
+  if (type === "boolean" && (row.kind ?? "boolean") === "boolean") return makeSwitch(row);
+  const isNumber = type === "integer" || type === "number";
+  if (isNumber && hasSlider(row)) return makeSlider(row, type);
+  if (isNumber && (row.text === undefined || /^[-\d]/.test(row.text))) return makeField(row, "text", (text) => text, (text) => text.trim(), "decimal");
+  if (type === "date" && (row.kind ?? "date") === "date" && isPlainDate(row.text)) return makeDate(row);
+  if (type === "string" && (row.kind ?? "string") === "string" && !row.text?.includes("\\n")) {
+    return makeField(row, "text", (text) => JSON.parse(text), (text) => JSON.stringify(text));
+  }
+  return makeArea(row);
+}
+
+function makeHeld(reason) {
+  const value = make("span", { className: "mono" });
+  return {
+    element: make("div", { className: "held" }, value, make("p", {}, icon("lock"), make("span", {}, reason))),
+    show: (row) => { value.textContent = row.pretty ?? shownValue(row.text, row.kind); },
+    isDirty: () => false,
+    settle: () => {},
+  };
+}
+
+/** A control whose every change is sent at once. */
+function makeSwitch(row) {
+  const input = make("input", { type: "checkbox", className: "switch", attributes: { role: "switch", "aria-label": row.name } });
+  const label = make("span", { className: "mono" });
+  const show = (row) => {
+    input.checked = row.text === "true";
+    label.textContent = row.text ?? "not set";
+  };
+  input.onchange = async () => {
+    if (!(await change("/api/write", panel.row, String(input.checked)))) show(panel.row);
+  };
+  return { element: make("div", { className: "control" }, input, label), show, isDirty: () => false, settle: () => {} };
+}
+
+function makeMenu(row) {
+  const { choices } = row.schema;
+  const select = make("select", { attributes: { "aria-label": row.name } });
+  const show = (row) => {
+    // A value that the program doesn't take is shown, too, and one that is missing.
+    const texts = choices.includes(row.text) ? choices : [row.text ?? "", ...choices];
+    select.replaceChildren(...texts.map((text) => make("option", { value: text }, choiceTitle(text))));
+    select.value = row.text ?? "";
+  };
+  select.onchange = async () => {
+    if (!(await change("/api/write", panel.row, select.value))) show(panel.row);
+  };
+  return { element: make("div", { className: "control" }, select), show, isDirty: () => false, settle: () => {} };
+}
+
+const choiceTitle = (text) => (text.startsWith('"') ? JSON.parse(text) || "(empty)" : text || "not set");
+
+const hasSlider = ({ schema, text, kind }) =>
+  [schema?.minimum, schema?.maximum].every((bound) => bound !== undefined && Math.abs(Number(bound)) < 2 ** 53)
+  && (text === undefined || ((kind === "integer" || kind === "number") && Number.isFinite(Number(text))));
+
+function makeSlider(row, type) {
+  const { minimum, maximum } = row.schema;
+  const step = type === "integer" ? "1" : String((Number(maximum) - Number(minimum)) / 100);
+  const slider = make("input", { type: "range", min: minimum, max: maximum, step, attributes: { "aria-label": row.name } });
+  const field = make("input", { type: "text", inputMode: "decimal", className: "number mono", attributes: { "aria-label": `${row.name}, exactly` } });
+  let isDirty = false;
+  const commit = (text) => {
+    isDirty = true;
+    return change("/api/write", panel.row, text);
+  };
+  // A step of a fraction leaves digits behind that nobody chose.
+  const rounded = () => (type === "integer" ? slider.value : String(Number(Number(slider.value).toPrecision(12))));
+  slider.oninput = () => { field.value = rounded(); isDirty = true; };
+  slider.onchange = () => commit(rounded());
+  field.oninput = () => { isDirty = true; };
+  const form = make("form", { className: "control", onsubmit: (event) => { event.preventDefault(); commit(field.value.trim()); } }, slider, field);
+  field.onchange = () => { if (isDirty) commit(field.value.trim()); };
+  const show = (row) => {
+    slider.value = row.text ?? minimum;
+    field.value = row.text ?? "";
+  };
+  return { element: form, show, isDirty: () => isDirty, settle: () => { isDirty = false; } };
+}
+
+/** A control whose text is sent on Enter or by its button. */
+function makeForm(input, read, show) {
+  let isDirty = false;
+  const save = make("button", { type: "submit", className: "button main", hidden: true }, "Save");
+  const setDirty = (value) => {
+    isDirty = value;
+    save.hidden = !value;
+  };
+  input.oninput = () => setDirty(true);
+  const form = make("form", { className: "control" }, input, save);
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    change("/api/write", panel.row, read());
+  };
+  return { element: form, show, isDirty: () => isDirty, settle: () => setDirty(false) };
+}
+
+function makeField(row, type, shown, stored, inputMode = "text") {
+  const input = make("input", { type, inputMode, className: "mono", autocomplete: "off", spellcheck: false, attributes: { "aria-label": row.name } });
+  return makeForm(input, () => stored(input.value), (row) => { input.value = row.text === undefined ? "" : shown(row.text); });
+}
+
+function makeArea(row) {
+  const area = make("textarea", { spellcheck: false, attributes: { "aria-label": `${row.name}, as JSON` } });
+  const control = makeForm(area, () => area.value, (row) => { area.value = row.pretty ?? row.text ?? ""; });
+  area.onkeydown = (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) control.element.requestSubmit();
+  };
+  return control;
+}
+
+const parsedDate = (text) => new Date(JSON.parse(text).$date);
+const isPlainDate = (text) => text === undefined || !Number.isNaN(parsedDate(text).getTime());
+
+function makeDate(row) {
+  const input = make("input", { type: "datetime-local", step: "1", attributes: { "aria-label": `${row.name}, in local time` } });
+  const read = () => {
+    const date = new Date(input.value);
+    // The server says what is wrong with text that is no date.
+    return Number.isNaN(date.getTime()) ? input.value : JSON.stringify({ $date: date.toISOString().replace(".000Z", "Z") });
+  };
+  return makeForm(input, read, (row) => {
+    if (row.text === undefined) return;
+    const date = parsedDate(row.text);
+    input.value = new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  });
+}
+
+// MARK: Undo
+
+function showUndo() {
+  const button = byId("undo");
+  button.hidden = isReadOnly;
+  button.disabled = lastEdit === null;
+  button.title = lastEdit ? `Undo the change of ${lastEdit.name} (Ctrl-Z)` : "No edit of this page to undo";
+}
+
+async function undo() {
+  if (isReadOnly || lastEdit === null) return;
+  try {
+    const { name } = await send("/api/undo");
+    byId("live").textContent = `${name} is as before`;
+  } catch (error) {
+    if (panel) showMessage(error.message, true);
+    byId("live").textContent = error.message;
+    showNote(error.message);
+  }
+}
+
+/** Shows in the bar, for a while, what belongs to no control. */
+function showNote(text) {
+  showBar(text, "note");
+  setTimeout(() => { if (bar.note === text) showBar(null, "note"); }, 6000);
+}
+
+// MARK: Keys
+
+const isText = (element) => element?.matches?.("input:not([type=checkbox], [type=range]), textarea, select") ?? false;
+
+function moveTo(index) {
+  if (view.length === 0) return;
+  active = Math.max(0, Math.min(view.length - 1, index));
+  const scroll = byId("scroll");
+  const top = active * rowHeight;
+  if (top < scroll.scrollTop) scroll.scrollTop = top;
+  if (top + rowHeight > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = top + rowHeight - scroll.clientHeight;
+  // An open panel follows.
+  if (opened !== null) opened = keyOf(view[active]);
+  showRows();
+  showDetail();
+}
+
+function openActive() {
+  if (!view[active]) return;
+  open(view[active]);
+  byId("detail").querySelector(".control :is(input, select, textarea), .close")?.focus();
+}
+
+byId("grid").addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const page = Math.max(1, Math.floor(byId("scroll").clientHeight / rowHeight) - 1);
+  const moves = {
+    ArrowDown: () => moveTo(active + 1), ArrowUp: () => moveTo(active - 1), Home: () => moveTo(0), End: () => moveTo(view.length - 1),
+    PageDown: () => moveTo(active + page), PageUp: () => moveTo(active - page), Enter: openActive,
+  };
+  if (!moves[event.key]) return;
+  event.preventDefault();
+  moves[event.key]();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    if (event.target === byId("search") && byId("search").value) return;
+    if (opened !== null) close();
+    else if (event.target === byId("search")) byId("grid").focus();
+  } else if (event.key === "/" && !isText(event.target)) {
+    event.preventDefault();
+    byId("search").focus();
+  } else if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !isText(event.target)) {
+    event.preventDefault();
+    undo();
+  }
+});
+
+byId("search").addEventListener("keydown", (event) => {
+  if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+  event.preventDefault();
+  byId("grid").focus();
+});
+byId("search").addEventListener("input", () => { byId("scroll").scrollTop = 0; showList(); });
+byId("filters").addEventListener("click", (event) => {
+  if (!event.target.dataset.filter) return;
+  filter = event.target.dataset.filter;
+  byId("scroll").scrollTop = 0;
+  showList();
+});
+byId("suite-select").addEventListener("change", (event) => choose(event.target.value));
+byId("undo").addEventListener("click", undo);
+byId("scroll").addEventListener("scroll", showRows, { passive: true });
+new ResizeObserver(showRows).observe(byId("scroll"));
+
+follow();

@@ -1,0 +1,256 @@
+import FlyingFox
+import FlyingSocks
+import FoundationEssentials
+import Glibc
+@_spi(Tool) import Preferences
+
+/// Answers pages on the loopback address: their files, a stream of events, and changes.
+struct PageServer: Sendable {
+    private let inspector: Inspector
+    private let guardian: RequestGuard
+
+    /// Begins to listen, calls `ready` with the link to the page, and answers until the task is cancelled.
+    ///
+    /// - Parameter port: 0 for any that is free.
+    /// - Throws: A `Failure` if the port can't be used.
+    static func run(
+        _ inspector: Inspector,
+        port: UInt16,
+        isReadOnly: Bool,
+        ready: @escaping @Sendable (_ link: String) -> Void
+    ) async throws {
+        let configuration = HTTPServer.Configuration(
+            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
+            // A change waits for its store, which knows how long.
+            timeout: 100_000,
+            logger: .disabled
+        )
+        let server = HTTPServer(config: configuration)
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await server.run() }
+                group.addTask {
+                    try await server.waitUntilListening(timeout: 60)
+                    guard case .ip4(_, let port)? = await server.listeningAddress else { return }
+                    var generator = SystemRandomNumberGenerator()
+                    let token = PageToken(using: &generator)
+                    let page = PageServer(
+                        inspector: inspector,
+                        guardian: RequestGuard(port: port, token: token, isReadOnly: isReadOnly)
+                    )
+                    await server.appendRoute("*") { await page.answer($0) }
+                    ready("http://127.0.0.1:\(port)/?token=\(token.text)")
+                }
+                group.addTask { try await inspector.run() }
+                while try await group.next() != nil {}
+            }
+        } catch let SocketError.failed(_, code, message) {
+            throw failure(port, code, message)
+        }
+    }
+
+    private static func failure(_ port: UInt16, _ code: Int32, _ message: String) -> Failure {
+        switch code {
+        case EADDRINUSE:
+            Failure(
+                .failed,
+                "port \(port) is in use by another program; name another by --port, or leave it out for one that is free"
+            )
+        case EACCES: Failure(.notPermitted, "port \(port) is for the administrator; name one above 1023 by --port")
+        default: Failure(.failed, "can't listen on 127.0.0.1:\(port): \(message)")
+        }
+    }
+
+    // MARK: Requests
+
+    private func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        switch guardian.verdict(RequestGuard.Request(request)) {
+        case .accepted(let route): return await answer(request, route)
+        case .signpost: return Self.file(PackageResources.index_html, "text/html", .forbidden)
+        case .refused(let code, let reason):
+            await Self.drain(request)
+            var response = Self.text("prefs: \(reason)\n", HTTPStatusCode(code, phrase: "Refused"))
+            if code == 405 { response.headers[HTTPHeader("Allow")] = "GET, POST" }
+            return response
+        }
+    }
+
+    private func answer(_ request: HTTPRequest, _ route: RequestGuard.Route) async -> HTTPResponse {
+        switch route {
+        case .page: return Self.file(PackageResources.index_html, "text/html")
+        case .style: return Self.file(PackageResources.page_css, "text/css")
+        case .script: return Self.file(PackageResources.page_js, "text/javascript")
+        case .events: return events()
+        case .origin, .write, .delete, .undo:
+            do { return Self.json(try await value(request, route)) } catch {
+                let failure = Failure(error)
+                return Self.json(JSONText.object(["error": .string(failure.message)]), failure.status.httpStatus)
+            }
+        }
+    }
+
+    /// Does what a page asks for, and returns the answer as JSON.
+    private func value(_ request: HTTPRequest, _ route: RequestGuard.Route) async throws -> String {
+        switch route {
+        case .origin:
+            let suite = request.query["suite"] ?? ""
+            let lines = try await inspector.lines(of: request.query["name"] ?? "", in: suite)
+            return JSONText.object(["lines": .array(lines.map { .integer(Int64($0)) })])
+        case .undo:
+            await Self.drain(request)
+            let edit = try await inspector.undo()
+            return JSONText.object(["suite": .string(edit.suite), "name": .string(edit.name)])
+        default:
+            let change = try PageChange(try await Self.body(of: request))
+            guard route == .delete || change.text != nil else { throw Failure(.usage, "the change has no text") }
+            try await inspector.edit(change.suite, change.name, to: route == .delete ? nil : change.text)
+            return "{}"
+        }
+    }
+
+    private func events() -> HTTPResponse {
+        guard let wakes = inspector.board.addPage() else {
+            return Self.text("prefs: too many pages are open; close some\n", .serviceUnavailable)
+        }
+        let events = PageEvents(board: inspector.board, wakes: wakes)
+        var response = HTTPResponse(statusCode: .ok, body: HTTPBodySequence(from: events))
+        response.headers = Self.headers("text/event-stream")
+        return response
+    }
+
+    // MARK: Bodies
+
+    private static func body(of request: HTTPRequest) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            for try await part in request.bodySequence {
+                bytes += part
+                // The length that the guard saw may be a lie of a broken client.
+                guard bytes.count <= RequestGuard.bodyLimit else { throw Failure(.usage, "the change is too long") }
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.failed, "the change broke off: \(error)")
+        }
+        return bytes
+    }
+
+    /// Reads what is left of a request, which would be taken for the next one otherwise.
+    private static func drain(_ request: HTTPRequest) async {
+        do { for try await _ in request.bodySequence {} } catch {
+            // The connection is gone, and so is what it sent.
+        }
+    }
+
+    private static func file(
+        _ bytes: [UInt8],
+        _ type: String,
+        _ status: HTTPStatusCode = .ok
+    ) -> HTTPResponse {
+        HTTPResponse(statusCode: status, headers: headers(type), body: Data(bytes))
+    }
+
+    private static func text(_ text: String, _ status: HTTPStatusCode) -> HTTPResponse {
+        HTTPResponse(statusCode: status, headers: headers("text/plain"), body: Data(text.utf8))
+    }
+
+    private static func json(_ text: String, _ status: HTTPStatusCode = .ok) -> HTTPResponse {
+        HTTPResponse(statusCode: status, headers: headers("application/json"), body: Data(text.utf8))
+    }
+
+    /// What every answer says: nothing is kept, framed, loaded from elsewhere or taken for another type.
+    private static func headers(_ type: String) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        headers[.contentType] = "\(type); charset=utf-8"
+        headers[HTTPHeader("Cache-Control")] = "no-store"
+        headers[HTTPHeader("Content-Security-Policy")] = """
+            default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+            frame-ancestors 'none'; base-uri 'none'; form-action 'none'
+            """
+        headers[HTTPHeader("Cross-Origin-Opener-Policy")] = "same-origin"
+        headers[HTTPHeader("Cross-Origin-Resource-Policy")] = "same-origin"
+        headers[HTTPHeader("Referrer-Policy")] = "no-referrer"
+        headers[HTTPHeader("X-Content-Type-Options")] = "nosniff"
+        headers[HTTPHeader("X-Frame-Options")] = "DENY"
+        return headers
+    }
+}
+
+extension RequestGuard.Request {
+    fileprivate init(_ request: HTTPRequest) {
+        let headers = request.headers
+        self.init(
+            method: request.method.rawValue,
+            path: request.path,
+            token: request.query["token"],
+            host: headers[.host],
+            origin: headers[HTTPHeader("Origin")],
+            site: headers[HTTPHeader("Sec-Fetch-Site")],
+            authorization: headers[.authorization],
+            contentType: headers[.contentType],
+            contentLength: headers[.contentLength]
+        )
+    }
+}
+
+extension ExitStatus {
+    fileprivate var httpStatus: HTTPStatusCode {
+        switch self {
+        case .done: .ok
+        case .absent: .notFound
+        case .usage: HTTPStatusCode(422, phrase: "Unprocessable Content")
+        case .damaged: .conflict
+        case .notPermitted: .forbidden
+        case .failed: .internalServerError
+        }
+    }
+}
+
+/// A change as a page sends it.
+private struct PageChange {
+    let suite: String
+    let name: String
+    let text: String?
+
+    init(_ body: [UInt8]) throws {
+        let value: PropertyListValue
+        do throws(PreferencesError) {
+            value = try PreferenceText.value(in: String(decoding: body, as: UTF8.self))
+        } catch {
+            throw Failure(.usage, "the change can't be read: \(error.message)")
+        }
+        guard case .dictionary(let members) = value, case .string(let suite)? = members["suite"],
+            case .string(let name)? = members["name"]
+        else { throw Failure(.usage, "the change names no suite and preference") }
+        self.suite = suite
+        self.name = name
+        if case .string(let text)? = members["text"] { self.text = text } else { text = nil }
+    }
+}
+
+/// The body of an event stream: a message for each state of the board that is new to the page, made when the page has read
+/// the one before, and a comment if nothing is new.
+private struct PageEvents: AsyncBufferedSequence {
+    typealias Element = UInt8
+
+    let board: Board
+    let wakes: AsyncStream<Void>
+
+    func makeAsyncIterator() -> Iterator { Iterator(board: board, wakes: wakes.makeAsyncIterator()) }
+
+    struct Iterator: AsyncBufferedIteratorProtocol {
+        let board: Board
+        var wakes: AsyncStream<Void>.Iterator
+        var version = 0
+
+        mutating func next() async throws -> UInt8? { nil }
+
+        mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
+            guard await wakes.next(isolation: #isolation) != nil else { return nil }
+            guard let news = board.news(since: version) else { return Array(": still here\n\n".utf8) }
+            version = news.version
+            return Array("data: \(news.text)\n\n".utf8)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+@_spi(Tool) import Preferences
+
+/// JSON of the page's server. Values travel as the text of the preferences file, which JavaScript's numbers can't hold.
+enum JSONText {
+    static func string(_ text: String) -> String {
+        // A string always has a text; control characters and separators of lines are escaped.
+        do { return try ValueText.json(.string(text)) } catch { return "\"\"" }
+    }
+
+    static func object(_ members: [String: PropertyListValue?]) -> String {
+        do { return try ValueText.json(.dictionary(members.compactMapValues(\.self))) } catch {
+            return "{\"error\":\(string(Failure(error).message))}"
+        }
+    }
+}
+
+/// A name of a suite as the page shows it: the value in each layer, and what the schema says.
+struct PreferenceRow {
+    let name: String
+    /// The value in each layer, weakest first.
+    let values: [PropertyListValue?]
+    let sources: [PlaceLayer.Source]
+    let property: Schema.Property?
+    /// Why the program doesn't take the value.
+    let problem: String?
+
+    /// The row as JSON; members that say nothing are missing.
+    func json() throws -> String {
+        let winner = values.lastIndex { $0 != nil }
+        let value = winner.flatMap { values[$0] } ?? property?.defaultValue
+        let own = sources.lastIndex { $0 == .user || $0 == .file || $0 == .etcd }
+        var members: [String: PropertyListValue] = ["name": .string(name)]
+        members["source"] = .string(winner.map { sources[$0].rawValue } ?? "default")
+        members["kind"] = value.map { .string(Self.kind(of: $0)) }
+        members["text"] = try value.map { .string(try ValueText.json($0)) }
+        if let value, let pretty = try Self.pretty(value) { members["pretty"] = .string(pretty) }
+        members["layers"] = .array(try values.map { .string(try $0.map { try ValueText.json($0) } ?? "") })
+        if winner != nil { members["isSet"] = true }
+        if let own, values[own] != nil { members["isOwn"] = true }
+        if winner.map({ sources[$0] == .managed }) == true { members["isManaged"] = true }
+        if let value, let basis, value != basis { members["differs"] = true }
+        members["problem"] = problem.map { .string($0) }
+        members["schema"] = try property.map { .dictionary(try Self.members($0)) }
+        return try ValueText.json(.dictionary(members))
+    }
+
+    /// The value without the user's: the system's, or else the program's default.
+    private var basis: PropertyListValue? {
+        values.indices.last { values[$0] != nil && sources[$0] == .system }.flatMap { values[$0] }
+            ?? property?.defaultValue
+    }
+
+    private static func members(_ property: Schema.Property) throws -> [String: PropertyListValue] {
+        var members: [String: PropertyListValue] = [:]
+        members["type"] = property.type.map { .string($0) }
+        members["choices"] = try property.choices.map { .array(try $0.map { .string(try ValueText.json($0)) }) }
+        members["minimum"] = try property.minimum.map { .string(try ValueText.json($0)) }
+        members["maximum"] = try property.maximum.map { .string(try ValueText.json($0)) }
+        members["allowed"] = try property.allowed().map { .string($0) }
+        members["default"] = try property.defaultValue.map { .string(try ValueText.json($0)) }
+        members["description"] = property.description.map { .string($0) }
+        return members
+    }
+
+    private static func pretty(_ value: PropertyListValue) throws -> String? {
+        switch value {
+        case .array, .dictionary: try ValueText.pretty(value)
+        default: nil
+        }
+    }
+
+    private static func kind(of value: PropertyListValue) -> String {
+        switch value {
+        case .boolean: "boolean"
+        case .integer, .unsigned: "integer"
+        case .real: "number"
+        case .string: "string"
+        case .date: "date"
+        case .data: "data"
+        case .array: "array"
+        case .dictionary: "object"
+        }
+    }
+}
