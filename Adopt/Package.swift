@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+// A package of its own, so that installing prefs builds no swift-syntax; it reads sources, and so doesn't need the library.
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "prefs-adopt",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "prefs-adopt", targets: ["prefs-adopt"])],
+    dependencies: [
+        // The range of the root package, so that both may build in one folder.
+        .package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"700.0.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "prefs-adopt",
+            dependencies: [
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "PrefsAdoptTests", dependencies: ["prefs-adopt"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,386 @@
+import SwiftSyntax
+
+/// The declarations and calls of all sources, by name: the first pass.
+struct Declarations {
+    /// A variable of a type or of a file; those of functions are found by walking up from their use.
+    struct Variable {
+        let binding: PatternBindingSyntax
+        let type: [String]
+        let isPrivate: Bool
+    }
+
+    struct Function {
+        let node: DeclSyntax
+        let name: String
+        let type: [String]
+        let parameters: [FunctionParameterSyntax]
+        let result: TypeSyntax?
+        let body: CodeBlockItemListSyntax?
+        let generics: [String]
+    }
+
+    struct TypeDeclaration {
+        let node: DeclSyntax
+        let path: [String]
+        var inherited: [String]
+        /// The cases of an enum with what follows their `=`.
+        var cases: [(name: String, rawValue: ExprSyntax?)]
+        let generics: [String]
+        /// Whether a group in another file can't name it.
+        let isHidden: Bool
+
+        var name: String { path.joined(separator: ".") }
+    }
+
+    /// A call, an attribute with arguments, or `super.init`.
+    struct Call {
+        struct Argument {
+            let label: String?
+            let value: ExprSyntax
+        }
+
+        let node: Syntax
+        let name: String
+        /// The expression in front of the last dot.
+        let base: ExprSyntax?
+        let arguments: [Argument]
+        let generics: [String]
+        /// The variable of which this is the attribute.
+        var variable: VariableDeclSyntax?
+
+        func argument(_ labels: String?...) -> ExprSyntax? {
+            arguments.first { labels.contains($0.label) }?.value
+        }
+    }
+
+    private(set) var paths: [SyntaxIdentifier: String] = [:]
+    private var converters: [SyntaxIdentifier: SourceLocationConverter] = [:]
+    fileprivate(set) var variables: [String: [Variable]] = [:]
+    fileprivate(set) var functions: [String: [Function]] = [:]
+    fileprivate(set) var types: [String: [TypeDeclaration]] = [:]
+    fileprivate(set) var calls: [String: [Call]] = [:]
+    /// What extensions say a type conforms to, by the type's last name.
+    fileprivate(set) var conformances: [String: [String]] = [:]
+
+    init(_ files: [SourceFile]) {
+        let collector = Collector(viewMode: .sourceAccurate)
+        for file in files {
+            paths[file.tree.id] = file.path
+            converters[file.tree.id] = SourceLocationConverter(fileName: file.path, tree: file.tree)
+            collector.walk(file.tree)
+        }
+        variables = collector.variables
+        functions = collector.functions
+        types = collector.types
+        calls = collector.calls
+        conformances = collector.conformances
+    }
+
+    func place(of node: some SyntaxProtocol) -> Place {
+        let location = converters[node.root.id]?.location(for: node.positionAfterSkippingLeadingTrivia)
+        return Place(
+            path: paths[node.root.id] ?? "?",
+            line: location?.line ?? 0,
+            column: location?.column ?? 0
+        )
+    }
+
+    /// The declaration of a type by its name as it is written at a node: the innermost, then one of the same file.
+    func type(named name: String, at node: some SyntaxProtocol) -> TypeDeclaration? {
+        let parts = name.split(separator: ".").map(String.init)
+        guard let last = parts.last, let candidates = types[last] else { return nil }
+        let fitting = candidates.filter { $0.path.suffix(parts.count).elementsEqual(parts) }
+        let scope = node.enclosingTypes
+        for count in stride(from: scope.count, through: 0, by: -1) {
+            let path = scope.prefix(count) + parts
+            let exact = fitting.filter { $0.path.elementsEqual(path) }
+            if let found = exact.first(where: { $0.node.root.id == node.root.id }) ?? exact.first { return found }
+        }
+        return fitting.first { $0.node.root.id == node.root.id } ?? fitting.first
+    }
+
+    /// All that a type conforms to or inherits from, by its own declaration and by extensions.
+    func inherited(by type: TypeDeclaration) -> [String] {
+        type.inherited + (conformances[type.path.last ?? ""] ?? [])
+    }
+
+    /// The names of `UserDefaults` and of the classes that inherit from it.
+    var defaultsTypes: Set<String> {
+        var names: Set<String> = ["UserDefaults", "NSUserDefaults", "Foundation.UserDefaults"]
+        for (name, declarations) in types
+        where declarations.contains(where: { $0.inherited.contains("UserDefaults") }) {
+            names.insert(name)
+        }
+        return names
+    }
+}
+
+/// Collects declarations and calls; local variables, parameters and closures are left to ``Declarations/binding(of:at:)``.
+private final class Collector: SyntaxVisitor {
+    var variables: [String: [Declarations.Variable]] = [:]
+    var functions: [String: [Declarations.Function]] = [:]
+    var types: [String: [Declarations.TypeDeclaration]] = [:]
+    var calls: [String: [Declarations.Call]] = [:]
+    var conformances: [String: [String]] = [:]
+
+    private func add(
+        _ node: some DeclGroupSyntax & NamedDeclSyntax,
+        _ generics: GenericParameterClauseSyntax?
+    ) -> SyntaxVisitorContinueKind {
+        var cases: [(String, ExprSyntax?)] = []
+        for member in node.memberBlock.members {
+            guard let declaration = member.decl.as(EnumCaseDeclSyntax.self) else { continue }
+            cases += declaration.elements.map { ($0.name.identifierText, $0.rawValue?.value) }
+        }
+        let path = node.enclosingTypes + [node.name.identifierText]
+        let isHidden = sequence(first: Syntax(node), next: \.parent).contains { node in
+            node.asProtocol((any WithModifiersSyntax).self)?.modifiers.isPrivate == true
+                || (node.is(CodeBlockSyntax.self) || node.is(ClosureExprSyntax.self))
+        }
+        types[node.name.identifierText, default: []].append(
+            Declarations.TypeDeclaration(
+                node: DeclSyntax(node),
+                path: path,
+                inherited: node.inheritanceClause.names,
+                cases: cases,
+                generics: generics.names,
+                isHidden: isHidden
+            )
+        )
+        return .visitChildren
+    }
+
+    override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind {
+        add(node, node.genericParameterClause)
+    }
+    override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind { add(node, node.genericParameterClause) }
+    override func visit(_ node: EnumDeclSyntax) -> SyntaxVisitorContinueKind { add(node, node.genericParameterClause) }
+    override func visit(_ node: ActorDeclSyntax) -> SyntaxVisitorContinueKind { add(node, node.genericParameterClause) }
+
+    override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
+        conformances[node.extendedType.trimmedDescription.lastName, default: []] += node.inheritanceClause.names
+        return .visitChildren
+    }
+
+    override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
+        guard !node.isLocal else { return .visitChildren }
+        for binding in node.bindings {
+            guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.identifierText else {
+                continue
+            }
+            variables[name, default: []].append(
+                Declarations.Variable(
+                    binding: binding,
+                    type: node.enclosingTypes,
+                    isPrivate: node.modifiers.isPrivate
+                )
+            )
+        }
+        return .visitChildren
+    }
+
+    override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+        functions[node.name.identifierText, default: []].append(
+            Declarations.Function(
+                node: DeclSyntax(node),
+                name: node.name.identifierText,
+                type: node.enclosingTypes,
+                parameters: Array(node.signature.parameterClause.parameters),
+                result: node.signature.returnClause?.type,
+                body: node.body?.statements,
+                generics: node.genericParameterClause.names
+            )
+        )
+        return .visitChildren
+    }
+
+    override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
+        functions["init", default: []].append(
+            Declarations.Function(
+                node: DeclSyntax(node),
+                name: "init",
+                type: node.enclosingTypes,
+                parameters: Array(node.signature.parameterClause.parameters),
+                result: nil,
+                body: node.body?.statements,
+                generics: node.genericParameterClause.names
+            )
+        )
+        return .visitChildren
+    }
+
+    override func visit(_ node: SubscriptDeclSyntax) -> SyntaxVisitorContinueKind {
+        functions["subscript", default: []].append(
+            Declarations.Function(
+                node: DeclSyntax(node),
+                name: "subscript",
+                type: node.enclosingTypes,
+                parameters: Array(node.parameterClause.parameters),
+                result: node.returnClause.type,
+                body: nil,
+                generics: node.genericParameterClause.names
+            )
+        )
+        return .visitChildren
+    }
+
+    override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+        var callee = node.calledExpression
+        var generics: [String] = []
+        if let specialized = callee.as(GenericSpecializationExprSyntax.self) {
+            generics = specialized.genericArgumentClause.arguments.map { $0.argument.trimmedDescription }
+            callee = specialized.expression
+        }
+        var name: String
+        var base: ExprSyntax?
+        if let reference = callee.as(DeclReferenceExprSyntax.self) {
+            name = reference.baseName.identifierText
+        } else if let member = callee.as(MemberAccessExprSyntax.self) {
+            name = member.declName.baseName.identifierText
+            base = member.base
+            if let specialized = base?.as(GenericSpecializationExprSyntax.self), name == "init" {
+                generics = specialized.genericArgumentClause.arguments.map { $0.argument.trimmedDescription }
+                base = specialized.expression
+            }
+        } else {
+            return .visitChildren
+        }
+        // `T.init(…)` is `T(…)`.
+        if name == "init", let type = base?.trimmedDescription, type.lastName.startsUppercase, type != "Self" {
+            name = type.lastName
+            base = nil
+        }
+        add(
+            Declarations.Call(
+                node: Syntax(node),
+                name: name,
+                base: base,
+                arguments: node.arguments.map { .init(label: $0.label?.identifierText, value: $0.expression) },
+                generics: generics
+            )
+        )
+        return .visitChildren
+    }
+
+    override func visit(_ node: SubscriptCallExprSyntax) -> SyntaxVisitorContinueKind {
+        add(
+            Declarations.Call(
+                node: Syntax(node),
+                name: "subscript",
+                base: node.calledExpression,
+                arguments: node.arguments.map { .init(label: $0.label?.identifierText, value: $0.expression) },
+                generics: []
+            )
+        )
+        return .visitChildren
+    }
+
+    override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind {
+        guard case .argumentList(let arguments) = node.arguments,
+            let variable = node.parent?.parent?.as(VariableDeclSyntax.self)
+        else { return .visitChildren }
+        let type = node.attributeName.as(IdentifierTypeSyntax.self)
+        add(
+            Declarations.Call(
+                node: Syntax(node),
+                name: type?.name.identifierText ?? node.attributeName.trimmedDescription.lastName,
+                base: nil,
+                arguments: arguments.map { .init(label: $0.label?.identifierText, value: $0.expression) },
+                generics: type?.genericArgumentClause?.arguments.map { $0.argument.trimmedDescription } ?? [],
+                variable: variable
+            )
+        )
+        return .visitChildren
+    }
+
+    private func add(_ call: Declarations.Call) { calls[call.name, default: []].append(call) }
+}
+
+extension SyntaxProtocol {
+    var ancestors: some Sequence<Syntax> { sequence(first: Syntax(self), next: \.parent).dropFirst() }
+
+    /// The names of the types and extensions around a node, the outermost first.
+    var enclosingTypes: [String] {
+        var names: [String] = []
+        for node in ancestors {
+            if let type = node.asProtocol((any NamedDeclSyntax).self),
+                node.asProtocol((any DeclGroupSyntax).self) != nil
+            {
+                names.append(type.name.identifierText)
+            } else if let type = node.as(ExtensionDeclSyntax.self) {
+                names += type.extendedType.trimmedDescription.split(separator: ".").map(String.init).reversed()
+            }
+        }
+        return names.reversed()
+    }
+
+    /// The text without comments and line breaks.
+    var text: String {
+        tokens(viewMode: .sourceAccurate).map { token in
+            let space = token.trailingTrivia.contains { $0.isSpace } || token.trailingTrivia.isEmpty && token.breaksLine
+            return token.text + (space ? " " : "")
+        }.joined().trimmedSpaces
+    }
+}
+
+extension TriviaPiece {
+    fileprivate var isSpace: Bool {
+        switch self {
+        case .spaces, .tabs: true
+        default: false
+        }
+    }
+}
+
+extension TokenSyntax {
+    /// The name without backticks.
+    var identifierText: String { text.hasPrefix("`") ? String(text.dropFirst().dropLast()) : text }
+
+    fileprivate var breaksLine: Bool {
+        guard let next = nextToken(viewMode: .sourceAccurate), !["(", "["].contains(text) else { return false }
+        return next.leadingTrivia.contains { $0.isNewline } && ![".", ")", "]", ","].contains(next.text)
+    }
+}
+
+extension VariableDeclSyntax {
+    fileprivate var isLocal: Bool {
+        for node in ancestors {
+            if node.is(MemberBlockSyntax.self) { return false }
+            if node.is(CodeBlockSyntax.self) || node.is(ClosureExprSyntax.self) || node.is(AccessorBlockSyntax.self) {
+                return true
+            }
+        }
+        return false
+    }
+}
+
+extension DeclModifierListSyntax {
+    var isPrivate: Bool { contains { ["private", "fileprivate"].contains($0.name.text) && $0.detail == nil } }
+}
+
+extension Optional<InheritanceClauseSyntax> {
+    fileprivate var names: [String] {
+        self?.inheritedTypes.map {
+            let type = $0.type.as(AttributedTypeSyntax.self)?.baseType ?? $0.type
+            return type.trimmedDescription
+        } ?? []
+    }
+}
+
+extension Optional<GenericParameterClauseSyntax> {
+    fileprivate var names: [String] { self?.parameters.map(\.name.identifierText) ?? [] }
+}
+
+extension String {
+    /// The part behind the last dot, without generic arguments.
+    var lastName: String {
+        let plain = prefix { $0 != "<" }
+        return String(plain.split(separator: ".").last ?? plain)
+    }
+
+    var startsUppercase: Bool { first?.isUppercase == true }
+
+    var trimmedSpaces: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

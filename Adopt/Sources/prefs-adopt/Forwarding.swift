@@ -1,0 +1,138 @@
+import SwiftSyntax
+
+extension Declarations {
+    /// Follows keys that functions and types take from their callers, as in `func flag(_ key: String) -> Bool {
+    /// defaults.bool(forKey: key) }` and in wrappers: each call is a use with the key that it passes.
+    func followed(_ uses: [Use]) -> [Use] {
+        var result: [Use] = []
+        var pending = uses
+        var seen: Set<FollowedCall> = []
+        while let use = pending.popLast() {
+            guard let (name, owner) = use.key.parameter, !use.path.contains(owner), use.path.count < 8 else {
+                result.append(use)
+                continue
+            }
+            var isPassed = false
+            for call in callSites(of: owner) {
+                guard let (argument, type) = argument(name, of: owner, in: call) else { continue }
+                isPassed = true
+                for value in keys(argument, type: type) {
+                    var passed = use
+                    passed.key = use.key.replacing(name, of: owner, by: value)
+                    // A parameter that no text names is the callee's: keep what the caller writes.
+                    passed.path = use.path + [owner]
+                    specialize(&passed, use, owner, call)
+                    if seen.insert(FollowedCall(call.node.id, passed)).inserted { pending.append(passed) }
+                }
+            }
+            if !isPassed { result.append(use) }
+        }
+        return result
+    }
+
+    private struct FollowedCall: Hashable {
+        let call: SyntaxIdentifier
+        let kind: Use.Kind
+        let key: KeyText
+        let owner: Owner?
+
+        init(_ call: SyntaxIdentifier, _ use: Use) {
+            self.call = call
+            kind = use.kind
+            key = use.key
+            owner = use.path.first
+        }
+    }
+
+    /// Makes a use inside a function or type one of a call of it: place, store, type and default.
+    private func specialize(_ use: inout Use, _ inner: Use, _ owner: Owner, _ call: Call) {
+        use.place = place(of: call.node)
+        if use.store == .caller, let base = call.base, let found = store(base) { use.store = found }
+        if case .computed = use.store {
+            if let found = call.arguments.lazy.compactMap({ self.suite($0) }).first { use.store = found }
+        }
+        let labels: Set = ["default", "defaultValue", "wrappedValue", "initialValue", "defaultsTo", "fallback", "or"]
+        let value =
+            call.variable?.bindings.first?.initializer?.value
+            ?? call.arguments.first { labels.contains($0.label ?? "") }?.value
+        let isWrapper = isType(owner)
+        if let value {
+            use.fallback =
+                value.is(NilLiteralExprSyntax.self)
+                ? nil : Fallback(origin: .declared, text: value.text, expression: value)
+        } else if let text = inner.fallback?.expression?.referencedName, inner.fallback?.origin != .implicit,
+            let passed = argument(text, of: owner, in: call)?.value
+        {
+            use.fallback = Fallback(origin: .declared, text: passed.text, expression: passed)
+        }
+        if isWrapper, use.kind == .read, value != nil || call.variable != nil { use.kind = .declare }
+        use.type = specialized(inner.type, owner, call, value)
+    }
+
+    private func isType(_ owner: Owner) -> Bool {
+        switch owner {
+        case .type: true
+        case .function(let id): functions["init", default: []].contains { $0.node.id == id }
+        }
+    }
+
+    /// The suite that a wrapper is given.
+    private func suite(_ argument: Call.Argument) -> Store? {
+        switch argument.label {
+        case "store", "defaults", "userDefaults", "container": store(argument.value)
+        case "suite", "suiteName":
+            store(argument.value) ?? keys(argument.value).first?.name.map(Store.suite)
+        default: nil
+        }
+    }
+
+    /// The type with a generic parameter's argument in its place, by the call's `<…>`, its variable, or its arguments.
+    private func specialized(_ type: ValueType?, _ owner: Owner, _ call: Call, _ value: ExprSyntax?) -> ValueType? {
+        guard var type else { return variableType(call, value) }
+        let (generics, function) = generics(of: owner)
+        if let index = generics.firstIndex(of: type.name) {
+            if index < call.generics.count {
+                type.name = call.generics[index].withoutOptional
+            } else if let declared = variableType(call, value) {
+                type.name = declared.name
+            } else if let function, let arguments = function.arguments(of: call),
+                let parameter = function.parameters.first(where: {
+                    $0.type.trimmedDescription.withoutOptional == type.name
+                }),
+                let name = arguments[parameter.innerName].flatMap({ typeName(of: $0) })
+            {
+                type.name = name
+            } else {
+                return nil
+            }
+            type.exactness = .declared
+        } else if type.exactness == .stored, call.variable != nil, let declared = variableType(call, value) {
+            return declared
+        }
+        if self.type(named: type.name, at: type.node) == nil { type.node = call.node }
+        // The cast of a wrapper's helper to its own type says nothing about one call's value.
+        let read = readType(of: call.node, nil)
+        if type.exactness == .stored, let read, call.variable == nil, read.exactness == .declared, !isType(owner) {
+            return read
+        }
+        return type
+    }
+
+    private func variableType(_ call: Call, _ value: ExprSyntax?) -> ValueType? {
+        let name =
+            call.variable?.bindings.first?.typeAnnotation?.type.trimmedDescription ?? value.flatMap { typeName(of: $0) }
+        return name.map { ValueType(name: $0.withoutOptional, exactness: .declared, node: call.node) }
+    }
+
+    private func generics(of owner: Owner) -> ([String], Function?) {
+        switch owner {
+        case .function(let id):
+            let function = functions.values.joined().first { $0.node.id == id }
+            guard let function else { return ([], nil) }
+            let outer = types[function.type.last ?? ""]?.first { $0.path == function.type }?.generics ?? []
+            return (outer + function.generics, function)
+        case .type(let path):
+            return (types[path.last ?? ""]?.first { $0.path == path }?.generics ?? [], nil)
+        }
+    }
+}

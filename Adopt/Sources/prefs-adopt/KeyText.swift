@@ -1,0 +1,273 @@
+import SwiftSyntax
+
+/// A key as far as sources tell it.
+struct KeyText: Hashable {
+    enum Segment: Hashable {
+        case text(String)
+        /// An expression that only a run can evaluate.
+        case computed(String)
+        /// What a caller passes.
+        case parameter(String, of: Owner)
+    }
+
+    var segments: [Segment]
+
+    init(_ segments: [Segment]) {
+        self.segments = []
+        for segment in segments {
+            if case .text(let text) = segment, case .text(let last) = self.segments.last {
+                self.segments[self.segments.count - 1] = .text(last + text)
+            } else {
+                self.segments.append(segment)
+            }
+        }
+    }
+
+    /// The key, unless some of it is computed.
+    var name: String? {
+        guard segments.count == 1, case .text(let text) = segments[0] else { return nil }
+        return text
+    }
+
+    /// Whether some of it is known.
+    var isPattern: Bool {
+        segments.count > 1
+            && segments.contains { if case .text = $0 { true } else { false } }
+    }
+
+    var parameter: (name: String, owner: Owner)? {
+        for case .parameter(let name, of: let owner) in segments { return (name, owner) }
+        return nil
+    }
+
+    /// The text with `\(expression)` for what is computed; of a single expression only that.
+    var description: String {
+        segments.map { segment in
+            switch segment {
+            case .text(let text): text
+            case .computed(let text), .parameter(let text, of: _): segments.count == 1 ? text : "\\(\(text))"
+            }
+        }.joined()
+    }
+
+    /// The key with other segments in the place of a parameter.
+    func replacing(_ name: String, of owner: Owner, by value: KeyText) -> KeyText {
+        KeyText(segments.flatMap { $0 == .parameter(name, of: owner) ? value.segments : [$0] })
+    }
+}
+
+extension Declarations {
+    /// The keys that an expression can be: several of a loop or of `?:`.
+    /// - Parameter type: The type that is expected, for `.volume`.
+    func keys(_ expression: ExprSyntax, type: String? = nil, depth: Int = 0) -> [KeyText] {
+        let expression = expression.unwrapped
+        let unknown = [KeyText([.computed(expression.text)])]
+        guard depth < 12 else { return unknown }
+        if let literal = expression.as(StringLiteralExprSyntax.self) {
+            return [KeyText(literal.segments.flatMap { segments($0, depth + 1) })]
+        }
+        if let literal = expression.as(IntegerLiteralExprSyntax.self) { return [KeyText([.text(literal.text)])] }
+        if let sequence = expression.as(SequenceExprSyntax.self) {
+            return keys(inSequence: Array(sequence.elements), type, depth) ?? unknown
+        }
+        if let name = expression.as(DeclReferenceExprSyntax.self)?.baseName.identifierText {
+            if name == "self" || name == "rawValue" { return ownRawValues(at: expression) ?? unknown }
+            return binding(of: name, at: expression).flatMap { keys(of: $0, name, depth) } ?? unknown
+        }
+        if let member = expression.as(MemberAccessExprSyntax.self) { return keys(member, type, depth) ?? unknown }
+        if let call = expression.as(FunctionCallExprSyntax.self) { return keys(call, depth) ?? unknown }
+        return unknown
+    }
+
+    private func segments(_ segment: StringLiteralSegmentListSyntax.Element, _ depth: Int) -> [KeyText.Segment] {
+        switch segment {
+        case .stringSegment(let text): return [.text(text.content.text.unescaped)]
+        case .expressionSegment(let value):
+            guard let expression = value.expressions.first?.expression else { return [] }
+            let values = keys(expression, depth: depth)
+            guard values.count == 1 else { return [.computed(expression.text)] }
+            return values[0].segments
+        }
+    }
+
+    private func keys(inSequence elements: [ExprSyntax], _ type: String?, _ depth: Int) -> [KeyText]? {
+        for (index, element) in elements.enumerated() {
+            if let ternary = element.as(UnresolvedTernaryExprSyntax.self), index + 1 < elements.count {
+                return keys(ternary.thenExpression, type: type, depth: depth + 1)
+                    + keys(elements[index + 1], type: type, depth: depth + 1)
+            }
+        }
+        guard elements.count > 2 else { return nil }
+        if elements[1].is(UnresolvedAsExprSyntax.self) { return keys(elements[0], type: type, depth: depth + 1) }
+        var result: [KeyText.Segment] = []
+        for (index, element) in elements.enumerated() {
+            if index.isMultiple(of: 2) {
+                let values = keys(element, depth: depth + 1)
+                result += values.count == 1 ? values[0].segments : [.computed(element.text)]
+            } else if element.as(BinaryOperatorExprSyntax.self)?.operator.text != "+" {
+                return nil
+            }
+        }
+        return [KeyText(result)]
+    }
+
+    private func keys(_ member: MemberAccessExprSyntax, _ type: String?, _ depth: Int) -> [KeyText]? {
+        let name = member.declName.baseName.identifierText
+        guard let base = member.base?.unwrapped else {
+            guard let type, let found = self.member(name, of: type, at: member) else { return nil }
+            return keys(of: found, name, depth)
+        }
+        if name == "rawValue" { return keys(base, depth: depth + 1) }
+        // A type's member, or one of the type around.
+        let baseText = base.trimmedDescription
+        if baseText == "self" || baseText == "Self" {
+            return binding(of: name, inTypesAround: member).flatMap { keys(of: $0, name, depth) }
+        }
+        if baseText.lastName.startsUppercase, let found = self.member(name, of: baseText, at: member) {
+            return keys(of: found, name, depth)
+        }
+        // The argument `key:` of the call that made a constant, as in `Defaults.width.key`.
+        if let constant = referenced(base), case .value(let value, _) = constant {
+            if let call = value.unwrapped.as(FunctionCallExprSyntax.self),
+                let argument = call.arguments.first(where: { $0.label?.text == name })
+            {
+                return keys(argument.expression, depth: depth + 1)
+            }
+            if let call = value.unwrapped.as(FunctionCallExprSyntax.self),
+                let callee = call.calledExpression.referencedName,
+                let found = self.member(name, of: callee, at: value)
+            {
+                return keys(of: found, name, depth)
+            }
+        }
+        return nil
+    }
+
+    /// The constant, variable or parameter that an expression names.
+    func referenced(_ expression: ExprSyntax) -> Binding? {
+        let expression = expression.unwrapped
+        if let name = expression.as(DeclReferenceExprSyntax.self)?.baseName.identifierText {
+            return binding(of: name, at: expression)
+        }
+        guard let member = expression.as(MemberAccessExprSyntax.self), let base = member.base?.unwrapped else {
+            return nil
+        }
+        let name = member.declName.baseName.identifierText
+        let baseText = base.trimmedDescription
+        if baseText == "self" || baseText == "Self" { return binding(of: name, inTypesAround: member) }
+        return baseText.lastName.startsUppercase ? self.member(name, of: baseText, at: member) : nil
+    }
+
+    private func binding(of name: String, inTypesAround node: some SyntaxProtocol) -> Binding? {
+        let types = node.enclosingTypes
+        for count in stride(from: types.count, to: 0, by: -1) {
+            if let found = member(name, of: types.prefix(count).joined(separator: "."), at: node) { return found }
+        }
+        return nil
+    }
+
+    private func keys(_ call: FunctionCallExprSyntax, _ depth: Int) -> [KeyText]? {
+        guard let name = call.calledExpression.referencedName else { return nil }
+        // A raw value that is spelled out: `Key("volume")`, `.init(rawValue: "volume")`.
+        if name.startsUppercase || name == "init" {
+            let labels = [nil, "rawValue", "name", "key", "stringLiteral"]
+            guard let argument = call.arguments.first(where: { labels.contains($0.label?.text) }) else { return nil }
+            let values = keys(argument.expression, depth: depth + 1)
+            return values.allSatisfy { $0.name != nil } ? values : nil
+        }
+        // A function that returns a text made of its parameters.
+        guard let site = calls[name]?.first(where: { $0.node.id == call.id }) else { return nil }
+        for function in matching(site) {
+            guard let body = function.body, let arguments = function.arguments(of: site) else { continue }
+            let owner = Owner.function(function.node.id)
+            let results = body.returned.flatMap { keys($0, depth: depth + 1) }.flatMap { result -> [KeyText] in
+                var values = [result]
+                for parameter in function.parameters {
+                    guard let argument = arguments[parameter.innerName] else { continue }
+                    let replacements = keys(argument, type: parameter.type.trimmedDescription, depth: depth + 1)
+                    values = values.flatMap { value in
+                        replacements.map { value.replacing(parameter.innerName, of: owner, by: $0) }
+                    }
+                }
+                return values
+            }
+            if !results.isEmpty, results.contains(where: { $0.name != nil || $0.isPattern }) { return results.unique }
+        }
+        return nil
+    }
+
+    private func keys(of binding: Binding, _ name: String, _ depth: Int) -> [KeyText]? {
+        switch binding {
+        case .value(let value, let type): return keys(value, type: type?.trimmedDescription, depth: depth + 1)
+        case .computed(let values, let type):
+            let found = values.flatMap { keys($0, type: type?.trimmedDescription, depth: depth + 1) }
+            return found.isEmpty ? nil : found.unique
+        case .parameter(let parameter, let owner): return [KeyText([.parameter(parameter.innerName, of: owner)])]
+        case .property(let name, let owner, _): return [KeyText([.parameter(name, of: owner)])]
+        case .enumCase(let name, let rawValue, _):
+            return rawValue.map { keys($0, depth: depth + 1) } ?? [KeyText([.text(name)])]
+        case .element(let sequence): return elements(sequence, depth + 1)
+        }
+    }
+
+    /// The keys in an array that is spelled out, or all cases of an enum.
+    private func elements(_ sequence: ExprSyntax, _ depth: Int) -> [KeyText]? {
+        let sequence = sequence.unwrapped
+        if let array = sequence.as(ArrayExprSyntax.self) {
+            return array.elements.flatMap { keys($0.expression, depth: depth + 1) }
+        }
+        if let member = sequence.as(MemberAccessExprSyntax.self), member.declName.baseName.text == "allCases",
+            let base = member.base, let type = type(named: base.trimmedDescription, at: sequence)
+        {
+            return rawValues(of: type)
+        }
+        if case .value(let value, _)? = referenced(sequence), depth < 8 { return elements(value, depth + 1) }
+        return nil
+    }
+
+    /// The raw values of the enum around, for `UserDefaults.standard.bool(forKey: rawValue)` in it.
+    private func ownRawValues(at node: some SyntaxProtocol) -> [KeyText]? {
+        let scope = node.enclosingTypes.joined(separator: ".")
+        return type(named: scope, at: node).flatMap(rawValues)
+    }
+
+    private func rawValues(of type: TypeDeclaration) -> [KeyText]? {
+        guard !type.cases.isEmpty else { return nil }
+        return type.cases.flatMap { name, value in value.map { keys($0) } ?? [KeyText([.text(name)])] }
+    }
+}
+
+extension Array where Element: Hashable {
+    /// The elements without repetitions, in their order.
+    var unique: [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}
+
+extension String {
+    /// The text that a literal's content stands for, with the escapes that keys have.
+    fileprivate var unescaped: String {
+        guard contains("\\") else { return self }
+        var result = ""
+        var rest = self[...]
+        while let character = rest.popFirst() {
+            guard character == "\\", let next = rest.popFirst() else {
+                result.append(character)
+                continue
+            }
+            switch next {
+            case "n": result.append("\n")
+            case "t": result.append("\t")
+            case "u":
+                let digits = rest.dropFirst().prefix { $0 != "}" }
+                if let code = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(code) {
+                    result.unicodeScalars.append(scalar)
+                }
+                rest = rest.dropFirst(digits.count + 2)
+            default: result.append(next)
+            }
+        }
+        return result
+    }
+}
