@@ -96,7 +96,10 @@ struct Declarations {
             let exact = fitting.filter { $0.path.elementsEqual(path) }
             if let found = exact.first(where: { $0.node.root.id == node.root.id }) ?? exact.first { return found }
         }
-        return fitting.first { $0.node.root.id == node.root.id } ?? fitting.first
+        if let found = fitting.first(where: { $0.node.root.id == node.root.id }) ?? fitting.first { return found }
+        // `Module.Type`
+        guard parts.count > 1, types[parts[0]] == nil else { return nil }
+        return type(named: parts.dropFirst().joined(separator: "."), at: node)
     }
 
     /// All that a type conforms to or inherits from, by its own declaration and by extensions.

@@ -7,7 +7,8 @@ extension Declarations {
         var result: [Use] = []
         var pending = uses
         var seen: Set<FollowedCall> = []
-        while let use = pending.popLast() {
+        while var use = pending.popLast() {
+            use.key = use.key.withoutPropertiesInPatterns
             guard let (name, owner) = use.key.parameter, !use.path.contains(owner), use.path.count < 8 else {
                 result.append(use)
                 continue
@@ -65,8 +66,29 @@ extension Declarations {
         {
             use.fallback = Fallback(origin: .declared, text: passed.text, expression: passed)
         }
+        if let coded = codedType(inner.type, call) {
+            use.type = coded
+            return
+        }
         if isWrapper, use.kind == .read, value != nil || call.variable != nil { use.kind = .declare }
         use.type = specialized(inner.type, owner, call, value)
+    }
+
+    /// The type `T` of a wrapper that decodes `T` from the data or the string of a key.
+    private func codedType(_ type: ValueType?, _ call: Call) -> ValueType? {
+        guard let type, type.exactness == .stored, let coding = ["String": ".jsonString", "Data": ".json"][type.name],
+            let wrapper = self.type(named: call.name, at: call.node)
+        else { return nil }
+        let text = wrapper.node.description
+        for (generic, argument) in zip(wrapper.generics, call.generics) where text.contains("decode(\(generic).self") {
+            return ValueType(
+                name: argument.withoutOptional,
+                exactness: .declared,
+                node: call.node,
+                coding: text.contains("JSONDecoder") ? coding : nil
+            )
+        }
+        return nil
     }
 
     private func isType(_ owner: Owner) -> Bool {

@@ -54,7 +54,7 @@ struct GroupWriter {
     }
 
     private func property(_ finding: Finding, _ names: inout Set<String>) -> [String] {
-        var lines = ["/// \(places(finding.uses.map(\.place)))"]
+        var lines = ["// Used in \(places(finding.uses.map(\.place)))"]
         for conflict in finding.conflicts {
             let values = conflict.values.map { "\($0.text) (\(places($0.places)))" }
             lines.append("// conflicting \(conflict.subject): \(values.joined(separator: ", "))")
@@ -145,7 +145,7 @@ extension Store {
         switch self {
         case .standard, .caller: ""
         case .suite(let name): "In" + name.camelCase.capitalizedFirst
-        case .computed(let expression): "In" + expression.camelCase.capitalizedFirst
+        case .computed: "InOtherStore"
         }
     }
 }

@@ -50,6 +50,16 @@ struct KeyText: Hashable {
         }.joined()
     }
 
+    /// The key in which a property that an object is created with, such as an account's name, is a computed part of a longer text.
+    var withoutPropertiesInPatterns: KeyText {
+        guard segments.count > 1 else { return self }
+        return KeyText(
+            segments.map { segment in
+                if case .parameter(let name, of: .type) = segment { .computed(name) } else { segment }
+            }
+        )
+    }
+
     /// The key with other segments in the place of a parameter.
     func replacing(_ name: String, of owner: Owner, by value: KeyText) -> KeyText {
         KeyText(segments.flatMap { $0 == .parameter(name, of: owner) ? value.segments : [$0] })
@@ -98,7 +108,11 @@ extension Declarations {
             }
         }
         guard elements.count > 2 else { return nil }
-        if elements[1].is(UnresolvedAsExprSyntax.self) { return keys(elements[0], type: type, depth: depth + 1) }
+        if elements[1].is(UnresolvedAsExprSyntax.self)
+            || elements[1].as(BinaryOperatorExprSyntax.self)?.operator.text == "??"
+        {
+            return keys(elements[0], type: type, depth: depth + 1)
+        }
         var result: [KeyText.Segment] = []
         for (index, element) in elements.enumerated() {
             if index.isMultiple(of: 2) {
@@ -114,7 +128,9 @@ extension Declarations {
     private func keys(_ member: MemberAccessExprSyntax, _ type: String?, _ depth: Int) -> [KeyText]? {
         let name = member.declName.baseName.identifierText
         guard let base = member.base?.unwrapped else {
-            guard let type, let found = self.member(name, of: type, at: member) else { return nil }
+            guard let type = type?.withoutOptional, let found = self.member(name, of: type, at: member) else {
+                return nil
+            }
             return keys(of: found, name, depth)
         }
         if name == "rawValue" { return keys(base, depth: depth + 1) }

@@ -62,7 +62,7 @@ struct SourceFile: Sendable {
     ) {
         var isFolder = false
         guard fileExists(path, &isFolder) else {
-            problems.append("\(path): doesn't exist")
+            problems.append("\(path): doesn't exist, and is left out")
             return
         }
         guard !patterns.contains(where: { Glob.matches($0, path: path) }) else { return }

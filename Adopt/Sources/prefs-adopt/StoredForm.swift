@@ -4,6 +4,8 @@ import SwiftSyntax
 enum StoredForm {
     /// A type that every preference may have, spelled as in a group.
     case native(String)
+    /// An array, a set or a dictionary, with the project's types in it.
+    case collection(String, of: [Declarations.TypeDeclaration])
     /// An enum with raw values.
     case rawValues(Declarations.TypeDeclaration, raw: String)
     case codable(Declarations.TypeDeclaration)
@@ -15,7 +17,7 @@ enum StoredForm {
     /// The text of the type in a group.
     var name: String? {
         switch self {
-        case .native(let name): name
+        case .native(let name), .collection(let name, _): name
         case .rawValues(let type, _), .codable(let type): type.name
         case .untyped, .unusable: nil
         }
@@ -24,6 +26,7 @@ enum StoredForm {
     /// The type that lies in the store, to compare uses.
     var storedName: String? {
         switch self {
+        case .collection(let name, _): name
         case .native(let name): ["Float", "CGFloat"].contains(name) ? "Double" : name
         case .rawValues(_, let raw): raw
         case .codable(let type): type.name
@@ -35,6 +38,7 @@ enum StoredForm {
     var projectTypes: [Declarations.TypeDeclaration] {
         switch self {
         case .rawValues(let type, _), .codable(let type): [type]
+        case .collection(_, let types): types
         default: []
         }
     }
@@ -59,22 +63,27 @@ extension Declarations {
         if name == "Any" || name.contains("Any") || name.hasPrefix("NS") { return .untyped }
         if let (outer, arguments) = name.collection {
             var forms: [String] = []
+            var types: [TypeDeclaration] = []
             for argument in arguments {
                 switch storedForm(of: argument, at: node) {
                 case .native(let name): forms.append(name)
+                case .collection(let name, let inner):
+                    forms.append(name)
+                    types += inner
                 case .rawValues(let type, _), .codable(let type):
                     guard isCodable(type) else {
                         return .unusable("\(type.name) in a collection adopts PreferenceValue or Codable")
                     }
                     forms.append(type.name)
+                    types.append(type)
                 case .untyped: return .untyped
                 case .unusable(let reason): return .unusable(reason)
                 }
             }
             return switch outer {
-            case "Set": .native("Set<\(forms[0])>")
-            case "Dictionary": .native("[\(forms[0]): \(forms[1])]")
-            default: .native("[\(forms[0])]")
+            case "Set": .collection("Set<\(forms[0])>", of: types)
+            case "Dictionary": .collection("[\(forms[0]): \(forms[1])]", of: types)
+            default: .collection("[\(forms[0])]", of: types)
             }
         }
         guard let type = type(named: name, at: node) else { return .unusable("\(name) isn't declared in the sources") }
@@ -244,7 +253,13 @@ extension Declarations {
             return text.hasPrefix("[") && (text == "[:]" || text.contains(":")) ? text : nil
         case _ where name.hasPrefix("[") || name.hasPrefix("Set<"):
             return text.hasPrefix("[") && text != "[:]" ? text : nil
-        default: return text.hasPrefix(name + ".") ? text : nil
+        default:
+            if case .rawValues(let type, _) = form,
+                let found = type.cases.first(where: { rawLiteral($0.name, of: type) == text })
+            {
+                return name + "." + found.name.escapedName
+            }
+            return text.hasPrefix(name + ".") ? text : nil
         }
     }
 }

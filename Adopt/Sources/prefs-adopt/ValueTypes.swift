@@ -38,6 +38,10 @@ extension Declarations {
             let baseText = base.trimmedDescription
             if ["Date", "URL", "Locale"].contains(baseText) { return baseText }
             if let found = referenced(expression) { return typeName(of: found, depth) }
+            if let type = typeName(of: base, depth: depth + 1), let found = self.member(name, of: type, at: expression)
+            {
+                return typeName(of: found, depth + 1)
+            }
             return nil
         }
         if let name = expression.as(DeclReferenceExprSyntax.self)?.baseName.identifierText {
