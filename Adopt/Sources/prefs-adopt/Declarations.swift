@@ -55,6 +55,9 @@ struct Declarations {
 
     private(set) var paths: [SyntaxIdentifier: String] = [:]
     private var converters: [SyntaxIdentifier: SourceLocationConverter] = [:]
+    /// The names of `UserDefaults` and of the classes that inherit from it.
+    private(set) var defaultsTypes: Set<String> = ["UserDefaults", "NSUserDefaults", "Foundation.UserDefaults"]
+    private(set) var functionsByNode: [SyntaxIdentifier: Function] = [:]
     fileprivate(set) var variables: [String: [Variable]] = [:]
     fileprivate(set) var functions: [String: [Function]] = [:]
     fileprivate(set) var types: [String: [TypeDeclaration]] = [:]
@@ -74,6 +77,11 @@ struct Declarations {
         types = collector.types
         calls = collector.calls
         conformances = collector.conformances
+        for function in functions.values.joined() { functionsByNode[function.node.id] = function }
+        for (name, declarations) in types
+        where declarations.contains(where: { $0.inherited.contains("UserDefaults") }) {
+            defaultsTypes.insert(name)
+        }
     }
 
     func place(of node: some SyntaxProtocol) -> Place {
@@ -105,16 +113,6 @@ struct Declarations {
     /// All that a type conforms to or inherits from, by its own declaration and by extensions.
     func inherited(by type: TypeDeclaration) -> [String] {
         type.inherited + (conformances[type.path.last ?? ""] ?? [])
-    }
-
-    /// The names of `UserDefaults` and of the classes that inherit from it.
-    var defaultsTypes: Set<String> {
-        var names: Set<String> = ["UserDefaults", "NSUserDefaults", "Foundation.UserDefaults"]
-        for (name, declarations) in types
-        where declarations.contains(where: { $0.inherited.contains("UserDefaults") }) {
-            names.insert(name)
-        }
-        return names
     }
 }
 

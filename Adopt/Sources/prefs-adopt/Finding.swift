@@ -74,6 +74,11 @@ struct Finding {
         let relevant = fallbacks.filter { use, fallback in
             fallback.origin != .implicit || (!isRegistered && use.path.isEmpty)
         }
+        // Values of a key that is computed as a whole belong to different keys.
+        guard resolution != .computed else {
+            conflicts = []
+            return
+        }
         conflicts =
             [
                 Self.conflict("types", Self.storedTypes(uses, declarations)),
@@ -107,7 +112,7 @@ struct Finding {
 
     private static func storedTypes(_ uses: [Use], _ declarations: Declarations) -> [(String, String, Place)] {
         var types = uses.compactMap { use -> (String, String, Place)? in
-            guard let type = use.type, type.coding == nil,
+            guard let type = use.type,
                 let stored = declarations.storedForm(of: type.name, at: type.node).storedName
             else { return nil }
             // A literal such as `set(1, forKey:)` is what the reader makes of it.
@@ -116,7 +121,7 @@ struct Finding {
         }
         if types.contains(where: { $0.1 != "?" }) { types.removeAll { $0.1 == "?" } }
         // Encoded values are written as data.
-        if uses.contains(where: { $0.type?.coding != nil }) { types.removeAll { $0.1 == "Data" } }
+        if uses.contains(where: { $0.type?.coding != nil }) { types.removeAll { ["Data", "String"].contains($0.1) } }
         return types
     }
 

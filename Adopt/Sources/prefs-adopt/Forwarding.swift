@@ -17,10 +17,17 @@ extension Declarations {
             for call in callSites(of: owner) {
                 guard let (argument, type) = argument(name, of: owner, in: call) else { continue }
                 isPassed = true
+                // Without a key there is nothing to use, or a `??` in the function has another one.
+                guard !argument.is(NilLiteralExprSyntax.self) else { continue }
                 for value in keys(argument, type: type) {
                     var passed = use
+                    if use.key.segments.count > 1, value.name == nil, value.parameter == nil {
+                        // A part that the caller computes: the key is as little known there as here.
+                        passed.key = use.key.replacing(name, of: owner, by: KeyText([.computed(name)]))
+                        if seen.insert(FollowedCall(call.node.id, passed)).inserted { pending.append(passed) }
+                        continue
+                    }
                     passed.key = use.key.replacing(name, of: owner, by: value)
-                    // A parameter that no text names is the callee's: keep what the caller writes.
                     passed.path = use.path + [owner]
                     specialize(&passed, use, owner, call)
                     if seen.insert(FollowedCall(call.node.id, passed)).inserted { pending.append(passed) }
@@ -94,7 +101,7 @@ extension Declarations {
     private func isType(_ owner: Owner) -> Bool {
         switch owner {
         case .type: true
-        case .function(let id): functions["init", default: []].contains { $0.node.id == id }
+        case .function(let id): functionsByNode[id]?.name == "init"
         }
     }
 
@@ -121,9 +128,9 @@ extension Declarations {
                 let parameter = function.parameters.first(where: {
                     $0.type.trimmedDescription.withoutOptional == type.name
                 }),
-                let name = arguments[parameter.innerName].flatMap({ typeName(of: $0) })
+                let argument = arguments[parameter.innerName]
             {
-                type.name = name
+                return writtenType(of: argument)
             } else {
                 return nil
             }
@@ -149,7 +156,7 @@ extension Declarations {
     private func generics(of owner: Owner) -> ([String], Function?) {
         switch owner {
         case .function(let id):
-            let function = functions.values.joined().first { $0.node.id == id }
+            let function = functionsByNode[id]
             guard let function else { return ([], nil) }
             let outer = types[function.type.last ?? ""]?.first { $0.path == function.type }?.generics ?? []
             return (outer + function.generics, function)

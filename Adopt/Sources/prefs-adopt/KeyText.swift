@@ -108,21 +108,23 @@ extension Declarations {
             }
         }
         guard elements.count > 2 else { return nil }
-        if elements[1].is(UnresolvedAsExprSyntax.self)
-            || elements[1].as(BinaryOperatorExprSyntax.self)?.operator.text == "??"
-        {
-            return keys(elements[0], type: type, depth: depth + 1)
+        if elements[1].is(UnresolvedAsExprSyntax.self) { return keys(elements[0], type: type, depth: depth + 1) }
+        if elements[1].as(BinaryOperatorExprSyntax.self)?.operator.text == "??" {
+            let values = keys(elements[0], type: type, depth: depth + 1)
+            return values + (values.contains { $0.name != nil } ? [] : keys(elements[2], type: type, depth: depth + 1))
         }
-        var result: [KeyText.Segment] = []
+        // Each alternative of a part makes a key, up to a number that a person would still read.
+        var results: [[KeyText.Segment]] = [[]]
         for (index, element) in elements.enumerated() {
             if index.isMultiple(of: 2) {
                 let values = keys(element, depth: depth + 1)
-                result += values.count == 1 ? values[0].segments : [.computed(element.text)]
+                let parts = results.count * values.count <= 8 ? values.map(\.segments) : [[.computed(element.text)]]
+                results = results.flatMap { start in parts.map { start + $0 } }
             } else if element.as(BinaryOperatorExprSyntax.self)?.operator.text != "+" {
                 return nil
             }
         }
-        return [KeyText(result)]
+        return results.map { KeyText($0) }.unique
     }
 
     private func keys(_ member: MemberAccessExprSyntax, _ type: String?, _ depth: Int) -> [KeyText]? {
@@ -207,7 +209,9 @@ extension Declarations {
                 }
                 return values
             }
-            if !results.isEmpty, results.contains(where: { $0.name != nil || $0.isPattern }) { return results.unique }
+            if !results.isEmpty, results.contains(where: { $0.name != nil || $0.isPattern || $0.parameter != nil }) {
+                return results.unique
+            }
         }
         return nil
     }

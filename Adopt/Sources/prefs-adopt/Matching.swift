@@ -114,7 +114,7 @@ extension Declarations {
     func callSites(of owner: Owner) -> [Call] {
         switch owner {
         case .function(let id):
-            guard let function = functions.values.joined().first(where: { $0.node.id == id }) else { return [] }
+            guard let function = functionsByNode[id] else { return [] }
             guard function.name == "init" else { return calls[function.name, default: []] }
             return creations(of: function.type.last ?? "")
         case .type(let path): return creations(of: path.last ?? "")
