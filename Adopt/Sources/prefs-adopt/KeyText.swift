@@ -86,6 +86,12 @@ extension Declarations {
         }
         if let member = expression.as(MemberAccessExprSyntax.self) { return keys(member, type, depth) ?? unknown }
         if let call = expression.as(FunctionCallExprSyntax.self) { return keys(call, depth) ?? unknown }
+        // `#keyPath(UserDefaults.volume)`
+        if let macro = expression.as(MacroExpansionExprSyntax.self), macro.macroName.text == "keyPath",
+            let name = macro.arguments.first?.expression.referencedName
+        {
+            return [KeyText([.text(name)])]
+        }
         return unknown
     }
 
@@ -130,7 +136,8 @@ extension Declarations {
     private func keys(_ member: MemberAccessExprSyntax, _ type: String?, _ depth: Int) -> [KeyText]? {
         let name = member.declName.baseName.identifierText
         guard let base = member.base?.unwrapped else {
-            guard let type = type?.withoutOptional, let found = self.member(name, of: type, at: member) else {
+            guard let type = type?.withoutOptional.withoutGenerics, let found = self.member(name, of: type, at: member)
+            else {
                 return nil
             }
             return keys(of: found, name, depth)
@@ -143,6 +150,12 @@ extension Declarations {
         }
         if baseText.lastName.startsUppercase, let found = self.member(name, of: baseText, at: member) {
             return keys(of: found, name, depth)
+        }
+        // The text in a key's own type, as in `func value(_ key: Key) { … key.name }`: what the callers pass.
+        if case .parameter(let parameter, let owner)? = referenced(base),
+            case .property? = self.member(name, of: parameter.type.trimmedDescription.withoutGenerics, at: member)
+        {
+            return [KeyText([.parameter(parameter.innerName, of: owner)])]
         }
         // The argument `key:` of the call that made a constant, as in `Defaults.width.key`.
         if let constant = referenced(base), case .value(let value, _) = constant {
@@ -185,7 +198,8 @@ extension Declarations {
     }
 
     private func keys(_ call: FunctionCallExprSyntax, _ depth: Int) -> [KeyText]? {
-        guard let name = call.calledExpression.referencedName else { return nil }
+        let callee = call.calledExpression.as(GenericSpecializationExprSyntax.self)?.expression ?? call.calledExpression
+        guard let name = callee.referencedName else { return nil }
         // A raw value that is spelled out: `Key("volume")`, `.init(rawValue: "volume")`.
         if name.startsUppercase || name == "init" {
             let labels = [nil, "rawValue", "name", "key", "stringLiteral"]

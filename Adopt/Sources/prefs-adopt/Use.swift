@@ -83,8 +83,10 @@ struct UseFinder {
     private mutating func find(_ call: Declarations.Call) {
         switch call.name {
         case "AppStorage": wrapper(call, key: call.argument(nil, "key"), store: call.argument("store"))
-        case "Key" where call.arguments.first?.label == nil && call.argument("default") != nil,
-            "Key" where call.arguments.first?.label == nil && !call.generics.isEmpty:
+        // `Key<Bool>("x", default: true)`, of well-known packages and of many projects.
+        case "Key", "DefaultsKey", "DefaultKey", "UserDefaultsKey", "UserDefaultKey":
+            let isTyped = !call.generics.isEmpty || call.argument("default", "defaultValue") != nil
+            guard call.variable == nil, isTyped, call.arguments.first?.label == nil else { return method(call) }
             wrapper(call, key: call.argument(nil), store: call.argument("suite"))
         case let name where call.variable != nil && declarations.types[name] == nil && name.isKnownWrapper:
             wrapper(
@@ -262,6 +264,9 @@ extension String {
     fileprivate var isKnownWrapper: Bool {
         contains("UserDefault") || ["Default", "DefaultsStorage", "CloudStorage"].contains(self)
     }
+
+    /// The name of a type, without generic arguments and `?`.
+    var withoutGenerics: String { String(withoutOptional.prefix { $0 != "<" }) }
 
     var withoutOptional: String {
         if hasSuffix("?") || hasSuffix("!") { return String(dropLast()).withoutOptional }

@@ -45,6 +45,10 @@ struct FormTests {
             let c = UserDefaults.standard.publisher(for: \.a)
             """#, #""a": Int [observe]"#
         ),
+        (
+            #"UserDefaults.standard.addObserver(o, forKeyPath: #keyPath(UserDefaults.a), context: nil)"#,
+            #""a" [observe]"#
+        ),
         (#"let c = UserDefaults.standard.observe(\.a, options: []) { _, _ in }"#, #""a" [observe]"#),
     ])
     func writesRegistrationsAndObserversAreFound(source: String, found: String) {
@@ -62,6 +66,10 @@ struct FormTests {
         (#"@UserDefault("a", defaultValue: 5) var x: Int"#, #""a": Int = 5 [declare]"#),
         (#"@UserDefault(key: "a") var x = 5"#, #""a": Int = 5 [declare]"#),
         (#"extension Defaults.Keys { static let x = Key<Bool>("a", default: true) }"#, #""a": Bool = true [declare]"#),
+        (
+            #"extension DefaultsKeys { var x: DefaultsKey<Bool> { .init("b") } }; let y = DefaultsKey<Int>("a", defaultValue: 5)"#,
+            #""a": Int = 5 [declare]"#
+        ),
         (#"let x = Defaults.Key<Int?>("a")"#, #""a": Int [declare]"#),
     ])
     func wrappersAreFound(source: String, found: String) { #expect(summary(source) == [found]) }
@@ -175,6 +183,21 @@ extension FormTests {
         let found = findings(["A.swift": source])
         #expect(found.map(\.name) == ["a"])
         #expect(found.first?.type?.name == "Bool")
+    }
+
+    @Test func keysOfATypeOfTheirOwnAreFollowed() {
+        let keys = """
+            struct Key<Value> { let name: String; let fallback: Value }
+            extension Key where Value == Int { static let volume = Key(name: "player.volume", fallback: 5) }
+            extension UserDefaults {
+                func value<Value>(for key: Key<Value>) -> Value { object(forKey: key.name) as? Value ?? key.fallback }
+                func set<Value>(_ value: Value, for key: Key<Value>) { set(value, forKey: key.name) }
+            }
+            """
+        let use = "func f() { UserDefaults.standard.set(UserDefaults.standard.value(for: .volume) + 1, for: .volume) }"
+        let found = findings(["Keys.swift": keys, "Use.swift": use])
+        #expect(found.map(\.name) == ["player.volume"])
+        #expect(found[0].uses.map { "\($0.kind) \($0.place)" } == ["write Use.swift:1:12", "read Use.swift:1:38"])
     }
 
     @Test func ownWrappersTellTypeAndDefaultOfEachProperty() {
