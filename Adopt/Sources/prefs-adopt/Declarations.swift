@@ -62,6 +62,8 @@ struct Declarations {
     fileprivate(set) var functions: [String: [Function]] = [:]
     fileprivate(set) var types: [String: [TypeDeclaration]] = [:]
     fileprivate(set) var calls: [String: [Call]] = [:]
+    /// The types that type aliases stand for.
+    fileprivate(set) var aliases: [String: String] = [:]
     /// What extensions say a type conforms to, by the type's last name.
     fileprivate(set) var conformances: [String: [String]] = [:]
 
@@ -77,6 +79,7 @@ struct Declarations {
         types = collector.types
         calls = collector.calls
         conformances = collector.conformances
+        aliases = collector.aliases
         for function in functions.values.joined() { functionsByNode[function.node.id] = function }
         for (name, declarations) in types
         where declarations.contains(where: { $0.inherited.contains("UserDefaults") }) {
@@ -96,7 +99,11 @@ struct Declarations {
     /// The declaration of a type by its name as it is written at a node: the innermost, then one of the same file.
     func type(named name: String, at node: some SyntaxProtocol) -> TypeDeclaration? {
         let parts = name.split(separator: ".").map(String.init)
-        guard let last = parts.last, let candidates = types[last] else { return nil }
+        guard let last = parts.last else { return nil }
+        guard let candidates = types[last] else {
+            guard let target = aliases[last], target.lastName != last else { return nil }
+            return type(named: target, at: node)
+        }
         let fitting = candidates.filter { $0.path.suffix(parts.count).elementsEqual(parts) }
         let scope = node.enclosingTypes
         for count in stride(from: scope.count, through: 0, by: -1) {
@@ -123,6 +130,12 @@ private final class Collector: SyntaxVisitor {
     var types: [String: [Declarations.TypeDeclaration]] = [:]
     var calls: [String: [Declarations.Call]] = [:]
     var conformances: [String: [String]] = [:]
+    var aliases: [String: String] = [:]
+
+    override func visit(_ node: TypeAliasDeclSyntax) -> SyntaxVisitorContinueKind {
+        aliases[node.name.identifierText] = node.initializer.value.trimmedDescription
+        return .visitChildren
+    }
 
     private func add(
         _ node: some DeclGroupSyntax & NamedDeclSyntax,

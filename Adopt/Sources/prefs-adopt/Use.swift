@@ -196,6 +196,10 @@ struct UseFinder {
             literal = first.unwrapped
         }
         if case .value(let value, _)? = declarations.referenced(literal) { literal = value.unwrapped }
+        // A dictionary that is made of such a constant.
+        if !literal.is(DictionaryExprSyntax.self), let constant = declarations.dictionaryConstant(in: Syntax(literal)) {
+            literal = constant
+        }
         var found = false
         if case .elements(let elements)? = literal.as(DictionaryExprSyntax.self)?.content {
             for element in elements {
@@ -222,7 +226,10 @@ struct UseFinder {
 
     private mutating func registered(_ key: ExprSyntax, _ value: ExprSyntax, _ store: Store) {
         let fallback = Fallback(origin: .registered, text: value.text, expression: value)
-        for text in declarations.keys(key) {
+        // `[.volume: 5]` of a constant that is declared as `[Key: Any]`.
+        let declared = key.ancestors.lazy.compactMap { $0.as(PatternBindingSyntax.self)?.typeAnnotation?.type }.first
+        let keyType = declared?.as(DictionaryTypeSyntax.self)?.key.trimmedDescription
+        for text in declarations.keys(key, type: keyType) {
             uses.append(
                 Use(
                     place: declarations.place(of: key),
@@ -256,6 +263,18 @@ struct UseFinder {
                 )
             )
         }
+    }
+}
+
+extension Declarations {
+    /// The first dictionary literal of a constant that is named in a node.
+    fileprivate func dictionaryConstant(in node: Syntax) -> ExprSyntax? {
+        if let expression = node.as(ExprSyntax.self), case .value(let value, _)? = referenced(expression),
+            value.unwrapped.is(DictionaryExprSyntax.self)
+        {
+            return value.unwrapped
+        }
+        return node.children(viewMode: .sourceAccurate).lazy.compactMap { self.dictionaryConstant(in: $0) }.first
     }
 }
 

@@ -37,6 +37,15 @@ struct FormTests {
             #"func f() { var d: [String: Any] = [:]; d["a"] = 3; UserDefaults.standard.register(defaults: d) }"#,
             #""a": Int = 3 [register]"#
         ),
+        (
+            #"""
+            struct K { let rawValue: String; init(_ s: String) { rawValue = s }; static let a = K("a") }
+            typealias PK = K
+            let initial: [K: Any] = [.a: 3]
+            UserDefaults.standard.register(defaults: [String: Any](uniqueKeysWithValues: initial.map { ($0.0.rawValue, $0.1) }))
+            UserDefaults.standard.set(4, forKey: PK.a.rawValue)
+            """#, #""a": Int = 3 [register, write]"#
+        ),
         (#"UserDefaults.standard.register(defaults: load())"#, "(load()) [register]"),
         (#"UserDefaults.standard.addObserver(o, forKeyPath: "a", options: [], context: nil)"#, #""a" [observe]"#),
         (
