@@ -4,6 +4,8 @@ import SwiftSyntax
 struct GroupWriter {
     let name: String
     let findings: [Finding]
+    /// Whether the sources have a type `Preference`, which would be taken for the library's.
+    var isNameTaken = false
 
     /// The groups, one for each store; keys that only a run knows are comments.
     var text: String {
@@ -76,7 +78,8 @@ struct GroupWriter {
         if let coding = finding.type?.coding, type != nil, finding.form.name != nil {
             arguments.append("coding: \(coding)")
         }
-        let declaration = "@Preference(\(arguments.joined(separator: ", "))) var \(propertyName(finding.name, &names))"
+        let declaration =
+            "@\(isNameTaken ? "Preferences." : "")Preference(\(arguments.joined(separator: ", "))) var \(propertyName(finding.name, &names))"
         switch (type, text) {
         case (let type?, let text?):
             lines.append(declaration + (text.tells(type) ? "" : ": \(type)") + " = \(text)")

@@ -216,7 +216,7 @@ extension Declarations {
                 var values = [result]
                 for parameter in function.parameters {
                     guard let argument = arguments[parameter.innerName] else { continue }
-                    let replacements = keys(argument, type: parameter.type.trimmedDescription, depth: depth + 1)
+                    let replacements = keys(argument, type: typeName(of: parameter, in: function), depth: depth + 1)
                     values = values.flatMap { value in
                         replacements.map { value.replacing(parameter.innerName, of: owner, by: $0) }
                     }

@@ -92,7 +92,7 @@ extension Declarations {
                 let parameter = function.parameters.first(where: { $0.innerName == name }),
                 let value = function.arguments(of: call)?[name] ?? parameter.defaultValue?.value
             else { return nil }
-            return (value, parameter.type.trimmedDescription)
+            return (value, typeName(of: parameter, in: function))
         case .type(let path):
             guard call.name == path.last || call.name == "init" || inherits(call.name, from: path.last ?? "") else {
                 return nil
@@ -108,6 +108,12 @@ extension Declarations {
             let property = variables[name]?.first { $0.type == path }
             return (value, property?.binding.typeAnnotation?.type.trimmedDescription)
         }
+    }
+
+    /// The type of a parameter, with the types around it if it is one of the sources.
+    func typeName(of parameter: FunctionParameterSyntax, in function: Function) -> String {
+        let name = parameter.type.trimmedDescription
+        return type(named: name.withoutGenerics, at: function.node)?.name ?? name
     }
 
     /// The calls that may pass something to a function, or create a type.

@@ -71,14 +71,19 @@ struct PrefsAdopt: AsyncParsableCommand {
         let (files, problems) = await SourceFile.read(paths, excluding: exclude)
         for problem in problems { Self.warn("prefs-adopt: \(problem)") }
         let isIncomplete = problems.contains { $0.contains("is left out") }
-        let findings = Finding.all(in: Declarations(files))
+        let declarations = Declarations(files)
+        let findings = Finding.all(in: declarations)
         let report = Report(findings: findings, fileCount: files.count)
         if check {
             let warnings = Report(findings: findings.compactMap(withoutAllowed), fileCount: files.count).warnings
             try write(warnings.map { $0 + "\n" }.joined())
             if !warnings.isEmpty { throw ExitCode(1) }
         } else if let group {
-            let writer = GroupWriter(name: group, findings: findings)
+            let writer = GroupWriter(
+                name: group,
+                findings: findings,
+                isNameTaken: declarations.types["Preference"] != nil
+            )
             try write(writer.text + (stubs ? "\n" + writer.stubs : ""))
             Self.warn("prefs-adopt: \(report.summary)")
         } else {

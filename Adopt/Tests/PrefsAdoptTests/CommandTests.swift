@@ -88,6 +88,11 @@ struct CommandTests: ~Copyable {
         #expect(try String(contentsOf: folder.appending(path: "P.swift"), encoding: .utf8) == text)
     }
 
+    @Test func ownTypePreferenceIsNotTakenForTheLibrarys() throws {
+        try write("Sources/Own.swift", "struct Preference {}")
+        #expect(try adopt("--group", "P").text.contains(#"@Preferences.Preference("b") var b = 1"#))
+    }
+
     @Test(arguments: [
         ["missing"], ["--json", "--check"], ["--allow", "a"], ["--group", "a b"], ["--group", "class"], ["--nonsense"],
     ])
