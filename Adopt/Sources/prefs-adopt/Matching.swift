@@ -44,7 +44,45 @@ extension Declarations {
         }
         found = found.filter { $0.arguments(of: call) != nil && !call.node.ancestors.contains(Syntax($0.node)) }
         let near = found.filter { $0.node.root.id == call.node.root.id }
-        return near.isEmpty ? found : near
+        return withoutOtherOverloads(near.isEmpty ? found : near, call)
+    }
+
+    /// Of overloads in one type the one whose parameters have the arguments' types, as far as literals and annotations tell.
+    private func withoutOtherOverloads(_ functions: [Function], _ call: Call) -> [Function] {
+        guard functions.count > 1 else { return functions }
+        func score(_ function: Function) -> Int {
+            let arguments = function.arguments(of: call) ?? [:]
+            return function.parameters.count { parameter in
+                guard let name = arguments[parameter.innerName].flatMap(plainTypeName) else { return false }
+                return parameter.type.trimmedDescription.withoutOptional == name
+            }
+        }
+        var best: [[String]: (function: Function, score: Int)] = [:]
+        var order: [[String]] = []
+        for function in functions {
+            let score = score(function)
+            if best[function.type] == nil { order.append(function.type) }
+            if best[function.type].map({ score > $0.score }) ?? true { best[function.type] = (function, score) }
+        }
+        return order.compactMap { best[$0]?.function }
+    }
+
+    /// The type of a literal, or the annotated type of a constant: it asks for no other function, so it ends.
+    private func plainTypeName(of expression: ExprSyntax) -> String? {
+        let expression = expression.unwrapped
+        switch expression.kind {
+        case .booleanLiteralExpr: return "Bool"
+        case .integerLiteralExpr: return "Int"
+        case .floatLiteralExpr: return "Double"
+        case .stringLiteralExpr: return "String"
+        default: break
+        }
+        switch referenced(expression) {
+        case .parameter(let parameter, _): return parameter.type.trimmedDescription.withoutOptional
+        case .value(_, let type?), .computed(_, let type?), .property(_, _, let type?):
+            return type.trimmedDescription.withoutOptional
+        default: return nil
+        }
     }
 
     /// Whether a method's type can be that of a call's base.

@@ -209,6 +209,17 @@ extension FormTests {
         #expect(found[0].uses.map { "\($0.kind) \($0.place)" } == ["write Use.swift:1:12", "read Use.swift:1:38"])
     }
 
+    @Test func overloadsAreToldApartByTheirArguments() {
+        let source = """
+            enum S {
+                static func set(_ value: Int, for key: String) { UserDefaults.standard.set(value, forKey: key) }
+                static func set(_ value: Bool, for key: String) { UserDefaults.standard.set(value, forKey: key) }
+            }
+            func f(on: Bool) { S.set(on, for: "a"); S.set(1, for: "b") }
+            """
+        #expect(summary(source) == [#""a": Bool [write]"#, #""b": Int [write]"#])
+    }
+
     @Test func ownWrappersTellTypeAndDefaultOfEachProperty() {
         let wrapper = """
             @propertyWrapper struct Stored<T> {
