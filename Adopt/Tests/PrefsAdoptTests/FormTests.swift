@@ -1,4 +1,3 @@
-import SwiftSyntax
 import Testing
 
 @testable import prefs_adopt
