@@ -40,7 +40,6 @@ struct ServeCommand: AsyncParsableCommand {
         try words.end()
         // A place that can't be read at all ends the command; later the page shows it.
         _ = try place.layers { _ in }
-        let paths = try options.file.map { [$0] } ?? Inspector.layerPaths(of: name, in: options.suites())
-        return Inspector(name, place, layerPaths: paths, isReadOnly: readOnly)
+        return Inspector(name, place, isReadOnly: readOnly)
     }
 }

@@ -11,7 +11,6 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     private let board: Board
     private let queue: DispatchQueue
     private let place: any Place
-    private let layerPaths: [String]
     private var stores: PlaceStores?
     /// Why the stores can't be opened.
     private var problem: String?
@@ -31,10 +30,9 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         var connectionProblem: String?
     }
 
-    init(_ name: String, _ place: any Place, layerPaths: [String], on board: Board) {
+    init(_ name: String, _ place: any Place, on board: Board) {
         self.name = name
         self.place = place
-        self.layerPaths = layerPaths
         self.board = board
         queue = DispatchQueue(label: "prefs.serve.suite")
     }
@@ -61,7 +59,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     func look() {
         queue.async {
             let isAsShown = self.place.connectionProblem == self.shown.connectionProblem
-            guard !isAsShown || self.stores == nil || self.currentMarks() != self.marks else { return }
+            guard !isAsShown || self.stores == nil || self.marks(of: self.shown.layers) != self.marks else { return }
             self.refresh()
         }
     }
@@ -70,7 +68,8 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
 
     private func refresh() {
         openStores()
-        marks = currentMarks()
+        // Before the files are read, so that a change in between is seen by the next look, which also follows the first.
+        marks = marks(of: shown.layers)
         let found = Issues()
         var failure = problem
         var layers = shown.layers
@@ -120,10 +119,10 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         _ schema: Schema?
     ) -> String {
         var problem: String?
-        if let schema, let value = values.last(where: { $0 != nil })?.flatMap(\.self) {
-            do { try schema.check(value, for: name) } catch { problem = Failure(error).message }
-        }
         do {
+            if let schema, let value = values.last(where: { $0 != nil })?.flatMap(\.self) {
+                problem = try schema.refusal(of: value, for: name)?.text(by: schema.path)
+            }
             return try PreferenceRow(
                 name: name,
                 values: values,
@@ -143,11 +142,8 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         var members: [String: PropertyListValue] = ["title": .string(place.title)]
         members["damage"] = .array(damage.map { .string($0) })
         members["failure"] = failure.map { .string($0) }
-        let paths = layerPaths + Array(repeating: "", count: max(0, layers.count - layerPaths.count))
         members["layers"] = .array(
-            zip(layers, paths).map {
-                .dictionary(["source": .string($0.source.rawValue), "path": .string($1)])
-            }
+            layers.map { .dictionary(["source": .string($0.source.rawValue), "path": .string($0.location)]) }
         )
         members["schema"] = shownSchemaPath.map { .string($0) }
         if case .unwritable(let reason) = place.writability { members["unwritable"] = .string(reason) }
@@ -190,7 +186,10 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         followers.withLock { $0.append(follower) }
     }
 
-    private func currentMarks() -> [FileMark?] { (layerPaths + place.schemaPaths).map { FileMark(path: $0) } }
+    private func marks(of layers: [PlaceLayer]) -> [FileMark?] {
+        let paths = layers.filter { $0.source != .etcd }.map(\.location)
+        return (paths + place.schemaPaths).map { FileMark(path: $0) }
+    }
 }
 
 /// What tells that a file is another one than before, or was written.
@@ -229,7 +228,11 @@ extension InspectedSuite {
     func edit(_ name: String, to text: String?) async throws -> PageEdit? {
         let value = try text.map { try Self.value($0) }
         return try await onQueue { place, stores in
-            if let value { try place.check([name: value]) }
+            if let value, let schema = try place.readableSchema(),
+                let refusal = try schema.refusal(of: value, for: name)
+            {
+                throw Failure(.usage, try refusal.text(by: schema.path))
+            }
             var before: PropertyListValue?
             try stores.store.transaction { transaction in
                 // Read through the transaction too, so that it is repeated if another process changes the value.
@@ -285,34 +288,14 @@ extension InspectedSuite {
         }
     }
 
-    /// The lines on which the layers' files last set a name; 0 if a file doesn't or can't be read.
+    /// The lines on which the layers' files set a name, weakest first; 0 if a layer has none or can't be read.
     func lines(of name: String) async throws -> [Int] {
-        try await onQueue { [layerPaths] _, _ in layerPaths.map { FileLine.last(of: name, in: $0) } }
-    }
-}
-
-/// Lines of preferences files.
-private enum FileLine {
-    /// Returns the number of the last line that sets `name`; 0 if there is none.
-    static func last(of name: String, in path: String) -> Int {
-        guard access(path, R_OK) == 0 else { return 0 }
-        do {
-            let needle = Array(JSONText.string(name).utf8)
-            let lines = try InputFile.bytes(of: path).split(
-                separator: UInt8(ascii: "\n"),
-                omittingEmptySubsequences: false
-            )
-            for (index, line) in lines.enumerated().reversed() where line.starts(with: [UInt8(ascii: "{")]) {
-                guard line.firstRange(of: needle) != nil else { continue }
-                do { if try PreferenceText.changes(in: Array(line)).keys.contains(name) { return index + 1 } } catch {
-                    // A damaged line sets nothing; the board shows it.
-                    continue
-                }
+        try await onQueue { _, _ in
+            self.shown.layers.map { layer in
+                // The value is shown without a line; why the file can't be read stands on the board.
+                do { return try layer.origins()[name]?.line ?? 0 } catch { return 0 }
             }
-        } catch {
-            // The value is shown without a line; why the file can't be read stands on the board.
         }
-        return 0
     }
 }
 

@@ -21,10 +21,10 @@ final class Inspector: Sendable {
     }
 
     /// Begins to show one suite or file, which need not exist yet.
-    init(_ name: String, _ place: any Place, layerPaths: [String], isReadOnly: Bool) {
+    init(_ name: String, _ place: any Place, isReadOnly: Bool) {
         board = Board(title: Self.title(place.title, isReadOnly))
         suites = nil
-        add(InspectedSuite(name, place, layerPaths: layerPaths, on: board))
+        add(InspectedSuite(name, place, on: board))
     }
 
     private static func title(_ place: String, _ isReadOnly: Bool) -> String {
@@ -71,8 +71,7 @@ final class Inspector: Sendable {
         for name in names where !known.contains(name) {
             do {
                 let place = try suites.place(of: name)
-                let paths = try Self.layerPaths(of: name, in: suites)
-                add(InspectedSuite(name, place, layerPaths: paths, on: board))
+                add(InspectedSuite(name, place, on: board))
                 _ = failed.withLock { $0.remove(name) }
             } catch {
                 _ = failed.withLock { $0.insert(name) }
@@ -91,18 +90,6 @@ final class Inspector: Sendable {
             "damage": .array([]), "layers": .array([]), "failure": .string(Failure(failure).message),
             "title": .string(""),
         ])
-    }
-
-    /// The files of a suite's layers, weakest first as in `Place.layers`.
-    static func layerPaths(of suite: String, in suites: any Suites) throws -> [String] {
-        let (own, all) = try suites.paths(of: suite)
-        guard case .array(let system)? = all["system"], case .string(let managed)? = all["managed"] else {
-            return [own]
-        }
-        let weakestFirst = system.reversed().compactMap { path in
-            if case .string(let path) = path { path } else { nil }
-        }
-        return weakestFirst + [own, managed]
     }
 
     // MARK: What pages ask for
