@@ -533,13 +533,12 @@ async function fillLayers(row) {
     const { source = "", path = "" } = info.layers?.[index] ?? {};
     return layerItem(source, text, path, index === winner, text === "");
   });
-  items.unshift(layerItem("default", row.schema?.default ?? "", info.schema ?? "", winner < 0, !row.schema?.default));
+  const standard = layerItem("default", row.schema?.default ?? "", info.schema ?? "", winner < 0, !row.schema?.default);
   panel.parts.layers.replaceChildren(
     make("h3", { id: "layers-title" }, "Where it comes from"),
-    make("ul", { className: "layers", attributes: { "aria-labelledby": "layers-title" } }, ...items.reverse()),
+    make("ul", { className: "layers", attributes: { "aria-labelledby": "layers-title" } }, ...[standard, ...items].reverse()),
   );
-  const paths = [...items].reverse().slice(1).map((item) => item.querySelector(".path"));
-  await showLines(row, paths);
+  await showLines(row, items.map((item) => item.querySelector(".path")));
 }
 
 function layerItem(source, text, path, wins, isUnset) {
