@@ -5,7 +5,7 @@ import Synchronization
 
 /// A suite, or a file, that the pages show and edit.
 ///
-/// What blocks runs on a queue of the suite, so that one that waits for a server delays no other.
+/// All that blocks runs on a queue of the suite, so that one that waits for a server delays no other.
 final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown are used on `queue` alone
     let name: String
     private let board: Board
@@ -22,7 +22,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     private let isRefreshing = Mutex(false)
     private let followers = Mutex<[Task<Void, Never>]>([])
 
-    /// What the board shows of the suite.
+    /// The state that the board shows.
     private struct Shown {
         var layers: [PlaceLayer] = []
         var schema: FileMark?
@@ -192,7 +192,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     }
 }
 
-/// What tells that a file is another one than before, or was written.
+/// The numbers by which a file that was replaced or written differs from before.
 private struct FileMark: Equatable {
     private let numbers: [Int]
 

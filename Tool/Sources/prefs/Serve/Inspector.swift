@@ -6,7 +6,7 @@ import Synchronization
 /// Every function may be called on any thread.
 final class Inspector: Sendable {
     let board: Board
-    /// Where suites are looked for; nil if one place is shown.
+    /// The suites among which new ones are looked for; nil if one place is shown.
     private let suites: (any Suites)?
     private let shown = Mutex<[String: InspectedSuite]>([:])
     /// The suites of which the board shows only why they can't be read; they are tried again.

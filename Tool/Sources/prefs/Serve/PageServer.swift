@@ -159,7 +159,7 @@ struct PageServer: Sendable {
         HTTPResponse(statusCode: status, headers: headers("application/json"), body: Data(text.utf8))
     }
 
-    /// What every answer says: nothing is kept, framed, loaded from elsewhere or taken for another type.
+    /// The headers of every answer: nothing is kept, framed, loaded from elsewhere or taken for another type.
     private static func headers(_ type: String) -> HTTPHeaders {
         var headers = HTTPHeaders()
         headers[.contentType] = "\(type); charset=utf-8"

@@ -8,7 +8,7 @@ struct RequestGuard: Sendable {
     let token: PageToken
     let isReadOnly: Bool
 
-    /// What a request says of itself.
+    /// The parts of a request that decide.
     struct Request {
         var method = "GET"
         var path = "/"
@@ -79,7 +79,7 @@ struct RequestGuard: Sendable {
         return route.changes ? verdictOnChange(request, route) : .accepted(route)
     }
 
-    /// What to do without a token.
+    /// The advice to a reader without a token.
     static let advice = "open the link that `prefs serve` printed in its terminal"
 
     private func verdictOnChange(_ request: Request, _ route: Route) -> Verdict {

@@ -81,7 +81,7 @@ async function follow() {
     } catch (error) {
       console.debug(error);
     }
-    showBar("The connection to prefs serve is lost. What you see is what was last known; the page connects again by itself.");
+    showBar("The connection to prefs serve is lost. The page shows the last known values, and connects again by itself.");
     await new Promise((resume) => setTimeout(resume, wait));
   }
 }
@@ -118,7 +118,7 @@ function showEnd() {
   showBar("This page's prefs serve has ended, and another one answers. Open the link that it printed; nothing here is live any more.");
 }
 
-/** What the bar says of the connection, and for a while of what belongs to no control. */
+/** The bar's text on the connection, and for a while one that belongs to no control. */
 const bar = { connection: null, note: null };
 
 function showBar(text, kind = "connection") {
@@ -444,7 +444,7 @@ function showDetail() {
   fillPanel(row, isSame);
 }
 
-/** What the control depends on; while it is the same, the control stays. */
+/** The state on which the control depends; while it is the same, the control stays. */
 const shape = (row) => JSON.stringify([row.schema, row.kind, reasonHeld(row)]);
 
 function makePanel(row) {
