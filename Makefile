@@ -9,18 +9,26 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Examples/Service/Package.swift Examples/Service/Sources Examples/Service/Tests \
 	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Sources/ViewOperations Verify/Tests Verify/AppleCheck/Planted \
 	Torture/Sources Torture/Etcd \
-	Tool/Package.swift Tool/Sources Tool/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
+	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
 # Two lanes at a time; what shares a build folder is one lane, joined by commas. EXCEPT leaves parts out.
-GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits \
+GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
 	verify,view-instructions tool apple-check examples fuzz-corpus
 ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions tool \
-	apple-check examples warnings fresh-clone getting-started install-check full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests \
+	apple-check examples warnings fresh-clone getting-started install-check full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page \
 	documentation documentation-etcd documentation-traits syntax-versions benchmarks
 EXCEPT ?=
 
+# What the tests with etcd and those of prefs-adopt cover; the gate runs them only if one of these changed since they passed. Of etcd
+# the product and its tests, and what they build on: the contract of backends, the stores that call one, locks and threads.
+ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests Tests/EtcdTestSupport Torture/Etcd \
+	Tool/Package.swift Tool/Sources/PrefsCommands/Places Tool/Tests/PrefsTests/EtcdTests.swift \
+	Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
+	Sources/PreferencesTesting/Contract Sources/Preferences/Backends Sources/Preferences/Stores Sources/DurableFile/Threads
+ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
+
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
-	etcd-if-changed documentation documentation-etcd documentation-traits syntax-versions benchmarks opencombine thread-sanitizer \
+	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation documentation-etcd documentation-traits syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started install-check install uninstall debian-package \
 	lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
@@ -56,7 +64,7 @@ format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
 record-interface: build
-	Scripts/check-interface --record .build Preferences PreferencesTesting
+	Scripts/check-interface --record .build Preferences PreferencesTesting PreferencesFoundation
 	$(SWIFT) build --build-tests --traits Configuration,Macros --scratch-path .build/traits
 	Scripts/check-interface --record .build/traits PreferencesConfiguration PreferencesMacros
 
@@ -78,7 +86,7 @@ compile-tests:
 
 # The public interface is the recorded one.
 interface: build
-	Scripts/check-interface .build Preferences PreferencesTesting
+	Scripts/check-interface .build Preferences PreferencesTesting PreferencesFoundation
 
 # Each file imports only what it uses, by what the build has indexed.
 imports: build
@@ -90,7 +98,7 @@ structure: build
 
 # No compiler warning in the builds that were made; after the checks that make them.
 warnings:
-	Scripts/check-warnings $(wildcard .build .build/traits Examples/.build Tool/.build Verify/.build)
+	Scripts/check-warnings $(wildcard .build .build/traits Examples/.build Tool/.build Verify/.build Adopt/.build)
 
 # No operation takes a tenth more instructions, or one allocation more, than Benchmarks/instructions says.
 instructions:
@@ -109,8 +117,11 @@ torture-short:
 resolution:
 	Scripts/check-resolution
 
+adopt-if-changed:
+	Scripts/run-if-changed Scripts/adopt-tests-passed Scripts/test-adopt $(ADOPT_COVERED)
+
 etcd-if-changed:
-	Scripts/check-etcd --if-changed
+	Scripts/run-if-changed Scripts/etcd-tests-passed Scripts/check-etcd $(ETCD_COVERED)
 
 # The products behind the traits Configuration and Macros, in a build folder of their own.
 traits:
@@ -157,6 +168,11 @@ mac:
 
 # The rest of `make check-all`.
 
+# The page of `prefs serve` in a headless Chromium; `Scripts/check-page` tells how to make its pictures.
+page:
+	$(SWIFT) build --package-path Tool
+	Scripts/check-page
+
 # The README's commands in a fresh clone.
 fresh-clone:
 	Scripts/run-readme --in-fresh-clone
@@ -202,7 +218,15 @@ opencombine:
 # Stores over real clusters of etcd, behind the trait. The experiments take a count, and fire a seed, too:
 # `swift run --traits Etcd --scratch-path .build/etcd etcd-torture fire 10000 42`.
 etcd-tests:
-	Scripts/check-etcd
+	Scripts/run-if-changed --always Scripts/etcd-tests-passed Scripts/check-etcd $(ETCD_COVERED)
+
+# `prefs-adopt`, which builds swift-syntax.
+adopt-tests:
+	Scripts/run-if-changed --always Scripts/adopt-tests-passed Scripts/test-adopt $(ADOPT_COVERED)
+
+# It finds in public projects what a person finds there; needs the network.
+adopt-projects: build
+	Scripts/check-adopt
 
 # Without a warning, and with a comment on every public symbol; prints where the pages are.
 documentation:

@@ -18,6 +18,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "prefs", targets: ["prefs"]),
+        .executable(name: "prefs-serve", targets: ["prefs-serve"]),
         .executable(name: "prefs-parse-plist", targets: ["prefs-parse-plist"]),
     ],
     traits: [
@@ -33,8 +34,9 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     ],
     targets: [
-        .executableTarget(
-            name: "prefs",
+        .executableTarget(name: "prefs", dependencies: ["PrefsCommands"], swiftSettings: settings),
+        .target(
+            name: "PrefsCommands",
             dependencies: [
                 .product(name: "Preferences", package: "swift-preferences"),
                 .product(
@@ -43,10 +45,19 @@ let package = Package(
                     condition: .when(traits: ["Etcd"])
                 ),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        // Apart, as the server's library brings Foundation, which would more than double the time in which each command starts.
+        .executableTarget(
+            name: "prefs-serve",
+            dependencies: [
+                "PrefsCommands",
+                .product(name: "Preferences", package: "swift-preferences"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
-            resources: [.embedInCode("Serve/Page")],
+            resources: [.embedInCode("Page")],
             swiftSettings: settings
         ),
         // Apart, as Foundation's parser of property lists crashes on some damaged files, which must not end the tool.
@@ -61,7 +72,8 @@ let package = Package(
         .testTarget(
             name: "PrefsTests",
             dependencies: [
-                "prefs", "prefs-parse-plist", .product(name: "Preferences", package: "swift-preferences"),
+                "prefs", "prefs-serve", "prefs-parse-plist", "PrefsCommands",
+                .product(name: "Preferences", package: "swift-preferences"),
             ],
             exclude: ["Transcripts"],
             swiftSettings: settings

@@ -63,10 +63,10 @@ struct ContributingTests {
 
     @Test
     func eachCommandIsInItsFourPlaces() throws {
-        let folder = Snippet.root.appending(path: "Tool/Sources/prefs/Commands").path
+        let folder = Snippet.root.appending(path: "Tool/Sources/PrefsCommands/Commands").path
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix("Command.swift") }
         #expect(files.count > 10)
-        let list = try Self.text(of: "Tool/Sources/prefs/Prefs.swift")
+        let list = try Self.text(of: "Tool/Sources/PrefsCommands/Prefs.swift")
         let page = try Self.text(of: "Tool/prefs.1")
         let guide = try Self.text(of: "Sources/Preferences/Preferences.docc/CommandLine.md")
         let transcripts = try FileManager.default.subpathsOfDirectory(

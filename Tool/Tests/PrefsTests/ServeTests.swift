@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import prefs
+@testable import PrefsCommands
+@testable import prefs_serve
 
 /// The page of `prefs serve`, without a browser: what is let through, what is told at once, and what edits do.
 /// `Scripts/check-page` drives the page itself.

@@ -4,8 +4,8 @@ import Synchronization
 /// The suites that the pages show, the edits that they can undo, and what was on the board last.
 ///
 /// Every function may be called on any thread.
-final class Inspector: Sendable {
-    let board: Board
+package final class Inspector: Sendable {
+    package let board: Board
     /// The suites among which new ones are looked for; nil if one place is shown.
     private let suites: (any Suites)?
     private let shown = Mutex<[String: InspectedSuite]>([:])
@@ -32,7 +32,7 @@ final class Inspector: Sendable {
     }
 
     /// Looks each second for suites and files that changed unseen, while a page is open, and lets pages hear of the server.
-    func run() async throws {
+    package func run() async throws {
         var count = 0
         while true {
             try await Task.sleep(for: .seconds(1))
@@ -95,7 +95,7 @@ final class Inspector: Sendable {
     // MARK: What pages ask for
 
     /// Sets a value by its text as in the preferences file, or removes it.
-    func edit(_ suite: String, _ name: String, to text: String?) async throws {
+    package func edit(_ suite: String, _ name: String, to text: String?) async throws {
         guard !name.isEmpty else { throw Failure(.usage, "the name of the preference is empty") }
         guard let edit = try await self.suite(suite).edit(name, to: text) else { return }
         edits.withLock { edits in
@@ -106,7 +106,7 @@ final class Inspector: Sendable {
     }
 
     /// Undoes the newest edit of a page; returns its name.
-    func undo() async throws -> PageEdit {
+    package func undo() async throws -> PageEdit {
         guard let edit = edits.withLock({ $0.popLast() }) else { throw Failure(.absent, "there is no edit to undo") }
         defer { showUndo() }
         do {
@@ -120,7 +120,9 @@ final class Inspector: Sendable {
     }
 
     /// The lines on which the layers' files set a name.
-    func lines(of name: String, in suite: String) async throws -> [Int] { try await self.suite(suite).lines(of: name) }
+    package func lines(of name: String, in suite: String) async throws -> [Int] {
+        try await self.suite(suite).lines(of: name)
+    }
 
     private func suite(_ name: String) throws -> InspectedSuite {
         guard let suite = shown.withLock({ $0[name] }) else {

@@ -4,7 +4,7 @@ import Synchronization
 /// slowly gets the newest state alone.
 ///
 /// Every function may be called on any thread.
-final class Board: Sendable {
+package final class Board: Sendable {
     private let state: Mutex<State>
 
     private struct State {
@@ -76,7 +76,7 @@ final class Board: Sendable {
     var hasPages: Bool { state.withLock { !$0.pages.isEmpty } }
 
     /// Begins to wake a page: an element whenever there may be something new; nil if there are too many pages.
-    func addPage(limit: Int = 256) -> AsyncStream<Void>? {
+    package func addPage(limit: Int = 256) -> AsyncStream<Void>? {
         let (wakes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state -> Int? in
             guard state.pages.count < limit else { return nil }
@@ -93,7 +93,7 @@ final class Board: Sendable {
     }
 
     /// Returns what changed since `version`, which is 0 for a page that has nothing, as JSON; nil if nothing did.
-    func news(since version: Int) -> (text: String, version: Int)? {
+    package func news(since version: Int) -> (text: String, version: Int)? {
         state.withLock { state in
             guard state.version > version else { return nil }
             var members: [String] = []

@@ -1,8 +1,8 @@
 import Glibc
-import Preferences
+package import Preferences
 
 /// How a command ends, as its exit code.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32 {
     case done = 0
     /// What was asked for isn't there; or, of `diff`, there are differences.
     case absent = 1
@@ -14,19 +14,19 @@ enum ExitStatus: Int32 {
 }
 
 /// Why a command ends early: what happened and what to do.
-struct Failure: Error {
-    let status: ExitStatus
-    let message: String
+package struct Failure: Error {
+    package let status: ExitStatus
+    package let message: String
     /// Whether to show how the command is used.
     let isAboutWords: Bool
 
-    init(_ status: ExitStatus, _ message: String, isAboutWords: Bool = false) {
+    package init(_ status: ExitStatus, _ message: String, isAboutWords: Bool = false) {
         self.status = status
         self.message = message
         self.isAboutWords = isAboutWords
     }
 
-    init(_ error: PreferencesError) {
+    package init(_ error: PreferencesError) {
         let status: ExitStatus =
             switch error.code {
             case .invalidName, .unencodable, .tooLarge, .misuse: .usage
@@ -37,7 +37,7 @@ struct Failure: Error {
         self.init(status, "\(error)")
     }
 
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
         case let error as PreferencesError: self.init(error)

@@ -3,6 +3,7 @@ import FlyingSocks
 import FoundationEssentials
 import Glibc
 @_spi(Tool) import Preferences
+import PrefsCommands
 
 /// Answers pages on the loopback address: their files, a stream of events, and changes.
 struct PageServer: Sendable {

@@ -1,7 +1,17 @@
 import ArgumentParser
 import Preferences
 
-struct ServeCommand: AsyncParsableCommand {
+/// Answers pages on a port of the loopback address, 0 for any that is free, until the task is cancelled, and calls `ready` with the
+/// link to the page.
+package typealias PageServing =
+    @Sendable (
+        _ inspector: Inspector,
+        _ port: UInt16,
+        _ isReadOnly: Bool,
+        _ ready: @escaping @Sendable (_ link: String) -> Void
+    ) async throws -> Void
+
+struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Show a page in the browser with all suites: live, to search and to edit.",
@@ -23,8 +33,10 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Show values, but change none.") var readOnly = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
-    func run() async throws {
-        try await PageServer.run(try inspector(), port: port ?? 0, isReadOnly: readOnly) { link in
+    /// Runs the page by `serving`, or else the program `prefs-serve` in the place of this one, with the same arguments.
+    func run(by serving: PageServing?) async throws {
+        guard let serving else { try ChildProcess.replaceThisProcess(by: ChildProcess.sibling("prefs-serve")) }
+        try await serving(try inspector(), port ?? 0, readOnly) { link in
             Terminal.write(link + "\n")
             if Terminal.isErrorOutput {
                 Terminal.warn("open the link in a browser on this machine; Ctrl-C ends the page")

@@ -36,6 +36,23 @@ enum ChildProcess {
         return (try wait(for: child), output)
     }
 
+    /// Returns the path of a program that is installed beside this one.
+    static func sibling(_ name: String) throws -> String {
+        guard let own = realpath("/proc/self/exe", nil) else { throw Failure("find", "/proc/self/exe", errno: errno) }
+        defer { free(own) }
+        let path = String(cString: own).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
+        guard access(path, X_OK) == 0 else {
+            throw Failure(.failed, "\(path) is missing, which this command needs; install it beside prefs")
+        }
+        return path
+    }
+
+    /// Runs a program with the arguments of this process in its place.
+    static func replaceThisProcess(by path: String) throws -> Never {
+        execv(path, CommandLine.unsafeArgv)
+        throw Failure("run", path, errno: errno)
+    }
+
     private static func start(
         _ path: String,
         _ arguments: [String],

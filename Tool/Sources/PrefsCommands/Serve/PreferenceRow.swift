@@ -1,13 +1,13 @@
-@_spi(Tool) import Preferences
+@_spi(Tool) package import Preferences
 
 /// JSON of the page's server. Values travel as the text of the preferences file, which JavaScript's numbers can't hold.
-enum JSONText {
-    static func string(_ text: String) -> String {
+package enum JSONText {
+    package static func string(_ text: String) -> String {
         // A string always has a text; control characters and separators of lines are escaped.
         do { return try ValueText.json(.string(text)) } catch { return "\"\"" }
     }
 
-    static func object(_ members: [String: PropertyListValue?]) -> String {
+    package static func object(_ members: [String: PropertyListValue?]) -> String {
         do { return try ValueText.json(.dictionary(members.compactMapValues(\.self))) } catch {
             return "{\"error\":\(string(Failure(error).message))}"
         }

@@ -11,7 +11,10 @@ enum PropertyListParser {
         guard OutputFile.write(bytes, to: fileno(file)), lseek(fileno(file), 0, SEEK_SET) == 0 else {
             throw Failure("write", "a temporary file", errno: errno)
         }
-        let (status, output) = try ChildProcess.output(of: try parser(), input: fileno(file))
+        let (status, output) = try ChildProcess.output(
+            of: ChildProcess.sibling("prefs-parse-plist"),
+            input: fileno(file)
+        )
         switch status {
         case .exited(0): return try PreferenceText.changes(in: output)
         case .exited(1):
@@ -23,16 +26,5 @@ enum PropertyListParser {
                     + "ended with it. Export it anew; nothing was changed"
             )
         }
-    }
-
-    /// The program beside this one.
-    private static func parser() throws -> String {
-        guard let own = realpath("/proc/self/exe", nil) else { throw Failure("find", "/proc/self/exe", errno: errno) }
-        defer { free(own) }
-        let path = String(cString: own) + "-parse-plist"
-        guard access(path, X_OK) == 0 else {
-            throw Failure(.failed, "\(path) is missing, which reads property lists; install it beside prefs")
-        }
-        return path
     }
 }

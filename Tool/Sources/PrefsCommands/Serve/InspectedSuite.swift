@@ -211,9 +211,9 @@ private struct FileMark: Equatable {
 // MARK: - Editing
 
 /// A change that a page made.
-struct PageEdit {
-    let suite: String
-    let name: String
+package struct PageEdit {
+    package let suite: String
+    package let name: String
     /// The user's own value before and after; nil for none.
     let before: PropertyListValue?
     let after: PropertyListValue?
@@ -290,8 +290,8 @@ extension InspectedSuite {
 
     /// The lines on which the layers' files set a name, weakest first; 0 if a layer has none or can't be read.
     func lines(of name: String) async throws -> [Int] {
-        try await onQueue { _, _ in
-            self.shown.layers.map { layer in
+        try await onQueue { place, _ in
+            try place.layers { _ in }.map { layer in
                 // The value is shown without a line; why the file can't be read stands on the board.
                 do { return try layer.origins()[name]?.line ?? 0 } catch { return 0 }
             }

@@ -1,9 +1,9 @@
-import ArgumentParser
+package import ArgumentParser
 import Preferences
 
-@main
-struct Prefs: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+/// The command `prefs`.
+package struct Prefs: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "prefs",
         abstract: "See, change, watch and repair preferences.",
         usage: "prefs [--etcd <urls> …] <command> …",
@@ -27,7 +27,12 @@ struct Prefs: AsyncParsableCommand {
 
     @OptionGroup(title: "Suites on an etcd cluster") var etcd: EtcdOptions
 
-    static func main() async {
+    package init() {}
+
+    /// Runs the command of the process's arguments and ends the process.
+    ///
+    /// - Parameter serving: Answers the pages of `prefs serve`; nil in a program that can't, which hands over to `prefs-serve`.
+    package static func main(serving: PageServing? = nil) async {
         Terminal.reserveStandardStreams()
         PreferenceStore.defaultIssueHandler = { Terminal.report($0) }
         var usage: String?
@@ -36,7 +41,9 @@ struct Prefs: AsyncParsableCommand {
             try checkCommand()
             var command = try parseAsRoot(WriteCommand.protected(Array(CommandLine.arguments.dropFirst())))
             usage = type(of: command).configuration.usage
-            if var command = command as? any AsyncParsableCommand {
+            if let command = command as? ServeCommand {
+                try await command.run(by: serving)
+            } else if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
