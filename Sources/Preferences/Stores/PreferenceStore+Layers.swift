@@ -54,7 +54,10 @@ extension Source {
                 }
                 continue
             }
-            guard !option.isEmpty, let value = rest.first, !value.hasPrefix("-") || Double(value) != nil else {
+            // `-name=value` is another program's way to write an option, which takes no word behind it.
+            guard !option.isEmpty, !option.contains("="), let value = rest.first,
+                !value.hasPrefix("-") || Double(value) != nil
+            else {
                 continue
             }
             rest.removeFirst()

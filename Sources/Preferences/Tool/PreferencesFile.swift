@@ -16,10 +16,12 @@ public enum PreferencesFile {
         return try backend.load(host: PreferenceBackendHost(changed: {}, report: report))
     }
 
-    /// The line on which each name was set last, from 1; of an object over several lines the first one.
+    /// The line on which each name was set last, from 1.
     ///
     /// Lines that can't be read are skipped, as by `contents`.
-    public static func lines(in bytes: [UInt8]) -> [String: Int] {
+    ///
+    /// - Parameter joinsLines: Whether an object over several lines counts, as in managed and system files, by its first line.
+    public static func lines(in bytes: [UInt8], joinsLines: Bool) -> [String: Int] {
         bytes.withUnsafeBytes { bytes in
             var lines: [String: Int] = [:]
             var (start, number) = (0, 1)
@@ -33,7 +35,7 @@ public enum PreferencesFile {
                 }
                 do throws(JSONLineError) { try note(bytes[start..<end]) } catch {
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-                    if error.kind == .incomplete, let length = JSONLine.lengthOfObject(rest, isFirst: first == 1) {
+                    if joinsLines, error.kind == .incomplete, let length = JSONLine.lengthOfObject(rest, isFirst: first == 1) {
                         let object = bytes[start..<start + length]
                         end = bytes[object.endIndex...].firstIndex(of: 10) ?? bytes.count
                         number += object.count { $0 == 10 }

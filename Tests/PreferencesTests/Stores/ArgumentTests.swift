@@ -53,7 +53,7 @@ struct ArgumentTests {
     @Test
     func declaredNamesAreNotReported() {
         let (names, issues) = reported(
-            ["-volume", "1", "--width=2", "--editor.font-size", "3", "file", "-flag"],
+            ["-volume", "1", "--width=2", "--editor.font-size", "3", "-zoom=2", "file", "-flag"],
             ["APP_VOLUME": "1", "APP_EDITOR_FONT_SIZE": "2", "OTHER": "1", "APPX": "1"]
         )
         #expect(names == [] && issues.isEmpty)

@@ -35,3 +35,19 @@ enum InputFile {
         return String(cString: real)
     }
 }
+
+/// The state of a file, which differs once it is another file or was written.
+struct FileMark: Equatable {
+    private let numbers: [Int]
+
+    /// nil if there is no such file.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        numbers = [
+            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), Int(status.st_mode),
+            Int(status.st_mtim.tv_sec),
+            Int(status.st_mtim.tv_nsec), Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec),
+        ]
+    }
+}

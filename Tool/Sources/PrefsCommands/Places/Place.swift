@@ -53,7 +53,10 @@ struct PlaceLayer {
                 uniqueKeysWithValues: contents.keys.map { ($0, ValueOrigin(place: location + $0, line: nil)) }
             )
         }
-        let lines = PreferencesFile.lines(in: try InputFile.bytes(of: location))
+        let lines = PreferencesFile.lines(
+            in: try InputFile.bytes(of: location),
+            joinsLines: source == .system || source == .managed
+        )
         // A value that another program has just removed has no line any more.
         return Dictionary(
             uniqueKeysWithValues: contents.keys.map { ($0, ValueOrigin(place: location, line: lines[$0])) }

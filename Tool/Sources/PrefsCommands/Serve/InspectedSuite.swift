@@ -192,22 +192,6 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     }
 }
 
-/// The numbers by which a file that was replaced or written differs from before.
-private struct FileMark: Equatable {
-    private let numbers: [Int]
-
-    /// nil if there is no such file.
-    init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        numbers = [
-            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), Int(status.st_mode),
-            Int(status.st_mtim.tv_sec),
-            Int(status.st_mtim.tv_nsec), Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec),
-        ]
-    }
-}
-
 // MARK: - Editing
 
 /// A change that a page made.

@@ -58,8 +58,14 @@ enum Terminal {
         write(Array("prefs: \(text)\n".utf8), to: STDERR_FILENO)
     }
 
-    /// The damaged lines that were reported, by file, as a file may be opened more than once.
-    private static let reported = Mutex<[String: (lines: [ArraySlice<UInt8>], numbers: Set<Int>)]>([:])
+    /// A file with damaged lines, and those that were reported, as a file may be opened more than once.
+    private struct DamagedFile {
+        var mark: FileMark?
+        var lines: [ArraySlice<UInt8>] = []
+        var reported: Set<String> = []
+    }
+
+    private static let damaged = Mutex<[String: DamagedFile]>([:])
 
     /// Writes an error of the library that keeps nothing from being done; a damaged line once, with the beginning of its text.
     static func report(_ error: PreferencesError) {
@@ -76,12 +82,15 @@ enum Terminal {
 
     /// Returns the text of a damaged line, or `nil` if the line was reported already.
     private static func text(ofNew number: Int, in path: String) throws -> String? {
-        try reported.withLock { reported in
-            var file = try reported[path] ?? (InputFile.lines(of: path), [])
-            defer { reported[path] = file }
-            guard file.numbers.insert(number).inserted else { return nil }
-            return file.lines.indices.contains(number - 1)
-                ? String(decoding: file.lines[number - 1], as: UTF8.self) : ""
+        try damaged.withLock { damaged in
+            var file = damaged[path] ?? DamagedFile()
+            defer { damaged[path] = file }
+            // Another program may have written it since, also in a run that takes long.
+            let mark = FileMark(path: path)
+            if mark != file.mark { (file.mark, file.lines) = (mark, try InputFile.lines(of: path)) }
+            let text =
+                file.lines.indices.contains(number - 1) ? String(decoding: file.lines[number - 1], as: UTF8.self) : ""
+            return file.reported.insert("\(number) \(text)").inserted ? text : nil
         }
     }
 
