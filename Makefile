@@ -29,7 +29,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation documentation-etcd documentation-traits syntax-versions benchmarks opencombine thread-sanitizer \
-	address-sanitizer getting-started install-check install uninstall debian-package \
+	address-sanitizer getting-started install-check install release-tool uninstall debian-package \
 	lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
 
@@ -50,6 +50,10 @@ export DESTDIR TRAITS BUILD
 
 install:
 	Scripts/install-tool "$(PREFIX)"
+
+# As `make release-tool && sudo make install`, where root has no Swift.
+release-tool:
+	Scripts/install-tool --build
 
 uninstall:
 	Scripts/install-tool --uninstall "$(PREFIX)"

@@ -11,7 +11,8 @@ extension PreferenceStore {
     ///
     /// For a program that used `UserDefaults` on Linux before: call it before the preferences are read, at each start. The values and a
     /// note that the domain was imported are stored in one step, so it happens once and whole, also if the program is killed or two
-    /// processes start at once. Later calls change nothing, even if a name was reset in between. A domain without a value isn't noted.
+    /// processes start at once. Later calls change nothing, even if a name was reset in between; only `removeAll()` removes the note with
+    /// everything else. A domain without a value isn't noted.
     ///
     /// Only the domain's own values are stored: none that was registered, stands on the command line or in the global domain. A name counts
     /// as set if the layer that takes the writes has it. A name that an administrator manages is left out. The domain stays as it is.
