@@ -35,7 +35,9 @@ public enum PreferencesFile {
                 }
                 do throws(JSONLineError) { try note(bytes[start..<end]) } catch {
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-                    if joinsLines, error.kind == .incomplete, let length = JSONLine.lengthOfObject(rest, isFirst: first == 1) {
+                    if joinsLines, error.kind == .incomplete,
+                        let length = JSONLine.lengthOfObject(rest, isFirst: first == 1)
+                    {
                         let object = bytes[start..<start + length]
                         end = bytes[object.endIndex...].firstIndex(of: 10) ?? bytes.count
                         number += object.count { $0 == 10 }

@@ -19,8 +19,8 @@ struct ArgumentTests {
         (["-a", "1", "--", "-b", "2", "--c=3"], ["a": "1"]),
         (["-a", "--", "1"], [:]),
         (["-", "1", "--=1", "-=1"], [:]),
-        // With one dash the sign belongs to the name, as before.
-        (["-a=b", "1"], ["a=b": "1"]),
+        // With one dash the sign is an option of another kind.
+        (["-a=b", "1"], [:]),
     ])
     func argumentsAreRead(_ words: [String], _ values: [String: String]) {
         #expect(PreferenceStore.arguments(words).contents == values.mapValues { .string($0) })
