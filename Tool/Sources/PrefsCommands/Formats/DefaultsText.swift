@@ -49,27 +49,29 @@ struct DefaultsText {
     private mutating func root(_ schema: Schema?) throws(Problem) -> [String: PropertyListValue?] {
         var contents: [String: PropertyListValue?] = [:]
         try members { reader, key throws(Problem) in
-            contents[key] = try reader.value(depth: 0, type: schema?.properties[key]?.type)
+            contents[key] = try reader.value(depth: 0, schema?.properties[key])
         }
         skipSpace()
         guard rest.isEmpty else { throw Problem(reason: "something follows the last }") }
         return contents
     }
 
-    private mutating func value(depth: Int, type: String? = nil) throws(Problem) -> PropertyListValue {
+    private mutating func value(depth: Int, _ declared: Schema.Property?) throws(Problem) -> PropertyListValue {
         guard depth <= 128 else { throw Problem(reason: "the value is nested deeper than 128 levels") }
         skipSpace()
         switch rest.first {
         case "{":
             if rest.starts(with: "{length = ".unicodeScalars) { return .data(try describedData()) }
             var members: [String: PropertyListValue] = [:]
-            try self.members { reader, key throws(Problem) in members[key] = try reader.value(depth: depth + 1) }
+            try self.members { reader, key throws(Problem) in
+                members[key] = try reader.value(depth: depth + 1, declared?.property(of: key))
+            }
             return .dictionary(members)
-        case "(": return .array(try elements(depth: depth))
+        case "(": return .array(try elements(depth: depth, declared?.items))
         case "<": return .data(try data())
         default:
             let word = try word()
-            return word.value(type: type)
+            return word.value(declared)
         }
     }
 
@@ -84,11 +86,14 @@ struct DefaultsText {
         }
     }
 
-    private mutating func elements(depth: Int) throws(Problem) -> [PropertyListValue] {
+    private mutating func elements(
+        depth: Int,
+        _ declared: Schema.Property?
+    ) throws(Problem) -> [PropertyListValue] {
         try expect("(")
         var elements: [PropertyListValue] = []
         while !takes(")") {
-            elements.append(try value(depth: depth + 1))
+            elements.append(try value(depth: depth + 1, declared))
             if takes(")") { break }
             try expect(",")
         }
@@ -134,15 +139,18 @@ struct DefaultsText {
         var text: String
         var isQuoted = false
 
-        /// The value of the text, of the declared type where it can be one of it.
-        func value(type: String?) -> PropertyListValue {
-            switch type {
-            case "string": return .string(text)
-            case "boolean" where text == "1" || text == "0": return .boolean(text == "1")
-            case "integer", "number":
-                return integer ?? Double(text).flatMap { $0.isFinite ? .real($0) : nil } ?? .string(text)
-            default: return (isQuoted ? nil : integer) ?? date ?? .string(text)
+        /// Returns the value of the text, of the first declared type that it can have.
+        func value(_ declared: Schema.Property?) -> PropertyListValue {
+            for type in declared?.types ?? [] {
+                switch type {
+                case "string": return .string(text)
+                case "boolean" where text == "1" || text == "0": return .boolean(text == "1")
+                case "integer", "number":
+                    if let number = integer ?? Double(text).flatMap({ $0.isFinite ? .real($0) : nil }) { return number }
+                default: break
+                }
             }
+            return (isQuoted ? nil : integer) ?? date ?? .string(text)
         }
 
         /// The number that prints like this; others, such as 007, are text.

@@ -172,7 +172,7 @@ extension Schema.Property {
     var type: String? { types.isEmpty ? nil : types.joined(separator: " or ") }
 
     /// What is said of an array's elements.
-    private var items: Schema.Property? { keywords["items"].map { Schema.Property($0.members) } }
+    var items: Schema.Property? { keywords["items"].map { Schema.Property($0.members) } }
 
     /// What is said of each known member of a dictionary.
     var properties: [String: Schema.Property] {
