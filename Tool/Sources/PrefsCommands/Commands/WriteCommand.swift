@@ -8,7 +8,7 @@ struct WriteCommand: ParsableCommand {
         usage: "prefs write [--file <path>] [--force] [<suite>] <name> <value>",
         discussion: """
             The value is JSON, or text after a flag that tells its type, as in the `defaults` of macOS. Where the program \
-            declares text, a date or data, the flag may be missing:
+            declares text, a date or data, the flag may be missing, unless the text begins with a dash or a quote or is null:
 
               prefs write com.example.app volume 5
               prefs write com.example.app theme -string dark

@@ -79,8 +79,8 @@ enum ValueArguments {
                     "\"\(text)\" is no type; `prefs help write` lists them. For text use: -string '\(text)'"
                 )
             }
-            // Whoever begins like JSON means it.
-            let hint = "{[\"".contains(text.prefix(1)) && !text.isEmpty ? "" : ". For text use: -string '\(text)'"
+            // A text that begins like an object or an array is meant as JSON.
+            let hint = "{[".contains(text.prefix(1)) && !text.isEmpty ? "" : ". For text use: -string '\(text)'"
             throw Failure(.usage, "\"\(text)\" is no JSON: \(error.message)\(hint)")
         }
     }
