@@ -8,7 +8,9 @@ struct DeleteCommand: ParsableCommand {
         usage: "prefs delete [<suite> | --file <path>] (<name> … | --all)",
         discussion: """
             Several names are removed as one change; where one of them isn't set, none is. A name such as frame.x is a \
-            member of the value of frame, unless it is a preference's own.
+            member of the value of frame if that is a dictionary, unless it is a preference's own. With the last member the \
+            name is removed, so that the system's value or the program's default answers. What is left is not checked; \
+            `prefs check` does it.
             """,
         aliases: ["unset"]
     )
@@ -32,14 +34,17 @@ struct DeleteCommand: ParsableCommand {
         try stores.store.transaction { transaction in
             var own = stores.own.contents
             for name in names.isEmpty ? own.keys.sorted() : names {
-                let path = try ValuePath(name, schema, status: .absent) { own[$0] }
-                guard path.member(of: own[path.name]) != nil else { throw try place.absent(name, in: stores) }
+                let path = ValuePath(name, schema) { own[$0] }
+                guard path.member(of: own[path.name]) != nil else {
+                    let read = ValuePath(name, schema) { stores.store[$0] }
+                    let isOthers = stores.own[read.name] == nil && read.member(of: stores.store[read.name]) != nil
+                    throw try place.absent(isOthers ? read.name : name, in: stores)
+                }
                 // Read through the transaction, so that a change from now on makes the body run again.
                 if !path.keys.isEmpty { _ = transaction[path.name] }
                 own[path.name] = try path.changing(own[path.name], to: nil)
-                if let rest = own[path.name], schema?.properties[path.name] != nil {
-                    try schema?.check(rest, for: path.name)
-                }
+                // What is left is not checked against the schema, as that needs all names; `check` does it.
+                if !path.keys.isEmpty, own[path.name] == [:] { own[path.name] = nil }
                 transaction[path.name] = own[path.name]
             }
         }

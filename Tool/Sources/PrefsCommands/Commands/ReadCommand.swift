@@ -31,7 +31,7 @@ struct ReadCommand: ParsableCommand {
         if origin { return try readOrigins(name, of: place) }
         if let name {
             let contents = try place.contents()
-            let path = try ValuePath(name, try schema(for: name, of: place), status: .absent) { contents[$0] }
+            let path = ValuePath(name, try schema(for: name, of: place)) { contents[$0] }
             guard let value = path.member(of: contents[path.name]) else {
                 throw try place.absent(name, of: contents.keys)
             }
@@ -66,10 +66,11 @@ struct ReadCommand: ParsableCommand {
         var rows: [Row] = []
         for layer in layers.reversed() {
             let origins = try layer.origins()
-            let path = try name.map { try ValuePath($0, schema, status: .absent) { layer.contents[$0] } }
-            for (known, value) in layer.contents.sortedByName where path.map({ $0.name == known }) ?? true {
+            let path = name.map { ValuePath($0, schema) { layer.contents[$0] } }
+            for (known, value) in layer.contents.sortedByName {
                 // A stronger layer hides the whole value, also the members that it doesn't have.
                 let isHidden = !shown.insert(known).inserted
+                guard path.map({ $0.name == known }) ?? true else { continue }
                 guard let origin = origins[known], let part = path.map({ $0.member(of: value) }) ?? value else {
                     continue
                 }

@@ -20,8 +20,10 @@ struct WriteCommand: ParsableCommand {
               -array VALUE …      -array-add VALUE …
               -dict KEY VALUE …   -dict-add KEY VALUE …
 
-            A name such as frame.x is a member of the value of frame, unless it is a preference's own; the other members \
-            stay. Names and values that the program's schema doesn't have are refused, unless --force is given.
+            A name such as frame.x is a member of the value of frame if that is a dictionary, unless it is a preference's \
+            own; the other members stay. The whole value is set in the user's file, so later changes of the program's or the \
+            system's other members are not seen. Names and values that the program's schema doesn't have are refused, unless \
+            --force is given.
 
             An element of an array or dictionary is text, or follows a flag of its own; -json VALUE is one of these, too. \
             Options stand before the suite; what follows is taken as it is. Dates, data and special numbers may also be \
@@ -90,7 +92,7 @@ struct WriteCommand: ParsableCommand {
         try words.end()
         let schema = try place.readableSchema()
         try place.open().store.transaction { [isForced] transaction in
-            let path = try ValuePath(name, schema) { transaction[$0] }
+            let path = ValuePath(name, schema) { transaction[$0] }
             var old = transaction[path.name]
             // Of a value only the member is changed, and the rest is what the program reads.
             if !path.keys.isEmpty { old = old ?? schema?.properties[path.name]?.defaultValue }

@@ -7,34 +7,20 @@ struct ValuePath {
     /// The members' keys, the outermost first; empty for the value itself.
     let keys: [String]
 
-    /// Takes a whole word for a name if it is set or declared; else what stands before one of its dots, of several the longest.
+    /// Takes a whole word for a name if it is set or declared; else what stands before one of its dots, of several the longest that
+    /// is a dictionary.
     ///
-    /// A word of which nothing is known is a name.
-    ///
-    /// - Throws: If that name is set, but isn't a dictionary.
-    init(
-        _ word: String,
-        _ schema: Schema?,
-        status: ExitStatus = .usage,
-        in values: (String) -> PropertyListValue?
-    ) throws {
+    /// A word without a dictionary before a dot is a name.
+    init(_ word: String, _ schema: Schema?, in values: (String) -> PropertyListValue?) {
         let dots = word.indices.filter { word[$0] == "." }
         if values(word) == nil, schema?.properties[word] == nil {
             for dot in dots.reversed() {
                 let name = String(word[..<dot])
                 let keys = word[word.index(after: dot)...].split(separator: ".", omittingEmptySubsequences: false)
                 guard !name.isEmpty, !keys.contains("") else { continue }
-                if let value = values(name) {
-                    guard case .dictionary = value else {
-                        let text = try ValueText.json(value)
-                        let rest = word[word.index(after: dot)...]
-                        throw Failure(
-                            status,
-                            "\"\(name)\" is \(text) and no dictionary, so it has no member \"\(rest)\""
-                        )
-                    }
-                } else if schema?.properties[name]?.types.contains("object") != true {
-                    guard case .dictionary? = schema?.properties[name]?.defaultValue else { continue }
+                let declared = schema?.properties[name]
+                if declared?.types != ["object"] {
+                    guard case .dictionary? = values(name) ?? declared?.defaultValue else { continue }
                 }
                 self.name = name
                 self.keys = keys.map(String.init)
