@@ -266,9 +266,16 @@ struct FilePlace: Place {
     }
 
     var missing: Failure {
-        location == nil
-            ? Failure(.absent, "there is no file \(path)")
-            : Failure(.absent, "there is nothing of \(title); `prefs list` shows the suites")
+        guard let location else { return Failure(.absent, "there is no file \(path)") }
+        let others = ([location.managedPath] + location.systemPaths).filter { access($0, F_OK) == 0 }
+        guard !others.isEmpty, !exists() else {
+            return Failure(.absent, "there is nothing of \(title); `prefs list` shows the suites")
+        }
+        return Failure(
+            .absent,
+            "the user has set nothing in \(title): there is no file \(path). Its values come from "
+                + "\(others.joined(separator: ", "))"
+        )
     }
 
     /// Tells what keeps the user out, which the library can't name as an exit code.
