@@ -224,7 +224,8 @@ extension ConfigType {
         case "boolean": self = .bool
         case "integer": self = .int
         case "number": self = .double
-        case "string": self = .string
+        // A URL is text, or rarely an object.
+        case "string", ["string", "object"]: self = .string
         case "object": self = kind["required"] == ["$data"] ? .bytes : .string
         case "array":
             switch ConfigType(ofElements: kind["items"]) {

@@ -16,10 +16,11 @@ extension PreferenceGroup {
     ///     if CommandLine.arguments.contains("--schema") { print(try GeneralPreferences().jsonSchema()) }
     ///
     /// It has each preference's description, default, type, choices (also of a `CaseIterable` type), range and length,
-    /// and the types of an array's elements and a dictionary's values. What the declaration doesn't state is left out,
-    /// as the closure of a rule is, or the type of what is stored by `Codable`. Values stand as in the preferences
-    /// file. Nested groups are included. A preference of another suite belongs into that suite's schema, so keep it in
-    /// another group.
+    /// and the types of an array's elements and a dictionary's values. An integer type of fewer than 64 bits has its own
+    /// bounds, an unsigned one of 64 bits the bound 0. What the declaration doesn't state is left out, as the closure of a
+    /// rule is, or the type of what is stored by `Codable`, and so is the range of a type that isn't stored as a number,
+    /// such as `Date`, `Duration` or `Decimal`. Values stand as in the preferences file. Nested groups are included. A
+    /// preference of another suite belongs into that suite's schema, so keep it in another group.
     ///
     /// - Throws: `unencodable` if a default can't be stored.
     public func jsonSchema() throws(PreferencesError) -> String {
@@ -176,8 +177,9 @@ extension DeclaredPreference {
         let rule = storedRule
         switch rule.kind {
         case .range:
-            schema["minimum"] = rule.minimum?.finiteNumber
-            schema["maximum"] = rule.maximum?.finiteNumber
+            // A bound that the rule leaves open is the type's.
+            if let least = rule.minimum?.finiteNumber { schema["minimum"] = least }
+            if let greatest = rule.maximum?.finiteNumber { schema["maximum"] = greatest }
         case .length:
             // Of a range only the bounds are stored.
             if !(valueType is any StoredAsBounds.Type), let (least, greatest) = StoredType.lengths(of: schema["type"]) {
@@ -234,11 +236,13 @@ private enum StoredType {
         case is Bool.Type: ["type": "boolean"]
         // As text where 64 bits don't hold it.
         case is Int128.Type, is UInt128.Type: ["type": ["integer", "string"]]
-        case is any (FixedWidthInteger & PreferenceValue).Type: ["type": "integer"]
+        case let type as any (FixedWidthInteger & PreferenceValue).Type: integer(type)
         case is Double.Type, is Float.Type: ["type": "number"]
-        case is String.Type, is Character.Type, is URL.Type, is UUID.Type, is Decimal.Type, is Locale.Type,
-            is TimeZone.Type, is Duration.Type:
+        case is String.Type, is Character.Type, is UUID.Type, is Decimal.Type, is Locale.Type, is TimeZone.Type,
+            is Duration.Type:
             ["type": "string"]
+        // In an object if its text could be taken for a path.
+        case is URL.Type: ["type": ["string", "object"]]
         // As the file has them, in an object with one key.
         case is Data.Type: ["type": "object", "required": ["$data"]]
         case is Date.Type: ["type": "object", "required": ["$date"]]
@@ -253,6 +257,14 @@ private enum StoredType {
         case let type as any StoredAsDictionary.Type: containing("object", "additionalProperties", type.memberType)
         default: [:]
         }
+    }
+
+    /// An integer with the bounds of its type, unless these are a bound of 64 bits.
+    private static func integer<Integer: FixedWidthInteger>(_: Integer.Type) -> [String: PropertyListValue] {
+        var keywords: [String: PropertyListValue] = ["type": "integer"]
+        if let least = Int64(exactly: Integer.min), least > .min { keywords["minimum"] = .integer(least) }
+        if let greatest = Int64(exactly: Integer.max), greatest < .max { keywords["maximum"] = .integer(greatest) }
+        return keywords
     }
 
     private static func containing(

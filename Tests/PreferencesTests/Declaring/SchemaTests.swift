@@ -58,6 +58,13 @@ private struct Whole: PreferenceGroup {
     @Preference("table") var table: [String: [[Double]]]?
     @Preference("spots") var spots: [Spot] = []
     @Preference("rollouts") var rollouts: [String: Rollout] = [:]
+    @Preference("byte") var byte: UInt8 = 1
+    @Preference("narrow", .range(...200)) var narrow: UInt8? = nil
+    @Preference("least", .range(5...)) var least: Int16 = 5
+    @Preference("signed") var signed: [Int8] = []
+    @Preference("wide") var wide: UInt64 = 1
+    @Preference("day", .range(Date(timeIntervalSinceReferenceDate: 0)...)) var day: Date?
+    @Preference("wait", .range(...Duration.seconds(3))) var wait: Duration?
     let inner = Part()
     let plain = Preference("plain", default: 9)
 }
@@ -92,11 +99,11 @@ struct SchemaTests {
         ("bytes", #"{"default": {"$data":"AQ=="}, "required": ["$data"], "type": "object"}"#),
         ("recent", #"{"default": [], "items": {"type": "string"}, "type": "array"}"#),
         ("even", #"{"default": 2, "type": "integer"}"#),
-        ("window.width", #"{"default": 800, "description": "In points.", "type": "integer"}"#),
+        ("window.width", #"{"default": 800, "description": "In points.", "minimum": 0, "type": "integer"}"#),
         ("delay", #"{"default": "1.5", "type": "string"}"#),
         ("price", #"{"default": "7", "type": "string"}"#),
         ("identifier", #"{"type": "string"}"#),
-        ("folder", #"{"type": "string"}"#),
+        ("folder", #"{"type": ["string", "object"]}"#),
         ("locale", #"{"type": "string"}"#),
         ("zone", #"{"type": "string"}"#),
         ("letter", #"{"default": "a", "type": "string"}"#),
@@ -113,6 +120,18 @@ struct SchemaTests {
             "table",
             #"{"additionalProperties": {"items": {"items": {"type": "number"}, "type": "array"}, "type": "array"}, "type": "object"}"#
         ),
+        // An integer has the bounds of its type, unless its rule has a narrower one.
+        ("byte", #"{"default": 1, "maximum": 255, "minimum": 0, "type": "integer"}"#),
+        ("narrow", #"{"maximum": 200, "minimum": 0, "type": "integer"}"#),
+        ("least", #"{"default": 5, "maximum": 32767, "minimum": 5, "type": "integer"}"#),
+        (
+            "signed",
+            #"{"default": [], "items": {"maximum": 127, "minimum": -128, "type": "integer"}, "type": "array"}"#
+        ),
+        ("wide", #"{"default": 1, "minimum": 0, "type": "integer"}"#),
+        // Ranges are stated of numbers alone.
+        ("day", #"{"required": ["$date"], "type": "object"}"#),
+        ("wait", #"{"type": "string"}"#),
         // Of a Codable type nothing is known.
         ("spots", #"{"default": []}"#),
         ("plain", #"{"default": 9, "type": "integer"}"#),
@@ -123,7 +142,49 @@ struct SchemaTests {
 
     @Test
     func everyPreferenceIsInTheSchemaOnce() throws {
-        #expect(try properties(of: Whole(in: .inMemory())).count == 35)
+        #expect(try properties(of: Whole(in: .inMemory())).count == 42)
+    }
+
+    @Test(arguments: Self.nativeValues)
+    func whatATypeStoresIsAllowedByItsSchema(_ kind: [String: PropertyListValue], _ stored: [PropertyListValue]) {
+        #expect(!kind.isEmpty)
+        for value in stored { #expect(value.isAllowed(by: .dictionary(kind)), "\(value) by \(kind)") }
+    }
+
+    /// Of each native type its kind, and several values as it stores them.
+    private static let nativeValues: [([String: PropertyListValue], [PropertyListValue])] = [
+        native(true, false),
+        native(Int.min, -1, .max), native(Int8.min, .max), native(Int16.min, .max), native(Int32.min, .max),
+        native(Int64.min, .max), native(Int128.min, 0, .max),
+        native(UInt.min, .max), native(UInt8.min, .max), native(UInt16.min, .max), native(UInt32.min, .max),
+        native(UInt64.min, .max), native(UInt128.min, .max),
+        native(0.5, -0.0, 1e300, .infinity, .nan), native(Float(0.5), .infinity, 1),
+        native("", "a", "5", "true", "$null"), native(Character("a"), "👩‍👩‍👧"),
+        native(Data(), Data([1])), native(Date(timeIntervalSinceReferenceDate: 0.5), .distantFuture, .distantPast),
+        native(
+            ["https://example.com/a?b", "file:///a", "/a/b", "~/a", "a/b", "?c"].compactMap { URL(string: $0) }
+        ),
+        native(UUID(), UUID()), native(Decimal(7), Decimal(string: "0.1") ?? 0, .nan),
+        native(Duration.milliseconds(-1500), .zero), native(Locale(identifier: "en_US")),
+        native([TimeZone.gmt] + [3600, -5400].compactMap { TimeZone(secondsFromGMT: $0) }),
+        native([] as [String], ["a", "$null"]), native([nil, 1] as [UInt8?], []), native([1, 2] as Set<Int>, []),
+        native(["a": 1] as [String: Int8], [:]), native([["a": [0.5]]] as [[String: [Double]?]], [["a": nil]]),
+        native(1..<5, 0..<0), native(UInt8(1)...5, 0...255), native(Rollout(percent: 5), Rollout(percent: 0)),
+        native([URL(string: "/a"), URL(string: "https://example.com")]),
+    ]
+
+    private static func native<Value: PreferenceValue>(
+        _ values: Value...
+    ) -> ([String: PropertyListValue], [PropertyListValue]) { native(values) }
+
+    private static func native<Value: PreferenceValue>(
+        _ values: [Value]
+    ) -> ([String: PropertyListValue], [PropertyListValue]) {
+        let kinds = values.first.map { AnyPreference(Preference("name", default: $0)).storedKind }
+        do { return (kinds ?? [:], try values.compactMap { try $0.storedValue() }) } catch {
+            Issue.record("\(error)")
+            return ([:], [])
+        }
     }
 
     @Test
@@ -131,8 +192,58 @@ struct SchemaTests {
         let text = try Part(in: .inMemory()).jsonSchema()
         #expect(
             text == #"""
-                {"properties":{"window.width":{"default":800,"description":"In points.","type":"integer"}},"type":"object"}
+                {"properties":{"window.width":{"default":800,"description":"In points.","minimum":0,"type":"integer"}},"type":"object"}
                 """#
         )
+    }
+}
+
+extension PropertyListValue {
+    /// Whether a schema allows the value, by the keywords that native types have.
+    fileprivate func isAllowed(by schema: PropertyListValue) -> Bool {
+        guard case .dictionary(let keywords) = schema else { return false }
+        if let type = keywords["type"] {
+            let types = if case .array(let types) = type { types } else { [type] }
+            guard types.contains(where: isOf) else { return false }
+        }
+        if case .array(let schemas)? = keywords["anyOf"], !schemas.contains(where: isAllowed) { return false }
+        if case .array(let choices)? = keywords["enum"], !choices.contains(self) { return false }
+        if let least = keywords["minimum"], isBelow(least) { return false }
+        if let greatest = keywords["maximum"], greatest.isBelow(self) { return false }
+        switch (self, keywords["required"]) {
+        case (.data, let required): return required == ["$data"]
+        case (.date, let required): return required == ["$date"]
+        case (.array(let elements), _):
+            return keywords["items"].map { items in elements.allSatisfy { $0.isAllowed(by: items) } } ?? true
+        case (.dictionary(let members), .array(let required)?):
+            guard case .dictionary(let properties)? = keywords["properties"] else { return false }
+            return required.allSatisfy { if case .string(let name) = $0 { members[name] != nil } else { false } }
+                && members.allSatisfy { name, member in properties[name].map(member.isAllowed) ?? false }
+        case (.dictionary(let members), nil):
+            return keywords["additionalProperties"].map { others in
+                members.values.allSatisfy { $0.isAllowed(by: others) }
+            } ?? true
+        default: return true
+        }
+    }
+
+    private func isOf(_ type: PropertyListValue) -> Bool {
+        switch (self, type) {
+        case (.boolean, "boolean"), (.integer, "integer"), (.unsigned, "integer"), (.integer, "number"),
+            (.unsigned, "number"), (.real, "number"), (.string, "string"), (.data, "object"), (.date, "object"),
+            (.array, "array"), (.dictionary, "object"):
+            true
+        default: false
+        }
+    }
+
+    private func isBelow(_ other: PropertyListValue) -> Bool {
+        switch (self, other) {
+        case (.integer(let left), .integer(let right)): left < right
+        case (.integer, .unsigned): true
+        case (.real(let left), .integer(let right)): left < Double(right)
+        case (.integer(let left), .real(let right)): Double(left) < right
+        default: false
+        }
     }
 }
