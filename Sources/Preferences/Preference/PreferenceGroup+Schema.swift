@@ -43,8 +43,10 @@ extension PreferenceGroup {
     /// the permissions that a preferences file has; the folder is made if it is missing.
     ///
     /// Groups that share the file keep their own parts of it: a call replaces the properties that the same type has
-    /// written before, so that a removed preference goes, and leaves all others. Types of the same name in one module,
-    /// as private ones may be, count as one. A file that can't be parsed is replaced.
+    /// written before, so that a removed preference goes, and leaves all others, as all else that stands in the file, such
+    /// as `$schema`. Types of the same name in one module, as private ones may be, count as one. Of a name that two types
+    /// declare, the file has what the first of them has written, until the file is removed; so remove it after a type
+    /// is renamed. A file that is no JSON object, or nested deeper than 128 levels, is replaced.
     ///
     /// The group's store is that of most of its preferences, of as many the first one's. A preference in another store
     /// is left out. If the store has no file, as in memory, on user defaults, inside `withIsolatedStores` or in a test
@@ -110,25 +112,41 @@ private struct SchemaPart {
     /// Returns the text of a schema file with these properties; of one that can't be read nothing is kept.
     func installed(in file: [UInt8]?) throws(PreferencesError) -> [UInt8] {
         var members: [String: PropertyListValue] = [:]
-        var all: [String: PropertyListValue] = [:]
         if let file {
-            do throws(JSONLineError) {
-                let text = try file.withUnsafeBytes { bytes in
-                    Result { () throws(JSONLineError) in try JSONLine.readValue(bytes) }
-                }.get()
-                if case .dictionary(let old) = text { members = old }
-                if case .dictionary(let old)? = members["properties"] { all = old }
-            } catch {
+            do throws(JSONLineError) { members = try Self.plainMembers(of: file) } catch {
                 // It is no schema, so there is nothing in it to keep.
             }
         }
-        all = all.filter { !isOwn($0.value) || properties[$0.key] != nil }
-        for (name, property) in properties where !isDeclaredAlike(all[name], property) { all[name] = property }
+        var all: [String: PropertyListValue] = [:]
+        if case .dictionary(let old)? = members["properties"] { all = old }
+        let own = try plainProperties()
+        all = all.filter { !isOwn($0.value) || own[$0.key] != nil }
+        // If two groups declare a name, the calls must not write in turn.
+        for (name, property) in own where !isOfAnotherGroup(all[name]) { all[name] = property }
         members["type"] = "object"
         members["properties"] = .dictionary(all)
         var bytes: [UInt8] = []
-        try JSONLine.writeValue(.dictionary(members), to: &bytes)
+        try JSONLine.writePlain(.dictionary(members), to: &bytes)
         return bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// The properties in the form in which the file is read, which keeps all that others have written.
+    private func plainProperties() throws(PreferencesError) -> [String: PropertyListValue] {
+        var bytes: [UInt8] = []
+        try JSONLine.writeValue(.dictionary(properties), to: &bytes)
+        do throws(JSONLineError) { return try Self.plainMembers(of: bytes) } catch {
+            // Not reached: all that is written can be read.
+            throw PreferencesError(.unencodable, error.description)
+        }
+    }
+
+    /// The members of any JSON object; none of another value.
+    private static func plainMembers(of text: [UInt8]) throws(JSONLineError) -> [String: PropertyListValue] {
+        let value = try text.withUnsafeBytes { bytes in
+            Result { () throws(JSONLineError) in try JSONLine.readPlain(bytes) }
+        }.get()
+        if case .dictionary(let members) = value { return members }
+        return [:]
     }
 
     private func isOwn(_ property: PropertyListValue) -> Bool {
@@ -136,12 +154,9 @@ private struct SchemaPart {
         return members["x-group"] == marks["x-group"] && members["x-scope"] == marks["x-scope"]
     }
 
-    /// Whether another group says the same of a name: a nested group may be installed by itself, too, and the two calls must
-    /// not write in turn.
-    private func isDeclaredAlike(_ other: PropertyListValue?, _ property: PropertyListValue) -> Bool {
-        guard case .dictionary(var members)? = other, members["x-group"] != nil else { return false }
-        members.merge(marks) { $1 }
-        return .dictionary(members) == property
+    private func isOfAnotherGroup(_ property: PropertyListValue?) -> Bool {
+        guard case .dictionary(let members)? = property, members["x-group"] != nil else { return false }
+        return members["x-group"] != marks["x-group"] || members["x-scope"] != marks["x-scope"]
     }
 }
 

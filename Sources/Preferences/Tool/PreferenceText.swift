@@ -27,6 +27,17 @@ public enum PreferenceText {
         try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readValue(bytes) }
     }
 
+    /// Reads a JSON Schema, with the values in it as in a preferences file.
+    ///
+    /// Left out are the keywords of JSON Schema with a leading `$`, such as `$schema` and `$ref`, and null, which no
+    /// stored value can be.
+    public static func schema(in text: String) throws(PreferencesError) -> PropertyListValue {
+        let plain = try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readPlain(bytes) }
+        var bytes: [UInt8] = []
+        try JSONLine.writePlain(plain.withoutKeywordsOfJSONSchema, to: &bytes)
+        return try value(in: String(decoding: bytes, as: UTF8.self))
+    }
+
     /// The text of a value alone.
     public static func text(of value: PropertyListValue) throws(PreferencesError) -> String {
         var bytes: [UInt8] = []
@@ -65,4 +76,25 @@ public enum PreferenceText {
         )
         return "line \(lines.count), column \(String(decoding: lines.last ?? [], as: UTF8.self).count + 1)"
     }
+}
+
+extension PropertyListValue {
+    /// The value, as plain JSON has it, without null and the keys with a single leading `$` that are no tag of a value.
+    fileprivate var withoutKeywordsOfJSONSchema: PropertyListValue {
+        switch self {
+        case .array(let elements): .array(elements.filter { !$0.isNull }.map(\.withoutKeywordsOfJSONSchema))
+        case .dictionary(let members):
+            .dictionary(
+                members.filter { key, member in
+                    let isTag = members.count == 1 && ["$data", "$date", "$real"].contains(key)
+                    return !member.isNull && (!key.hasPrefix("$") || key.hasPrefix("$$") || isTag)
+                }
+                .mapValues(\.withoutKeywordsOfJSONSchema)
+            )
+        default: self
+        }
+    }
+
+    /// Whether it stands for null.
+    private var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
 }

@@ -29,6 +29,10 @@ private struct Look: PreferenceGroup {
     let inner = Inner()
 }
 
+private struct Dollar: PreferenceGroup {
+    @Preference("$odd") var odd = Data([1])
+}
+
 private struct Inner: PreferenceGroup {
     @Preference("size") var size = 12
 }
@@ -48,7 +52,7 @@ struct SchemaInstallationTests {
 
     /// The members of the installed schema's properties.
     private func properties() throws -> [String: [String: PropertyListValue]] {
-        guard case .dictionary(let members) = try PreferenceText.value(in: try folder.read("app/" + Self.name)),
+        guard case .dictionary(let members) = try PreferenceText.schema(in: try folder.read("app/" + Self.name)),
             members["type"] == "object", case .dictionary(let properties) = members["properties"]
         else {
             Issue.record("it is no schema")
@@ -162,6 +166,40 @@ struct SchemaInstallationTests {
         try Sound(in: store).installSchema()
         #expect(try folder.read("app/" + Self.name).contains(#""title":"App""#))
         #expect(try Set(properties().keys) == ["volume", "muted", "other"])
+    }
+
+    /// What the library gives no meaning to, and null, which no stored value can be.
+    @Test
+    func allJSONThatOthersHaveWrittenStays() throws {
+        try SystemFileSystem().makeFolder(folder.path("app"))
+        let others = #"""
+            "$id":"x","$schema":"https://json-schema.org","properties":{"$$cost":{"default":{"$date":1}},\#
+            "a":{"$ref":"#/$defs/a","const":null,"examples":[null,{"$data":"!"},{"$real":0.5,"x":[]}]}
+            """#
+        try folder.write("{\(others)}}", to: "app/" + Self.name)
+        try Sound(in: store).installSchema()
+        let text = try folder.read("app/" + Self.name)
+        #expect(text.hasPrefix("{\(others),\"muted\":{"), "\(text)")
+        #expect(text.contains("\"volume\":{"))
+    }
+
+    @Test
+    func namesWithADollarAreWrittenAsInTheFileOfPreferences() throws {
+        for _ in 1...2 { try Dollar(in: store).installSchema() }
+        #expect(try folder.read("app/" + Self.name).contains(#""properties":{"$$odd":{"default":{"$data":"AQ=="},"#))
+        #expect(try Set(properties().keys) == ["$odd"])
+    }
+
+    @Test(arguments: [true, false])
+    func firstGroupThatDeclaresANameKeepsIt(isReopened: Bool) throws {
+        try Sound(in: store).installSchema()
+        try Later.Sound(in: store).installSchema()
+        let before = try folder.read("app/" + Self.name)
+        #expect(try properties()["volume"]?["maximum"] == 10)
+        #expect(try properties()["balance"]?["x-group"] == "PreferencesTests.Later.Sound")
+        if isReopened { try Sound(in: store).installSchema() }
+        try Later.Sound(in: store).installSchema()
+        #expect(try folder.read("app/" + Self.name) == before)
     }
 
     @Test

@@ -52,6 +52,40 @@ enum JSONLine {
         var reader = JSONReader(bytes)
         return try reader.wholeValue()
     }
+
+    /// Reads any JSON: keys with a leading `$` stand as in the text, and null is the real NaN, which JSON doesn't have.
+    ///
+    /// A schema that a person has written has such keys, and what this program doesn't know of it must not get lost.
+    static func readPlain(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
+        var reader = JSONReader(bytes)
+        reader.isPlain = true
+        return try reader.wholeValue()
+    }
+
+    /// Appends what `readPlain` has read, on one line; an error leaves a part of it.
+    static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferencesError) {
+        switch value {
+        case .array(let elements):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                try writePlain(element, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .dictionary(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, (key, member)) in members.sortedByBytes.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                // As a value, which no `$` is put before.
+                try writeValue(.string(key), to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                try writePlain(member, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        case .real(let number) where number.isNaN: bytes.append(contentsOf: "null".utf8)
+        default: try writeValue(value, to: &bytes)
+        }
+    }
 }
 
 /// Why a line can't be read.

@@ -17,6 +17,8 @@ struct JSONReader {
     private var newerFormat: JSONLineError?
     /// The texts of `$comment`, in order.
     private(set) var comments: [String] = []
+    /// Whether the text is any JSON: a `$` has no meaning, and null, which no stored value can be, is the real NaN.
+    var isPlain = false
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
@@ -182,13 +184,13 @@ struct JSONReader {
         let text = try string()
         skipSpace()
         try expect(":", "the colon after a name is missing")
-        guard text.utf8.first == UInt8(ascii: "$") else { return (text, false) }
+        guard text.utf8.first == UInt8(ascii: "$"), !isPlain else { return (text, false) }
         let rest = text.utf8.dropFirst()
         guard rest.first == UInt8(ascii: "$") else { return (text, true) }
         return (String(decoding: rest, as: UTF8.self), false)
     }
 
-    /// True or false.
+    /// True or false, or null in plain JSON.
     private mutating func constant() throws(JSONLineError) -> PropertyListValue {
         let start = offset
         switch bytes[offset] {
@@ -196,6 +198,7 @@ struct JSONReader {
         case UInt8(ascii: "f"): try word("false")
         default:
             try word("null")
+            if isPlain { return .real(.nan) }
             throw damaged("null stands inside a value", at: start)
         }
         return .boolean(bytes[start] == UInt8(ascii: "t"))
