@@ -13,6 +13,11 @@ private struct General: PreferenceGroup {
     @Preference("recent") var recent: [String] = []
     @Preference("days") var days: [Date?] = []
     @Preference("counts") var counts: [String: Int] = [:]
+    @Preference("folder") var folder: URL?
+    @Preference("byte") var byte: UInt8?
+    @Preference("bytes") var bytes: [UInt8]?
+    @Preference("size") var size: UInt64?
+    @Preference("huge") var huge: Int128?
 }
 
 /// The schema as the library writes it.
@@ -29,11 +34,16 @@ struct SchemaTests {
         #expect(
             try tool().run("describe app").output == """
                 $odd\tboolean\t-\tdefault\t-\tfalse\t-
+                byte\tinteger\t-\tdefault\t0...255\t-\t-
+                bytes\tarray\t-\tdefault\t-\t-\t-
                 counts\tobject\t-\tdefault\t-\t{}\t-
                 days\tarray\t-\tdefault\t-\t[]\t-
+                folder\tstring or object\t-\tdefault\t-\t-\t-
+                huge\tinteger or string\t-\tdefault\t-\t-\t-
                 nickname\tstring\t-\tdefault\tlength 1...3\t-\t-
                 recent\tarray\t-\tdefault\t-\t[]\t-
                 since\tdate\t-\tdefault\t-\t-\t-
+                size\tinteger\t-\tdefault\t0...\t-\t-
                 theme\tstring\t-\tdefault\t"system", "dark"\t"system"\t-
                 volume\tinteger\t-\tdefault\t0...10\t5\tHow loud it is.
 
@@ -49,10 +59,51 @@ struct SchemaTests {
         ("recent [\"a\",5]", 2), ("recent -array-add a b", 0), ("counts.a 1", 0), ("counts.a text", 2),
         ("days [{\"$date\":1},\"$null\"]", 0), ("days [{\"$date\":1},\"today\"]", 2),
         ("nickname -string Pitt", 2), ("nickname -string Ada", 0),
+        ("byte 300", 2), ("byte -1", 2), ("byte 255", 0), ("byte 5.0", 0), ("bytes [1,256]", 2), ("bytes [1,255]", 0),
+        ("size -1", 2), ("size 18446744073709551615", 0), ("size 1e300", 2), ("volume 1e300", 2),
+        ("folder {\"relative\":\"/a\"}", 0), ("folder -int 5", 2),
     ])
     func declarationsDecideWhatMayBeWritten(_ value: String, _ status: Int32) throws {
         let run = try tool().run("write app \(value)")
         #expect(run.status == status, "\(run)")
+    }
+
+    /// Where text may stand besides other kinds, what is of none of them is text.
+    @Test(arguments: [
+        ("folder https://example.com/a", "\"https://example.com/a\""), ("folder 5", "\"5\""),
+        ("folder \"5\"", "\"5\""), ("folder [1]", "\"[1]\""),
+        ("folder {\"relative\":\"~/a\"}", "{\"relative\":\"~/a\"}"),
+        ("huge 5", "5"),
+        ("huge 170141183460469231731687303715884105727", "\"170141183460469231731687303715884105727\""),
+    ])
+    func textOfSeveralDeclaredKindsNeedsNoQuotes(_ value: String, _ stored: String) throws {
+        let tool = try tool()
+        #expect(try tool.run("write app \(value)").status == 0)
+        #expect(try tool.run("read app \(value.prefix { $0 != " " }) --json").output == stored + "\n")
+    }
+
+    @Test
+    func keywordsWithADollarAreIgnored() throws {
+        let tool = try Tool()
+        try tool.write(
+            #"""
+            {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"x","$comment":"x","$defs":{"a":{"$ref":"#"}},
+            "properties":{"volume":{"$ref":"#/$defs/a","maximum":10,"default":null},"$$odd":{"type":"boolean"},
+            "since":{"required":["$date"],"type":"object","default":{"$date":"2026-11-20T22:00:00Z"}}}}
+            """#,
+            to: "system/app/preferences.schema.json"
+        )
+        #expect(try tool.run("write app volume 11").status == 2)
+        #expect(try tool.run("write app volume 10").status == 0)
+        #expect(try tool.run("write app $odd 1").status == 2)
+        #expect(try tool.run("describe app since").output.contains("2026-11-20T22:00:00Z"))
+    }
+
+    @Test(arguments: [("$odd", "1", 0), ("$odd", "0", 0), ("$odd", "2", 3), ("$odd", "1.0", 3), ("byte", "1e300", 3)])
+    func whatAProgramReadsIsNoRefusedValue(_ name: String, _ value: String, _ status: Int32) throws {
+        let tool = try tool()
+        #expect(try tool.run("write --force app \(name) -json \(value)").status == 0)
+        #expect(try tool.run("check app").status == status)
     }
 
     @Test(arguments: ["write --force app volume 11", "write app --force volume 11", "write app volume 11 --force"])

@@ -113,23 +113,29 @@ struct CheckCommand: ParsableCommand {
         case .failure(let failure): return failure
         }
         var (refused, notes): ([[String]], [[String]]) = ([], [])
+        var ownCount = 0
         for layer in layers.reversed() where !layer.contents.isEmpty {
             let origins = try layer.origins()
             for (name, value) in layer.contents.sortedByName {
-                guard let refusal = try schema.refusal(of: value, for: name) else { continue }
+                guard let refusal = try schema.refusal(of: value, for: name, isStored: true) else { continue }
                 let place = [layer.source.rawValue, origins[name]?.text ?? layer.location, try refusal.text()]
                 let isNote = refusal.isUndeclared && schema.properties[name] == nil
                 if isNote { notes.append(["undeclared"] + place) } else { refused.append(["refused"] + place) }
+                if !isNote, layer.source != .system, layer.source != .managed { ownCount += 1 }
             }
         }
         table.add("schema", schema.path)
         for row in refused + notes { table.add(row) }
         guard !refused.isEmpty else { return nil }
         let values = refused.count == 1 ? "1 value is" : "\(refused.count) values are"
-        return Failure(
-            .damaged,
-            "\(values) not allowed by the schema, so the program reads none of them; set each anew by `prefs write`, or delete it"
-        )
+        let advice =
+            switch ownCount {
+            case 0: "an administrator can correct the files"
+            case refused.count: "replace \(refused.count == 1 ? "it" : "each") by `prefs write`, or delete it"
+            default:
+                "replace each of the user's by `prefs write`, or delete it; an administrator can correct the others"
+            }
+        return Failure(.damaged, "\(values) not allowed by the schema and might not be read; \(advice)")
     }
 
     private static func bytes(_ contents: [String: PropertyListValue]) throws -> Int {

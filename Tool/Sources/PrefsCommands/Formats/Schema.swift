@@ -26,7 +26,7 @@ struct Schema {
         let description: String?
     }
 
-    /// Reads a schema; names in it that the tool doesn't know are left alone, but for those with a leading `$`.
+    /// Reads a schema; keywords in it that the tool doesn't know are ignored, also those with a leading `$`.
     init(path: String) throws {
         var status = stat()
         // A FIFO would wait for somebody to write.
@@ -35,7 +35,7 @@ struct Schema {
         }
         let text = String(decoding: try InputFile.bytes(of: path), as: UTF8.self)
         do throws(PreferencesError) {
-            let keywords = try PreferenceText.value(in: text).members
+            let keywords = try PreferenceText.schema(in: text).members
             guard keywords["properties"]?.isDictionary == true else { throw Self.none }
             all = Property(keywords)
         } catch {
@@ -56,8 +56,10 @@ struct Schema {
     }
 
     /// Returns why the program doesn't take a value; nil if it does.
-    func refusal(of value: PropertyListValue, for name: String) throws -> Refusal? {
-        try all.refusal(of: value, at: name)
+    ///
+    /// - Parameter isStored: Whether the integers 0 and 1 are allowed for a boolean, as which programs read them.
+    func refusal(of value: PropertyListValue, for name: String, isStored: Bool = false) throws -> Refusal? {
+        try all.refusal(of: value, at: name, isStored: isStored)
     }
 
     /// Rejects changes of what there is to names and values that the program says it doesn't take.
@@ -203,21 +205,22 @@ extension Schema.Property {
     }
 
     /// Returns why the program wouldn't take a value, or a part of it; nil where it would.
-    func refusal(of value: PropertyListValue) throws -> Refusal? {
+    func refusal(of value: PropertyListValue, isStored: Bool = false) throws -> Refusal? {
+        let value = isStored ? booleanReading(of: value) : value
         if let reason = try reasonToRefuse(value) { return Refusal(.unallowed(reason), value) }
         if let others = keywords["anyOf"]?.elements {
-            let refusals = try others.map { try Schema.Property($0.members).refusal(of: value) }
+            let refusals = try others.map { try Schema.Property($0.members).refusal(of: value, isStored: isStored) }
             if !refusals.contains(where: { $0 == nil }), let first = refusals.first { return first }
         }
         switch value {
         case .array(let elements):
             guard let items else { return nil }
             for (index, element) in elements.enumerated() {
-                if let refusal = try items.refusal(of: element) { return refusal.inside(index) }
+                if let refusal = try items.refusal(of: element, isStored: isStored) { return refusal.inside(index) }
             }
         case .dictionary(let members):
             for (key, member) in members.sortedByName {
-                if let refusal = try refusal(of: member, at: key) { return refusal }
+                if let refusal = try refusal(of: member, at: key, isStored: isStored) { return refusal }
             }
             for key in keywords["required"]?.elements?.compactMap(\.text) ?? [] where members[key] == nil {
                 return Refusal(.unallowed("it has no member \"\(key)\""), value)
@@ -228,16 +231,29 @@ extension Schema.Property {
     }
 
     /// As above, of a value that is a member of what this says.
-    fileprivate func refusal(of member: PropertyListValue, at key: String) throws -> Refusal? {
+    fileprivate func refusal(of member: PropertyListValue, at key: String, isStored: Bool) throws -> Refusal? {
         guard let property = property(of: key) else {
             let known = keywords["properties"]?.members.keys.map { $0 } ?? []
             return Refusal(.undeclared(nearest: key.nearest(of: known)), member).inside(key)
         }
-        return try property.refusal(of: member)?.inside(key)
+        return try property.refusal(of: member, isStored: isStored)?.inside(key)
+    }
+
+    /// Returns whether the kind of a value is allowed, whatever else is said of it.
+    func allowsKind(of value: PropertyListValue) -> Bool { types.isEmpty || types.contains(where: value.isOf) }
+
+    /// The boolean as which a program reads the integers 0 and 1, if one is declared; else the value.
+    private func booleanReading(of value: PropertyListValue) -> PropertyListValue {
+        guard types == ["boolean"] else { return value }
+        return switch value {
+        case .integer(0): false
+        case .integer(1): true
+        default: value
+        }
     }
 
     private func reasonToRefuse(_ value: PropertyListValue) throws -> String? {
-        if let type, !types.contains(where: value.isOf) { return "it is no \(type)" }
+        if let type, !allowsKind(of: value) { return "it is no \(type)" }
         if let choices, !choices.contains(where: value.isSame(as:)) { return "it is none of \(try allowed() ?? "")" }
         if minimum != nil || maximum != nil, value.isNotANumber { return "it is outside \(try allowed() ?? "")" }
         if let minimum, value.precedes(minimum) { return "it is outside \(try allowed() ?? "")" }
@@ -293,10 +309,11 @@ extension PropertyListValue {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// Whether it is of a kind, as JSON Schema understands them: a whole real is an integer, every integer a number.
+    /// Whether it is of a kind, as JSON Schema understands them: a whole real of 64 bits is an integer, every integer a
+    /// number.
     fileprivate func isOf(_ type: String) -> Bool {
         switch (self, type) {
-        case (.real(let value), "integer"): value.rounded() == value && value.isFinite
+        case (.real(let value), "integer"): Int64(exactly: value) != nil || UInt64(exactly: value) != nil
         case (.integer, "number"), (.unsigned, "number"): true
         // Of a kind that the tool doesn't know nothing is refused.
         default: kind == type || !Self.kinds.contains(type)

@@ -55,7 +55,10 @@ enum ValueArguments {
         default:
             let takesText = declared.types.contains("string") || declared.choices?.contains(.string(text)) == true
             guard takesText else { return try json(text) }
-            do { return try json(text) } catch { return .string(text) }
+            do {
+                let value = try json(text)
+                return declared.allowsKind(of: value) ? value : .string(text)
+            } catch { return .string(text) }
         }
     }
 

@@ -121,7 +121,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         var problem: String?
         do {
             if let schema, let value = values.last(where: { $0 != nil })?.flatMap(\.self) {
-                problem = try schema.refusal(of: value, for: name)?.text(by: schema.path)
+                problem = try schema.refusal(of: value, for: name, isStored: true)?.text(by: schema.path)
             }
             return try PreferenceRow(
                 name: name,

@@ -597,7 +597,8 @@ function makeControl(row) {
   if (isNumber && hasSlider(row)) return makeSlider(row, type);
   if (isNumber && (row.text === undefined || /^[-\d]/.test(row.text))) return makeField(row, "text", (text) => text, (text) => text.trim(), "decimal");
   if (type === "date" && (row.kind ?? "date") === "date" && isPlainDate(row.text)) return makeDate(row);
-  if (type === "string" && (row.kind ?? "string") === "string" && !row.text?.includes("\\n")) {
+  // A URL is declared as a string or an object.
+  if ((type === "string" || type === "string or object") && (row.kind ?? "string") === "string" && !row.text?.includes("\\n")) {
     return makeField(row, "text", (text) => JSON.parse(text), (text) => JSON.stringify(text));
   }
   return makeArea(row);
@@ -646,6 +647,8 @@ const choiceTitle = (text) => (text.startsWith('"') ? JSON.parse(text) || "(empt
 
 const hasSlider = ({ schema, text, kind }) =>
   [schema?.minimum, schema?.maximum].every((bound) => bound !== undefined && Math.abs(Number(bound)) < 2 ** 53)
+  // No hand can choose one of all 16-bit integers, which a type's own bounds may allow.
+  && Number(schema.maximum) - Number(schema.minimum) < 2 ** 15
   && (text === undefined || ((kind === "integer" || kind === "number") && Number.isFinite(Number(text))));
 
 function makeSlider(row, type) {
