@@ -2,9 +2,6 @@ public import Foundation
 @_spi(Tool) public import Preferences
 
 extension PreferenceStore {
-    /// The name under which a store keeps the domains of user defaults that were imported.
-    static let importedName = "preferences.imported"
-
     /// Stores the values of a domain of user defaults, once, and keeps those that are set already.
     ///
     ///     try PreferenceStore.standard.importUserDefaults(.standard)
@@ -62,9 +59,9 @@ extension PreferenceStore {
     private func store(_ values: [String: PropertyListValue], of domain: String) throws -> [String] {
         try transaction { transaction in
             var imported: [PropertyListValue] = []
-            if case .array(let domains)? = transaction[Self.importedName] { imported = domains }
+            if case .array(let domains)? = transaction[PreferencesFile.importedName] { imported = domains }
             guard !imported.contains(.string(domain)) else { return [] }
-            transaction[Self.importedName] = .array(imported + [.string(domain)])
+            transaction[PreferencesFile.importedName] = .array(imported + [.string(domain)])
             return values.keys.sorted().filter { name in
                 // Read through the transaction, so that a set from now on makes the body run again.
                 _ = transaction[name]

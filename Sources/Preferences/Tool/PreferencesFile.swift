@@ -3,6 +3,12 @@ internal import DurableFile
 /// What the tool `prefs` does to a file besides reading and setting; SPI, and no part of the public contract.
 @_spi(Tool)
 public enum PreferencesFile {
+    /// The name under which a store keeps which domains of user defaults were imported.
+    public static let importedName = "preferences.imported"
+
+    /// The names that the library itself keeps in a store, which no program declares.
+    public static let ownNames: Set = [PreferenceStore.versionName, importedName]
+
     /// Everything that a file holds, read once; `report` is told of what is skipped.
     ///
     /// Nothing is watched: to begin and end a watch takes longer than to read a small file. Of a file that programs only read,

@@ -59,7 +59,9 @@ struct Schema {
     ///
     /// - Parameter isStored: Whether the integers 0 and 1 are allowed for a boolean, as which programs read them.
     func refusal(of value: PropertyListValue, for name: String, isStored: Bool = false) throws -> Refusal? {
-        try all.refusal(of: value, at: name, isStored: isStored)
+        // What the library notes is no mistake of the user.
+        if PreferencesFile.ownNames.contains(name) { return nil }
+        return try all.refusal(of: value, at: name, isStored: isStored)
     }
 
     /// Rejects changes of what there is to names and values that the program says it doesn't take.
