@@ -110,8 +110,12 @@ struct Finding {
         return best?.type
     }
 
-    private static func storedTypes(_ uses: [Use], _ declarations: Declarations) -> [(String, String, Place)] {
-        var types = uses.compactMap { use -> (String, String, Place)? in
+    /// The type of each use that tells one, as text and as its stored form.
+    static func storedTypes(
+        _ uses: [Use],
+        _ declarations: Declarations
+    ) -> [(text: String, comparable: String, place: Place)] {
+        var types = uses.compactMap { use -> (text: String, comparable: String, place: Place)? in
             guard let type = use.type,
                 let stored = declarations.storedForm(of: type.name, at: type.node).storedName
             else { return nil }
@@ -119,13 +123,18 @@ struct Finding {
             let isLiteral = type.exactness == .stored && type.node.is(IntegerLiteralExprSyntax.self)
             return (type.name, isLiteral ? "?" : StoredForm.integers.contains(stored) ? "Int" : stored, use.place)
         }
-        if types.contains(where: { $0.1 != "?" }) { types.removeAll { $0.1 == "?" } }
+        if types.contains(where: { $0.comparable != "?" }) { types.removeAll { $0.comparable == "?" } }
         // Encoded values are written as data.
-        if uses.contains(where: { $0.type?.coding != nil }) { types.removeAll { ["Data", "String"].contains($0.1) } }
+        if uses.contains(where: { $0.type?.coding != nil }) {
+            types.removeAll { ["Data", "String"].contains($0.comparable) }
+        }
         return types
     }
 
-    private static func conflict(_ subject: String, _ values: [(String, String, Place)]) -> Conflict? {
+    private static func conflict(
+        _ subject: String,
+        _ values: [(text: String, comparable: String, place: Place)]
+    ) -> Conflict? {
         var order: [String] = []
         var groups: [String: (String, [Place])] = [:]
         for (text, comparable, place) in values {

@@ -35,19 +35,60 @@ extension Declarations {
             }
             if !isPassed { result.append(use) }
         }
-        return result
+        return merged(result)
+    }
+
+    /// Makes one use of unknown type of those that one call makes with different types: the function chooses among
+    /// them by another parameter, or the sources don't tell which overload it is.
+    private func merged(_ uses: [Use]) -> [Use] {
+        struct Identity: Hashable {
+            let place: Place
+            let kind: Use.Kind
+            let key: KeyText
+            let store: Store
+        }
+        var groups: [Identity: [Use]] = [:]
+        var order: [Identity] = []
+        for use in uses {
+            let identity = Identity(place: use.place, kind: use.kind, key: use.key, store: use.store)
+            if groups[identity] == nil { order.append(identity) }
+            groups[identity, default: []].append(use)
+        }
+        return order.flatMap { identity -> [Use] in
+            let uses = groups[identity] ?? []
+            guard uses.count > 1, uses.contains(where: { !$0.path.isEmpty }), haveDifferentTypes(uses) else {
+                return uses
+            }
+            var use = uses[0]
+            use.type = nil
+            // The values of methods differ as the types do.
+            let fallbacks = uses.map { $0.fallback?.origin == .implicit ? nil : $0.fallback }
+            use.fallback = fallbacks.allSatisfy { $0?.text == fallbacks[0]?.text } ? fallbacks[0] : nil
+            return [use]
+        }
+    }
+
+    private func haveDifferentTypes(_ uses: [Use]) -> Bool {
+        let names = Set(Finding.storedTypes(uses, self).map(\.comparable))
+        let hasUntyped = uses.contains { use in
+            guard let type = use.type, case .untyped = storedForm(of: type.name, at: type.node) else { return false }
+            return true
+        }
+        return names.count + (hasUntyped ? 1 : 0) > 1
     }
 
     private struct FollowedCall: Hashable {
         let call: SyntaxIdentifier
         let kind: Use.Kind
         let key: KeyText
+        let type: ValueType?
         let owner: Owner?
 
         init(_ call: SyntaxIdentifier, _ use: Use) {
             self.call = call
             kind = use.kind
             key = use.key
+            type = use.type
             owner = use.path.first
         }
     }

@@ -219,6 +219,43 @@ extension FormTests {
         #expect(summary(source) == [#""a": Bool [write]"#, #""b": Int [write]"#])
     }
 
+    @Test func oneCallOfReadsOfDifferentTypesIsOneReadOfUnknownType() {
+        let direct = """
+            enum Kind { case int, bool, text }
+            func show(_ key: String, as kind: Kind) {
+                switch kind {
+                case .int: print(UserDefaults.standard.integer(forKey: key))
+                case .bool: print(UserDefaults.standard.bool(forKey: key))
+                case .text: print(UserDefaults.standard.string(forKey: key) ?? "")
+                }
+            }
+            func f() { show("a", as: .int); show("b", as: .bool) }
+            """
+        #expect(summary(direct) == [#""a" [read]"#, #""b" [read]"#])
+        let throughAccessors = """
+            enum S {
+                static func flag(_ key: String) -> Bool { UserDefaults.standard.bool(forKey: key) }
+                static func number(_ key: String) -> Int { UserDefaults.standard.integer(forKey: key) }
+            }
+            func show(_ key: String, isFlag: Bool) { if isFlag { print(S.flag(key)) } else { print(S.number(key)) } }
+            func f() { show("a", isFlag: false); print(S.number("a")) }
+            """
+        let found = findings(["A.swift": throughAccessors])
+        #expect(found.map(\.line) == [#""a": Int = 0 [read]"#])
+        #expect(found[0].uses.map { $0.type?.name } == [nil, "Int"])
+        #expect(found[0].conflicts.isEmpty)
+    }
+
+    @Test func oneCallOfReadsOfOneTypeTellsIt() {
+        let source = """
+            func flag(_ key: String) -> Bool? {
+                UserDefaults.standard.object(forKey: key) == nil ? nil : UserDefaults.standard.bool(forKey: key)
+            }
+            let x = flag("a")
+            """
+        #expect(findings(["A.swift": source]).map { $0.type?.name } == ["Bool"])
+    }
+
     @Test func ownWrappersTellTypeAndDefaultOfEachProperty() {
         let wrapper = """
             @propertyWrapper struct Stored<T> {
