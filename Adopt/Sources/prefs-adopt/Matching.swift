@@ -47,24 +47,46 @@ extension Declarations {
         return withoutOtherOverloads(near.isEmpty ? found : near, call)
     }
 
-    /// Of overloads in one type the one whose parameters have the arguments' types, as far as literals and annotations tell.
+    /// Of overloads in one type those whose parameters fit the arguments' types best: several if the sources don't
+    /// tell these types.
     private func withoutOtherOverloads(_ functions: [Function], _ call: Call) -> [Function] {
         guard functions.count > 1 else { return functions }
-        func score(_ function: Function) -> Int {
-            let arguments = function.arguments(of: call) ?? [:]
-            return function.parameters.count { parameter in
-                guard let name = arguments[parameter.innerName].flatMap(plainTypeName) else { return false }
-                return parameter.type.trimmedDescription.withoutOptional == name
-            }
-        }
-        var best: [[String]: (function: Function, score: Int)] = [:]
+        var best: [[String]: (functions: [Function], score: Int)] = [:]
         var order: [[String]] = []
         for function in functions {
-            let score = score(function)
+            let score = score(function, call)
             if best[function.type] == nil { order.append(function.type) }
-            if best[function.type].map({ score > $0.score }) ?? true { best[function.type] = (function, score) }
+            if let other = best[function.type], score <= other.score {
+                if score == other.score { best[function.type]?.functions.append(function) }
+            } else {
+                best[function.type] = ([function], score)
+            }
         }
-        return order.compactMap { best[$0]?.function }
+        return order.flatMap { best[$0]?.functions ?? [] }
+    }
+
+    /// One for each parameter of exactly the argument's type, and for the result of the type that the code around the
+    /// call tells; a parameter that can't have the argument outweighs all.
+    private func score(_ function: Function, _ call: Call) -> Int {
+        let arguments = function.arguments(of: call) ?? [:]
+        let result = function.result?.trimmedDescription.withoutOptional
+        let start = result != nil && readType(of: call.node, nil)?.name == result ? 1 : 0
+        return function.parameters.reduce(start) { sum, parameter in
+            guard let argument = arguments[parameter.innerName]?.unwrapped else { return sum }
+            let written = parameter.type.trimmedDescription
+            let type = written.withoutOptional
+            if argument.is(NilLiteralExprSyntax.self) {
+                return sum - (type == written && StoredForm.natives.contains(type) ? 100 : 0)
+            }
+            guard let name = plainTypeName(of: argument) else { return sum }
+            if type == name { return sum + 1 }
+            let isNumber = ["Float", "Double", "CGFloat"].contains(type) || StoredForm.integers.contains(type)
+            let fitsLiteral =
+                isNumber && (argument.is(IntegerLiteralExprSyntax.self) || argument.is(FloatLiteralExprSyntax.self))
+            let isOther =
+                StoredForm.natives.contains(type) && (StoredForm.natives.contains(name) || types[name.lastName] != nil)
+            return sum - (isOther && !fitsLiteral ? 100 : 0)
+        }
     }
 
     /// The type of a literal, or the annotated type of a constant: it asks for no other function, so it ends.
@@ -76,6 +98,15 @@ extension Declarations {
         case .floatLiteralExpr: return "Double"
         case .stringLiteralExpr: return "String"
         default: break
+        }
+        if expression.as(PrefixOperatorExprSyntax.self)?.operator.text == "!" { return "Bool" }
+        if let sequence = expression.as(SequenceExprSyntax.self) {
+            let operators = sequence.elements.compactMap { $0.as(BinaryOperatorExprSyntax.self)?.operator.text }
+            return operators.contains { Self.logicalOperators.contains($0) }
+                && !sequence.elements.contains { $0.is(UnresolvedTernaryExprSyntax.self) } ? "Bool" : nil
+        }
+        if let callee = expression.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription {
+            return StoredForm.natives.contains(callee) ? callee : nil
         }
         switch referenced(expression) {
         case .parameter(let parameter, _): return parameter.type.trimmedDescription.withoutOptional

@@ -51,6 +51,9 @@ extension Declarations {
         return nil
     }
 
+    /// The operators whose result is a `Bool`.
+    static let logicalOperators: Set = ["==", "!=", "<", ">", "<=", ">=", "&&", "||"]
+
     private func typeName(ofSequence sequence: SequenceExprSyntax, _ depth: Int) -> String? {
         let elements = Array(sequence.elements)
         for (index, element) in elements.enumerated() {
@@ -61,7 +64,7 @@ extension Declarations {
                 return typeName(of: ternary.thenExpression, depth: depth + 1)
             }
             if let symbol = element.as(BinaryOperatorExprSyntax.self)?.operator.text,
-                ["==", "!=", "<", ">", "<=", ">=", "&&", "||"].contains(symbol)
+                Self.logicalOperators.contains(symbol)
             {
                 return "Bool"
             }
@@ -82,7 +85,9 @@ extension Declarations {
         guard let name = callee.referencedName, let site = calls[name]?.first(where: { $0.node.id == call.id }) else {
             return nil
         }
-        return matching(site).first?.result.map { $0.trimmedDescription.withoutOptional }
+        // Overloads that differ in the result don't tell it.
+        let results = matching(site).map { $0.result?.trimmedDescription.withoutOptional }.unique
+        return results.count == 1 ? results[0] : nil
     }
 
     private func typeName(of binding: Binding, _ depth: Int) -> String? {

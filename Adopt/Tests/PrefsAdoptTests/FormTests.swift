@@ -219,6 +219,36 @@ extension FormTests {
         #expect(summary(source) == [#""a": Bool [write]"#, #""b": Int [write]"#])
     }
 
+    @Test func overloadsThatTheArgumentDoesntTellApartTellNoType() {
+        let source = """
+            enum S {
+                static func set(_ value: Bool, for key: String) { UserDefaults.standard.set(value, forKey: key) }
+                static func set(_ value: Int, for key: String) { UserDefaults.standard.set(value, forKey: key) }
+                static func set(_ value: Any?, for key: String) { UserDefaults.standard.set(value, forKey: key) }
+                static func value(for key: String) -> Bool { UserDefaults.standard.bool(forKey: key) }
+                static func value(for key: String) -> Int { UserDefaults.standard.integer(forKey: key) }
+            }
+            func f(_ box: Box) {
+                S.set(box.content, for: "a")
+                S.set(box.content == other, for: "b")
+                S.set(!box.content, for: "c")
+                S.set("text", for: "d")
+                S.set(String(box.content), for: "e")
+                let number: Int = S.value(for: "f")
+                let flag: Bool = S.value(for: "i")
+                print(S.value(for: "g"))
+                UserDefaults.standard.set(S.value(for: "g"), forKey: "h")
+            }
+            """
+        #expect(
+            summary(source) == [
+                #""a" [write]"#, #""b": Bool [write]"#, #""c": Bool [write]"#, #""d": Any [write]"#,
+                #""e": Any [write]"#, #""f": Int = 0 [read]"#, #""g" [read]"#, #""h" [write]"#,
+                #""i": Bool = false [read]"#,
+            ]
+        )
+    }
+
     @Test func oneCallOfReadsOfDifferentTypesIsOneReadOfUnknownType() {
         let direct = """
             enum Kind { case int, bool, text }
