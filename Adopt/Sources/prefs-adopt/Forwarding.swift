@@ -56,15 +56,38 @@ extension Declarations {
         }
         return order.flatMap { identity -> [Use] in
             let uses = groups[identity] ?? []
-            guard uses.count > 1, uses.contains(where: { !$0.path.isEmpty }), haveDifferentTypes(uses) else {
-                return uses
-            }
+            guard uses.count > 1, uses.contains(where: { !$0.path.isEmpty }) else { return uses }
+            guard haveDifferentTypes(uses) else { return withoutRepetitions(uses) }
             var use = uses[0]
             use.type = nil
             // The values of methods differ as the types do.
             let fallbacks = uses.map { $0.fallback?.origin == .implicit ? nil : $0.fallback }
             use.fallback = fallbacks.allSatisfy { $0?.text == fallbacks[0]?.text } ? fallbacks[0] : nil
             return [use]
+        }
+    }
+
+    /// The uses of one call without those that tell nothing more, such as `object(forKey:) == nil` before a read.
+    private func withoutRepetitions(_ uses: [Use]) -> [Use] {
+        struct Told: Hashable {
+            let type: String?
+            let coding: String?
+            let text: String?
+            let origin: Fallback.Origin?
+        }
+        let isTyped = uses.contains { $0.type != nil }
+        var seen: Set<Told> = []
+        // The more exact type of the same name stays.
+        let declared = uses.filter { $0.type?.exactness == .declared }
+        return (declared + uses.filter { $0.type?.exactness != .declared }).filter { use in
+            if isTyped, use.type == nil, use.fallback == nil { return false }
+            let told = Told(
+                type: use.type?.name,
+                coding: use.type?.coding,
+                text: use.fallback?.text,
+                origin: use.fallback?.origin
+            )
+            return seen.insert(told).inserted
         }
     }
 

@@ -283,7 +283,17 @@ extension FormTests {
             }
             let x = flag("a")
             """
-        #expect(findings(["A.swift": source]).map { $0.type?.name } == ["Bool"])
+        #expect(findings(["A.swift": source]).map { $0.uses.map { $0.type?.name } } == [["Bool"]])
+        let initializer = """
+            class Setting {
+                init(key: String, defaultValue: Double) {
+                    if UserDefaults.standard.object(forKey: key) == nil { value = defaultValue }
+                    else { value = UserDefaults.standard.double(forKey: key) }
+                }
+            }
+            let x = Setting(key: "a", defaultValue: 0.25)
+            """
+        #expect(findings(["A.swift": initializer]).map { $0.uses.map { $0.type?.name } } == [["Double"]])
     }
 
     @Test func ownWrappersTellTypeAndDefaultOfEachProperty() {
