@@ -213,12 +213,13 @@ function layerPath(info, source) {
   return path ? ` in ${path}` : "";
 }
 
-/** The value as people read it; the text of the file tells dates and data from text by an object. */
-function shownValue(text, kind) {
+/** The value as people read it; the text of the file tells dates and data from text by an object of one member. */
+function shownValue(text) {
   if (text === undefined || text === "") return "—";
-  if (kind === "date" || kind === "data" || text.startsWith('{"$')) {
-    const inner = Object.values(JSON.parse(text))[0];
-    if (typeof inner === "string" && text.length < 4000) return inner === "" ? "(empty)" : inner;
+  // A name of a dictionary that begins with `$` has a second one.
+  if (/^\{"\$[^$]/.test(text)) {
+    const [inner, ...others] = Object.values(JSON.parse(text));
+    if (others.length === 0 && typeof inner === "string" && text.length < 4000) return inner === "" ? "(empty)" : inner;
   }
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
@@ -385,7 +386,7 @@ function fillRow(element, row, index) {
   element.classList.toggle("unset", !row.isSet);
   const [name, value, source] = element.children;
   name.replaceChildren(...(chosen ? [] : [make("span", { className: "suite" }, `${row.suite} / `)]), row.name);
-  value.replaceChildren(shownValue(row.text, row.kind));
+  value.replaceChildren(shownValue(row.text));
   if (row.differs) value.append(make("span", { className: "unseen" }, " (not the default)"));
   source.replaceChildren(pill(row.source));
 }
@@ -406,7 +407,7 @@ function announce(changed) {
   const row = findRow(first);
   byId("live").textContent = changed.size > 1
     ? `${changed.size} values changed`
-    : row ? `${row.name} is now ${shownValue(row.text, row.kind)}` : "";
+    : row ? `${row.name} is now ${shownValue(row.text)}` : "";
 }
 
 // MARK: One preference
@@ -425,10 +426,16 @@ function close() {
   byId("grid").focus();
 }
 
-/** Shows the opened row; what the user has typed stays. */
+/** Shows the opened row; while the user types, the control stays, also if the value becomes another one's or is removed. */
 function showDetail() {
   const row = findRow(opened);
   const detail = byId("detail");
+  const isTyped = panel !== null && panel.key === opened && panel.control.isDirty();
+  if (row === null && isTyped) {
+    if (panel.state !== null) showMessage("Meanwhile it was removed; what you typed is kept.", false);
+    panel.state = null;
+    return;
+  }
   detail.hidden = row === null;
   if (row === null) {
     panel = null;
@@ -437,21 +444,21 @@ function showDetail() {
   }
   const { info } = suites.get(row.suite);
   const state = JSON.stringify([info.layers, info.unwritable, isReadOnly, row]);
-  if (panel?.key === opened && panel.state === state) return;
-  const isSame = panel?.key === opened && panel.shape === shape(row);
+  const isSame = isTyped || (panel?.key === opened && panel.shape === shape(row));
+  if (isSame && panel.state === state) return;
   if (!isSame) panel = makePanel(row);
   panel.state = state;
   fillPanel(row, isSame);
 }
 
 /** The state on which the control depends; while it is the same, the control stays. */
-const shape = (row) => JSON.stringify([row.schema, row.kind, reasonHeld(row)]);
+const shape = (row) => JSON.stringify([row.schema, row.kind, reasonHeld(row), controlMaker(row).name]);
 
 function makePanel(row) {
   const parts = Object.fromEntries(["value", "problem", "actions", "facts", "layers"].map((name) => [name, make("div")]));
   parts.message = make("p", { className: "message", attributes: { role: "alert" } });
   const held = reasonHeld(row);
-  const control = held ? makeHeld(held) : makeControl(row);
+  const control = held ? makeHeld(held) : controlMaker(row)(row);
   byId("detail").replaceChildren(
     make(
       "header", {},
@@ -461,16 +468,18 @@ function makePanel(row) {
     ...(row.schema?.description ? [make("p", { className: "description" }, row.schema.description)] : []),
     control.element, parts.problem, parts.message, parts.actions, parts.facts, parts.layers,
   );
-  return { key: keyOf(row), shape: shape(row), row, control, parts, held };
+  return { key: keyOf(row), shape: shape(row), row, control, parts };
 }
 
 /** Fills what changes; `isSame` if the control stood there before. */
 function fillPanel(row, isSame) {
-  const { control, parts, held } = panel;
+  const { control, parts } = panel;
+  const held = reasonHeld(row);
   panel.row = row;
   parts.problem.replaceChildren(...(row.problem ? [make("p", { className: "message wrong" }, row.problem)] : []));
   if (isSame && control.isDirty()) {
-    showMessage(`Meanwhile it was changed to ${shownValue(row.text, row.kind)}; what you typed is kept.`, false);
+    if (held) showMessage(`${held} What you typed is kept, but can't be saved.`, false);
+    else showMessage(row.text === panel.sent ? "" : `Meanwhile it was changed to ${shownValue(row.text)}; what you typed is kept.`, false);
   } else {
     control.show(row);
     if (isSame) showMessage("", false);
@@ -573,44 +582,66 @@ async function showLines(row, paths) {
 
 /** Sends a change of a row, and shows beside the control what was refused. */
 async function change(path, row, text) {
-  const { key: panelKey } = panel ?? {};
+  if (!panel) return false;
+  const { control } = panel;
+  const { typed } = control;
+  panel.sent = text;
   try {
     await send(path, { suite: row.suite, name: row.name, text });
-    if (panel?.key === panelKey) {
-      panel.control.settle();
-      panel.control.show(panel.row);
+    if (panel?.control === control) {
       showMessage("", false);
+      if (control.typed === typed) settle(row, path === "/api/delete");
     }
     return true;
   } catch (error) {
-    if (panel?.key === panelKey) showMessage(error.message, true);
+    if (panel?.control === control) showMessage(error.message, true);
     return false;
   }
 }
 
-/** Returns the control for a row: `element`, `show(row)`, `isDirty()`, `settle()`, which ends an edit. */
-function makeControl(row) {
-  const type = row.schema?.type ?? row.kind;
-  if (row.schema?.choices) return makeMenu(row);
-  if (type === "boolean" && (row.kind ?? "boolean") === "boolean") return makeSwitch(row);
-  const isNumber = type === "integer" || type === "number";
-  if (isNumber && hasSlider(row)) return makeSlider(row, type);
-  if (isNumber && (row.text === undefined || /^[-\d]/.test(row.text))) return makeField(row, "text", (text) => text, (text) => text.trim(), "decimal");
-  if (type === "date" && (row.kind ?? "date") === "date" && isPlainDate(row.text)) return makeDate(row);
-  // A URL is declared as a string or an object.
-  if ((type === "string" || type === "string or object") && (row.kind ?? "string") === "string" && !row.text?.includes("\\n")) {
-    return makeField(row, "text", (text) => JSON.parse(text), (text) => JSON.stringify(text));
-  }
-  return makeArea(row);
+/** Ends an edit that was saved when `row` was shown. */
+function settle(row, isRemoved) {
+  panel.control.settle();
+  // What was typed is the value until the server tells of it, which may have been before its answer.
+  if (panel.row !== row || isRemoved) panel.control.show(panel.row);
+  if (findRow(opened)) showDetail();
 }
+
+/** Sends the choice of a control without text; one that is refused is shown no longer. */
+async function commit(control, text) {
+  if (panel?.control !== control) return;
+  if (!(await change("/api/write", panel.row, text)) && panel?.control === control) control.show(panel.row);
+}
+
+/**
+ * Returns what makes the control for a row. A control has `element`, `show(row)`, `isDirty()`, `settle()`, which ends an edit, and
+ * `typed`, which counts what the user typed.
+ */
+function controlMaker(row) {
+  const type = row.schema?.type ?? row.kind;
+  if (row.schema?.choices) return makeMenu;
+  if (type === "boolean" && (row.kind ?? "boolean") === "boolean") return makeSwitch;
+  const isNumber = type === "integer" || type === "number";
+  if (isNumber && hasSlider(row)) return makeSlider;
+  if (isNumber && (row.text === undefined || /^[-\d]/.test(row.text))) return makeNumber;
+  if (type === "date" && (row.kind ?? "date") === "date" && isPlainDate(row.text)) return makeDate;
+  // A URL is declared as a string or an object.
+  const isText = type === "string" || type === "string or object";
+  if (isText && (row.kind ?? "string") === "string" && isOneLine(row.text)) return makeText;
+  return makeArea;
+}
+
+/** Whether a field of one line keeps the text, from which a browser takes line breaks. */
+const isOneLine = (text) => text === undefined || !/[\n\r]/.test(JSON.parse(text));
 
 function makeHeld(reason) {
   const value = make("span", { className: "mono" });
   return {
     element: make("div", { className: "held" }, value, make("p", {}, icon("lock"), make("span", {}, reason))),
-    show: (row) => { value.textContent = row.pretty ?? shownValue(row.text, row.kind); },
+    show: (row) => { value.textContent = row.pretty ?? shownValue(row.text); },
     isDirty: () => false,
     settle: () => {},
+    typed: 0,
   };
 }
 
@@ -622,10 +653,9 @@ function makeSwitch(row) {
     input.checked = row.text === "true";
     label.textContent = row.text ?? "not set";
   };
-  input.onchange = async () => {
-    if (!(await change("/api/write", panel.row, String(input.checked)))) show(panel.row);
-  };
-  return { element: make("div", { className: "control" }, input, label), show, isDirty: () => false, settle: () => {} };
+  const control = { element: make("div", { className: "control" }, input, label), show, isDirty: () => false, settle: () => {}, typed: 0 };
+  input.onchange = () => commit(control, String(input.checked));
+  return control;
 }
 
 function makeMenu(row) {
@@ -637,10 +667,9 @@ function makeMenu(row) {
     select.replaceChildren(...texts.map((text) => make("option", { value: text }, choiceTitle(text))));
     select.value = row.text ?? "";
   };
-  select.onchange = async () => {
-    if (!(await change("/api/write", panel.row, select.value))) show(panel.row);
-  };
-  return { element: make("div", { className: "control" }, select), show, isDirty: () => false, settle: () => {} };
+  const control = { element: make("div", { className: "control" }, select), show, isDirty: () => false, settle: () => {}, typed: 0 };
+  select.onchange = () => commit(control, select.value);
+  return control;
 }
 
 const choiceTitle = (text) => (text.startsWith('"') ? JSON.parse(text) || "(empty)" : text || "not set");
@@ -651,28 +680,35 @@ const hasSlider = ({ schema, text, kind }) =>
   && Number(schema.maximum) - Number(schema.minimum) < 2 ** 15
   && (text === undefined || ((kind === "integer" || kind === "number") && Number.isFinite(Number(text))));
 
-function makeSlider(row, type) {
+function makeSlider(row) {
   const { minimum, maximum } = row.schema;
+  const type = row.schema.type ?? row.kind;
   const step = type === "integer" ? "1" : String((Number(maximum) - Number(minimum)) / 100);
   const slider = make("input", { type: "range", min: minimum, max: maximum, step, attributes: { "aria-label": row.name } });
   const field = make("input", { type: "text", inputMode: "decimal", className: "number mono", attributes: { "aria-label": `${row.name}, exactly` } });
-  let isDirty = false;
-  const commit = (text) => {
-    isDirty = true;
-    return change("/api/write", panel.row, text);
-  };
-  // A step of a fraction leaves digits behind that nobody chose.
-  const rounded = () => (type === "integer" ? slider.value : String(Number(Number(slider.value).toPrecision(12))));
-  slider.oninput = () => { field.value = rounded(); isDirty = true; };
-  slider.onchange = () => commit(rounded());
-  field.oninput = () => { isDirty = true; };
-  const form = make("form", { className: "control", onsubmit: (event) => { event.preventDefault(); commit(field.value.trim()); } }, slider, field);
-  field.onchange = () => { if (isDirty) commit(field.value.trim()); };
-  const show = (row) => {
+  const control = makeForm(field, () => field.value.trim(), (row) => {
     slider.value = row.text ?? minimum;
     field.value = row.text ?? "";
+  });
+  control.element.prepend(slider);
+  // A step of a fraction leaves digits behind that nobody chose.
+  const rounded = () => (type === "integer" ? slider.value : String(Number(Number(slider.value).toPrecision(12))));
+  let isSliding = false;
+  slider.oninput = () => {
+    field.value = rounded();
+    isSliding = true;
+    control.typed += 1;
   };
-  return { element: form, show, isDirty: () => isDirty, settle: () => { isDirty = false; } };
+  slider.onchange = () => { if (panel?.control === control) change("/api/write", panel.row, rounded()); };
+  const isTyped = control.isDirty;
+  const settleField = control.settle;
+  return Object.assign(control, {
+    isDirty: () => isSliding || isTyped(),
+    settle: () => {
+      isSliding = false;
+      settleField();
+    },
+  });
 }
 
 /** A control whose text is sent on Enter or by its button. */
@@ -683,17 +719,25 @@ function makeForm(input, read, show) {
     isDirty = value;
     save.hidden = !value;
   };
-  input.oninput = () => setDirty(true);
   const form = make("form", { className: "control" }, input, save);
+  const control = { element: form, show, isDirty: () => isDirty, settle: () => setDirty(false), typed: 0 };
+  input.oninput = () => {
+    control.typed += 1;
+    setDirty(true);
+  };
   form.onsubmit = (event) => {
     event.preventDefault();
-    change("/api/write", panel.row, read());
+    if (panel?.control === control) change("/api/write", panel.row, read());
   };
-  return { element: form, show, isDirty: () => isDirty, settle: () => setDirty(false) };
+  return control;
 }
 
-function makeField(row, type, shown, stored, inputMode = "text") {
-  const input = make("input", { type, inputMode, className: "mono", autocomplete: "off", spellcheck: false, attributes: { "aria-label": row.name } });
+const makeNumber = (row) => makeField(row, (text) => text, (text) => text.trim(), "decimal");
+
+const makeText = (row) => makeField(row, (text) => JSON.parse(text), (text) => JSON.stringify(text), "text");
+
+function makeField(row, shown, stored, inputMode) {
+  const input = make("input", { type: "text", inputMode, className: "mono", autocomplete: "off", spellcheck: false, attributes: { "aria-label": row.name } });
   return makeForm(input, () => stored(input.value), (row) => { input.value = row.text === undefined ? "" : shown(row.text); });
 }
 
@@ -706,20 +750,21 @@ function makeArea(row) {
   return control;
 }
 
-const parsedDate = (text) => new Date(JSON.parse(text).$date);
-const isPlainDate = (text) => text === undefined || !Number.isNaN(parsedDate(text).getTime());
+/** Whether the control for dates keeps the text, which holds milliseconds and years of four digits. */
+const isPlainDate = (text) => text === undefined || /^\{"\$date":"(?!0000)\d{4}-[-\dT:]{14}(\.\d{1,3})?Z"\}$/.test(text);
 
 function makeDate(row) {
   const input = make("input", { type: "datetime-local", step: "1", attributes: { "aria-label": `${row.name}, in local time` } });
   const read = () => {
     const date = new Date(input.value);
     // The server says what is wrong with text that is no date.
-    return Number.isNaN(date.getTime()) ? input.value : JSON.stringify({ $date: date.toISOString().replace(".000Z", "Z") });
+    return Number.isNaN(date.getTime()) ? input.value : JSON.stringify({ $date: date.toISOString().replace(/\.?0*Z$/, "Z") });
   };
   return makeForm(input, read, (row) => {
     if (row.text === undefined) return;
-    const date = parsedDate(row.text);
-    input.value = new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+    const date = new Date(JSON.parse(row.text).$date);
+    input.step = date % 1000 === 0 ? "1" : "0.001";
+    input.value = new Date(date - date.getTimezoneOffset() * 60_000).toISOString().replace(/(\.000)?Z$/, "");
   });
 }
 
