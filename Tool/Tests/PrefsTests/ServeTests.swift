@@ -175,6 +175,23 @@ struct ServeTests {
         #expect(news.utf8.count < 20_000)
     }
 
+    // MARK: Suites
+
+    @Test
+    func suiteThatEndedIsNotShownAgain() async throws {
+        let tool = try Tool()
+        try tool.write("{\"volume\":5}\n", to: "settings.jsonl")
+        let board = Board(title: "{}")
+        let suite = InspectedSuite("app", try FilePlace(file: tool.folder + "/settings.jsonl"), on: board)
+        _ = try await suite.lines(of: "volume")
+        #expect(board.news(since: 0)?.text.contains("\"name\":\"app\"") == true)
+        suite.refreshSoon()
+        suite.end()
+        // On the suite's queue, behind the look.
+        _ = try await suite.lines(of: "volume")
+        #expect(board.news(since: 0)?.text.contains("\"name\":\"app\"") == false)
+    }
+
     // MARK: The running program
 
     @Test

@@ -21,6 +21,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     private let issues = Mutex<[PreferencesError]>([])
     private let isRefreshing = Mutex(false)
     private let followers = Mutex<[Task<Void, Never>]>([])
+    private let hasEnded = Mutex(false)
 
     /// The state that the board shows.
     private struct Shown {
@@ -37,9 +38,13 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         queue = DispatchQueue(label: "prefs.serve.suite")
     }
 
-    /// Stops to follow the suite.
+    /// Stops to follow the suite and removes it from the board; a look that has begun doesn't show it again.
     func end() {
         for follower in followers.withLock({ $0 }) { follower.cancel() }
+        hasEnded.withLock { hasEnded in
+            hasEnded = true
+            board.remove(name)
+        }
     }
 
     /// Shows the suite as it is, soon; many calls in a row are one look.
@@ -67,6 +72,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     // MARK: Reading
 
     private func refresh() {
+        guard !hasEnded.withLock({ $0 }) else { return }
         openStores()
         // Before the files are read, so that a change in between is seen by the next look, which also follows the first.
         marks = marks(of: shown.layers)
@@ -89,7 +95,11 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         shown.schema = schemaMark
         for (name, text) in rows { if text == nil { shown.names.remove(name) } else { shown.names.insert(name) } }
         shown.connectionProblem = place.connectionProblem
-        board.show(name, info: info(layers, damage, failure ?? shown.connectionProblem), rows: rows)
+        let info = info(layers, damage, failure ?? shown.connectionProblem)
+        // Under the lock, so that the suite isn't removed in between; the board calls nothing that takes it.
+        hasEnded.withLock { hasEnded in
+            if !hasEnded { board.show(name, info: info, rows: rows) }
+        }
     }
 
     /// The rows that differ from those on the board; rows of equal values are not made again.

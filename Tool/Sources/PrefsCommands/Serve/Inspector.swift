@@ -59,10 +59,7 @@ package final class Inspector: Sendable {
             let ended = gone.compactMap { shown.removeValue(forKey: $0) }
             return (Set(shown.keys), ended)
         }
-        for suite in gone {
-            suite.end()
-            board.remove(suite.name)
-        }
+        for suite in gone { suite.end() }
         let failedAndGone = failed.withLock { failed in
             defer { failed.formIntersection(names) }
             return failed.subtracting(names)
