@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// A key in one store, with all of its uses.
+/// A key in one store, with all of its uses; of an expression alone, those in one function.
 struct Finding {
     enum Resolution: String { case known, pattern, computed }
 
@@ -15,7 +15,7 @@ struct Finding {
     let resolution: Resolution
     let store: Store
     private(set) var uses: [Use]
-    /// The type, if the uses tell one.
+    /// The type, if the uses tell one; a key that is computed as a whole has none.
     let type: ValueType?
     let form: StoredForm
     /// The value if nothing is stored.
@@ -28,20 +28,23 @@ struct Finding {
     static func all(in declarations: Declarations) -> [Finding] {
         struct Identity: Hashable {
             let store: Store
-            let key: String
+            let key: KeyText
             let resolution: Resolution
         }
         var groups: [Identity: [Use]] = [:]
         for var use in declarations.followed(UseFinder.uses(in: declarations)) {
             if use.store == .caller { use.store = .standard }
             let resolution: Resolution = use.key.name != nil ? .known : use.key.isPattern ? .pattern : .computed
-            groups[Identity(store: use.store, key: use.key.description, resolution: resolution), default: []].append(
-                use
-            )
+            // A pattern is the same one in each function, but an expression alone isn't.
+            let key = resolution == .computed ? use.key : KeyText([.text(use.key.description)])
+            groups[Identity(store: use.store, key: key, resolution: resolution), default: []].append(use)
         }
         return groups.map { identity, uses in
-            Finding(identity.key, identity.resolution, identity.store, uses, declarations)
-        }.sorted { ($0.store, $0.resolution.order, $0.name) < ($1.store, $1.resolution.order, $1.name) }
+            Finding(identity.key.description, identity.resolution, identity.store, uses, declarations)
+        }.sorted {
+            ($0.store, $0.resolution.order, $0.name, $0.uses[0].place)
+                < ($1.store, $1.resolution.order, $1.name, $1.uses[0].place)
+        }
     }
 
     /// The finding with some of its uses, or `nil` if none is left.
@@ -63,6 +66,15 @@ struct Finding {
         self.resolution = resolution
         self.store = store
         self.uses = uses
+        // A key that is computed as a whole is many keys, of which none tells the others' type or default.
+        guard resolution != .computed else {
+            type = nil
+            form = .untyped
+            fallback = nil
+            writtenDefault = nil
+            conflicts = []
+            return
+        }
         type = Self.type(of: uses, declarations)
         form = type.map { declarations.storedForm(of: $0.name, at: $0.node) } ?? .untyped
         let form = form
@@ -73,11 +85,6 @@ struct Finding {
         let isRegistered = fallback?.origin == .registered
         let relevant = fallbacks.filter { use, fallback in
             fallback.origin != .implicit || (!isRegistered && use.path.isEmpty)
-        }
-        // Values of a key that is computed as a whole belong to different keys.
-        guard resolution != .computed else {
-            conflicts = []
-            return
         }
         conflicts =
             [

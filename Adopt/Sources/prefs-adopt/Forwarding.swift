@@ -23,7 +23,7 @@ extension Declarations {
                     var passed = use
                     if use.key.segments.count > 1, value.name == nil, value.parameter == nil {
                         // A part that the caller computes: the key is as little known there as here.
-                        passed.key = use.key.replacing(name, of: owner, by: KeyText([.computed(name)]))
+                        passed.key = use.key.replacing(name, of: owner, by: KeyText([.computed(name, in: nil)]))
                         if seen.insert(FollowedCall(call.node.id, passed)).inserted { pending.append(passed) }
                         continue
                     }

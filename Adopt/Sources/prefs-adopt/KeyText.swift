@@ -4,8 +4,13 @@ import SwiftSyntax
 struct KeyText: Hashable {
     enum Segment: Hashable {
         case text(String)
-        /// An expression that only a run can evaluate.
-        case computed(String)
+        /// An expression that only a run can evaluate, and the function in which it stands: `key` is another key elsewhere.
+        case computed(String, in: SyntaxIdentifier?)
+
+        static func computed(_ expression: some SyntaxProtocol) -> Segment {
+            .computed(expression.text, in: expression.enclosingFunction)
+        }
+
         /// What a caller passes.
         case parameter(String, of: Owner)
     }
@@ -45,7 +50,7 @@ struct KeyText: Hashable {
         segments.map { segment in
             switch segment {
             case .text(let text): text
-            case .computed(let text), .parameter(let text, of: _): segments.count == 1 ? text : "\\(\(text))"
+            case .computed(let text, in: _), .parameter(let text, of: _): segments.count == 1 ? text : "\\(\(text))"
             }
         }.joined()
     }
@@ -55,7 +60,7 @@ struct KeyText: Hashable {
         guard segments.count > 1 else { return self }
         return KeyText(
             segments.map { segment in
-                if case .parameter(let name, of: .type) = segment { .computed(name) } else { segment }
+                if case .parameter(let name, of: .type) = segment { .computed(name, in: nil) } else { segment }
             }
         )
     }
@@ -71,7 +76,7 @@ extension Declarations {
     /// - Parameter type: The type that is expected, for `.volume`.
     func keys(_ expression: ExprSyntax, type: String? = nil, depth: Int = 0) -> [KeyText] {
         let expression = expression.unwrapped
-        let unknown = [KeyText([.computed(expression.text)])]
+        let unknown = [KeyText([.computed(expression)])]
         guard depth < 12 else { return unknown }
         if let literal = expression.as(StringLiteralExprSyntax.self) {
             return [KeyText(literal.segments.flatMap { segments($0, depth + 1) })]
@@ -101,7 +106,7 @@ extension Declarations {
         case .expressionSegment(let value):
             guard let expression = value.expressions.first?.expression else { return [] }
             let values = keys(expression, depth: depth)
-            guard values.count == 1 else { return [.computed(expression.text)] }
+            guard values.count == 1 else { return [.computed(expression)] }
             return values[0].segments
         }
     }
@@ -124,7 +129,7 @@ extension Declarations {
         for (index, element) in elements.enumerated() {
             if index.isMultiple(of: 2) {
                 let values = keys(element, depth: depth + 1)
-                let parts = results.count * values.count <= 8 ? values.map(\.segments) : [[.computed(element.text)]]
+                let parts = results.count * values.count <= 8 ? values.map(\.segments) : [[.computed(element)]]
                 results = results.flatMap { start in parts.map { start + $0 } }
             } else if element.as(BinaryOperatorExprSyntax.self)?.operator.text != "+" {
                 return nil
@@ -268,6 +273,20 @@ extension Declarations {
     private func rawValues(of type: TypeDeclaration) -> [KeyText]? {
         guard !type.cases.isEmpty else { return nil }
         return type.cases.flatMap { name, value in value.map { keys($0) } ?? [KeyText([.text(name)])] }
+    }
+}
+
+extension SyntaxProtocol {
+    /// The function, initializer, subscript or computed property around a node, else the file.
+    fileprivate var enclosingFunction: SyntaxIdentifier {
+        for node in ancestors {
+            switch node.kind {
+            case .functionDecl, .initializerDecl, .deinitializerDecl, .subscriptDecl: return node.id
+            case .patternBinding where node.as(PatternBindingSyntax.self)?.accessorBlock != nil: return node.id
+            default: break
+            }
+        }
+        return root.id
     }
 }
 

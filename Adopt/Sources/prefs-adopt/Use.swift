@@ -219,7 +219,7 @@ struct UseFinder {
             }
         }
         if !found, !(literal.as(DictionaryExprSyntax.self).map { $0.content.is(TokenSyntax.self) } ?? false) {
-            let key = KeyText([.computed(values.text)])
+            let key = KeyText([.computed(values)])
             uses.append(Use(place: declarations.place(of: call.node), kind: .register, key: key, store: store))
         }
     }

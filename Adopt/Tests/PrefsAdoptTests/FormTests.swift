@@ -174,6 +174,31 @@ struct FormTests {
             summary(#"func f(key: String) { UserDefaults.standard.removeObject(forKey: key) }"#) == ["(key) [remove]"]
         )
     }
+
+    @Test func computedKeysOfOtherFunctionsAreOtherKeysWithoutTypeAndDefault() {
+        let source = """
+            func f() { let key = make(); UserDefaults.standard.set(1, forKey: key); UserDefaults.standard.set(2, forKey: key) }
+            func g() { for key in list() { print(UserDefaults.standard.bool(forKey: key)) } }
+            struct S {
+                var key: String
+                var on: Bool {
+                    get { UserDefaults.standard.bool(forKey: name()) }
+                    set { UserDefaults.standard.set(newValue, forKey: name()) }
+                }
+                func h(key: String) { UserDefaults.standard.removeObject(forKey: key) }
+                func i() { UserDefaults.standard.removeObject(forKey: key) }
+                func j() { UserDefaults.standard.removeObject(forKey: key) }
+            }
+            """
+        let found = findings(["A.swift": source])
+        #expect(
+            found.map(\.line) == [
+                "(key) [read]", "(key) [remove]", "(key) [remove]", "(make()) [write]", "(name()) [read, write]",
+            ]
+        )
+        #expect(found.map(\.uses.count) == [1, 1, 2, 2, 2])
+        #expect(found.allSatisfy { $0.conflicts.isEmpty })
+    }
 }
 
 extension FormTests {
