@@ -192,6 +192,19 @@ struct ServeTests {
         #expect(board.news(since: 0)?.text.contains("\"name\":\"app\"") == false)
     }
 
+    @Test
+    func overlappingEditsAreUndoneInTheirOrder() async throws {
+        let tool = try Tool()
+        let inspector = Inspector("app", try FilePlace(file: tool.folder + "/settings.jsonl"), isReadOnly: false)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for value in 1...200 { group.addTask { try await inspector.edit("app", "volume", to: "\(value)") } }
+            try await group.waitForAll()
+        }
+        // One that was recorded too early or too late would be "changed since".
+        for _ in 1...200 { _ = try await inspector.undo() }
+        #expect(try tool.run(["read", "--file", "\(tool.folder)/settings.jsonl", "volume"]).status == 1)
+    }
+
     // MARK: The running program
 
     @Test

@@ -216,12 +216,13 @@ package struct PageEdit {
 extension InspectedSuite {
     /// Sets the user's value, or removes it, and shows it on the board.
     ///
-    /// - Parameter text: The value as in the preferences file; nil removes the value.
-    /// - Returns: The edit, to be undone later; nil if it changes nothing.
+    /// - Parameters:
+    ///   - text: The value as in the preferences file; nil removes the value.
+    ///   - record: Gets the edit, to be undone later, before the suite's next edit; isn't called if it changes nothing.
     /// - Throws: A `Failure` that says why nothing was changed.
-    func edit(_ name: String, to text: String?) async throws -> PageEdit? {
+    func edit(_ name: String, to text: String?, record: @escaping @Sendable (PageEdit) -> Void) async throws {
         let value = try text.map { try Self.value($0) }
-        return try await onQueue { place, stores in
+        try await onQueue { place, stores in
             if let value, let schema = try place.readableSchema(),
                 let refusal = try schema.refusal(of: value, for: name)
             {
@@ -234,8 +235,8 @@ extension InspectedSuite {
                 before = stores.own.contents[name]
                 transaction[name] = value
             }
-            guard before != value else { return nil }
-            return PageEdit(suite: self.name, name: name, before: before, after: value)
+            guard before != value else { return }
+            record(PageEdit(suite: self.name, name: name, before: before, after: value))
         }
     }
 

@@ -94,10 +94,11 @@ package final class Inspector: Sendable {
     /// Sets a value by its text as in the preferences file, or removes it.
     package func edit(_ suite: String, _ name: String, to text: String?) async throws {
         guard !name.isEmpty else { throw Failure(.usage, "the name of the preference is empty") }
-        guard let edit = try await self.suite(suite).edit(name, to: text) else { return }
-        edits.withLock { edits in
-            edits.append(edit)
-            if edits.count > 1000 { edits.removeFirst() }
+        try await self.suite(suite).edit(name, to: text) { edit in
+            self.edits.withLock { edits in
+                edits.append(edit)
+                if edits.count > 1000 { edits.removeFirst() }
+            }
         }
         showUndo()
     }
