@@ -13,41 +13,92 @@ struct PageServer: Sendable {
     /// Begins to listen, calls `ready` with the link to the page, and answers until the task is cancelled.
     ///
     /// - Parameter port: 0 for any that is free.
-    /// - Throws: A `Failure` if the port can't be used.
+    /// - Throws: A `Failure` if the port can't be used, or no longer.
     static func run(
         _ inspector: Inspector,
         port: UInt16,
         isReadOnly: Bool,
         ready: @escaping @Sendable (_ link: String) -> Void
     ) async throws {
-        let configuration = HTTPServer.Configuration(
+        raiseDescriptorLimit()
+        var generator = SystemRandomNumberGenerator()
+        let token = PageToken(using: &generator)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await listen(on: port, ready) { port in
+                    PageServer(
+                        inspector: inspector,
+                        guardian: RequestGuard(port: port, token: token, isReadOnly: isReadOnly)
+                    )
+                }
+            }
+            group.addTask { try await inspector.run() }
+            while try await group.next() != nil {}
+        }
+    }
+
+    /// Allows as many connections as the system does, as any user of the machine can open some.
+    private static func raiseDescriptorLimit() {
+        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(files, &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        // The limit stays as it was if this fails.
+        setrlimit(files, &limit)
+    }
+
+    /// Answers by the page that `makePage` makes for the port, and listens on it again after FlyingFox stopped to accept.
+    private static func listen(
+        on port: UInt16,
+        _ ready: @escaping @Sendable (_ link: String) -> Void,
+        makePage: @escaping @Sendable (_ port: UInt16) -> PageServer
+    ) async throws {
+        var page: PageServer?
+        while true {
+            let server = HTTPServer(config: try configuration(page?.guardian.port ?? port))
+            do {
+                if let page {
+                    await server.appendRoute("*") { await page.answer($0) }
+                    return try await server.run()
+                }
+                return try await withThrowingTaskGroup(of: PageServer?.self) { group in
+                    group.addTask {
+                        try await server.run()
+                        return nil
+                    }
+                    group.addTask {
+                        try await server.waitUntilListening(timeout: 60)
+                        guard case .ip4(_, let port)? = await server.listeningAddress else { return nil }
+                        let page = makePage(port)
+                        await server.appendRoute("*") { await page.answer($0) }
+                        ready("http://127.0.0.1:\(port)/?token=\(page.guardian.token.text)")
+                        return page
+                    }
+                    while let made = try await group.next() { page = made ?? page }
+                }
+            } catch let SocketError.failed(type, code, message) {
+                guard let page else { throw failure(port, code, message) }
+                // accept(2): the next one may succeed. All connections are closed by now, and pages connect again. Without
+                // a pause, so that no other user listens on the port for so long that a page shows it the token.
+                if type == "Accept", [EMFILE, ENFILE, ECONNABORTED].contains(code) { continue }
+                throw Failure(
+                    .failed,
+                    """
+                    the page ended, as 127.0.0.1:\(page.guardian.port) can't be used any more: \(message); what was saved is \
+                    kept; run `prefs serve` again
+                    """
+                )
+            }
+        }
+    }
+
+    private static func configuration(_ port: UInt16) throws -> HTTPServer.Configuration {
+        HTTPServer.Configuration(
             address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
             // A change waits for its store, which knows how long.
             timeout: 100_000,
             logger: .disabled
         )
-        let server = HTTPServer(config: configuration)
-        do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await server.run() }
-                group.addTask {
-                    try await server.waitUntilListening(timeout: 60)
-                    guard case .ip4(_, let port)? = await server.listeningAddress else { return }
-                    var generator = SystemRandomNumberGenerator()
-                    let token = PageToken(using: &generator)
-                    let page = PageServer(
-                        inspector: inspector,
-                        guardian: RequestGuard(port: port, token: token, isReadOnly: isReadOnly)
-                    )
-                    await server.appendRoute("*") { await page.answer($0) }
-                    ready("http://127.0.0.1:\(port)/?token=\(token.text)")
-                }
-                group.addTask { try await inspector.run() }
-                while try await group.next() != nil {}
-            }
-        } catch let SocketError.failed(_, code, message) {
-            throw failure(port, code, message)
-        }
     }
 
     private static func failure(_ port: UInt16, _ code: Int32, _ message: String) -> Failure {
@@ -69,8 +120,7 @@ struct PageServer: Sendable {
         case .accepted(let route): return await answer(request, route)
         case .signpost: return Self.file(PackageResources.index_html, "text/html", .forbidden)
         case .refused(let code, let reason):
-            await Self.drain(request)
-            var response = Self.text("prefs: \(reason)\n", HTTPStatusCode(code, phrase: "Refused"))
+            var response = Self.lastAnswer("prefs: \(reason)\n", HTTPStatusCode(code, phrase: "Refused"))
             if code == 405 { response.headers[HTTPHeader("Allow")] = "GET, POST" }
             return response
         }
@@ -98,7 +148,6 @@ struct PageServer: Sendable {
             let lines = try await inspector.lines(of: request.query["name"] ?? "", in: suite)
             return JSONText.object(["lines": .array(lines.map { .integer(Int64($0)) })])
         case .undo:
-            await Self.drain(request)
             let edit = try await inspector.undo()
             return JSONText.object(["suite": .string(edit.suite), "name": .string(edit.name)])
         default:
@@ -137,13 +186,6 @@ struct PageServer: Sendable {
         return bytes
     }
 
-    /// Reads what is left of a request, which would be taken for the next one otherwise.
-    private static func drain(_ request: HTTPRequest) async {
-        do { for try await _ in request.bodySequence {} } catch {
-            // The connection is gone, and so is what it sent.
-        }
-    }
-
     private static func file(
         _ bytes: [UInt8],
         _ type: String,
@@ -154,6 +196,15 @@ struct PageServer: Sendable {
 
     private static func text(_ text: String, _ status: HTTPStatusCode) -> HTTPResponse {
         HTTPResponse(statusCode: status, headers: headers("text/plain"), body: Data(text.utf8))
+    }
+
+    /// An answer that closes the connection, as what is left of the request would be taken for the next one otherwise.
+    private static func lastAnswer(_ text: String, _ status: HTTPStatusCode) -> HTTPResponse {
+        let bytes = Array(text.utf8)
+        var headers = headers("text/plain")
+        headers[.connection] = "close"
+        let body = HTTPBodySequence(from: LastBytes(bytes: bytes), count: bytes.count)
+        return HTTPResponse(statusCode: status, headers: headers, body: body)
     }
 
     private static func json(_ text: String, _ status: HTTPStatusCode = .ok) -> HTTPResponse {
@@ -190,6 +241,7 @@ extension RequestGuard.Request {
             site: headers[HTTPHeader("Sec-Fetch-Site")],
             authorization: headers[.authorization],
             contentType: headers[.contentType],
+            transferEncoding: headers[.transferEncoding],
             contentLength: headers[.contentLength]
         )
     }
@@ -252,6 +304,27 @@ private struct PageEvents: AsyncBufferedSequence {
             guard let news = board.news(since: version) else { return Array(": still here\n\n".utf8) }
             version = news.version
             return Array("data: \(news.text)\n\n".utf8)
+        }
+    }
+}
+
+/// A body after which FlyingFox closes the connection, which it does after an error alone.
+private struct LastBytes: AsyncBufferedSequence {
+    typealias Element = UInt8
+
+    let bytes: [UInt8]
+
+    func makeAsyncIterator() -> Iterator { Iterator(rest: bytes) }
+
+    struct Iterator: AsyncBufferedIteratorProtocol {
+        var rest: [UInt8]
+
+        mutating func next() async throws -> UInt8? { nil }
+
+        mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
+            guard !rest.isEmpty else { throw SocketError.disconnected }
+            defer { rest = [] }
+            return rest
         }
     }
 }

@@ -20,6 +20,7 @@ struct RequestGuard: Sendable {
         var site: String?
         var authorization: String?
         var contentType: String?
+        var transferEncoding: String?
         var contentLength: String?
     }
 
@@ -65,6 +66,11 @@ struct RequestGuard: Sendable {
                 403,
                 "another site led here; copy the link that `prefs serve` printed into the address bar"
             )
+        }
+        // Nobody but a page has to be understood here, and a page sends a length.
+        guard request.transferEncoding == nil else { return .refused(411, "a change is sent with its length") }
+        if request.method == "GET", let length = request.contentLength, length != "0" {
+            return .refused(400, "a GET has no body")
         }
         guard let route = Route(rawValue: request.path) else { return .refused(404, "there is no such page") }
         guard request.method == route.method else {

@@ -31,6 +31,8 @@ struct ServeTests {
         request.contentType = "application/json"
         request.contentLength = "10"
         change(&request)
+        // As browsers do.
+        if request.method == "GET", request.contentLength == "10" { request.contentLength = nil }
         return RequestGuard(port: 8000, token: token, isReadOnly: readOnly).verdict(request)
     }
 
@@ -122,6 +124,12 @@ struct ServeTests {
         #expect(Self.status(Self.verdict { $0.contentLength = nil }) == 411)
         #expect(Self.status(Self.verdict { $0.contentLength = "-1" }) == 411)
         #expect(Self.status(Self.verdict { $0.path = "/api/../etc/passwd" }) == 404)
+        #expect(Self.status(Self.verdict { ($0.transferEncoding, $0.contentLength) = ("chunked", nil) }) == 411)
+        let events = Self.verdict {
+            ($0.method, $0.path) = ("GET", "/api/events")
+            $0.contentLength = "1"
+        }
+        #expect(Self.status(events) == 400)
     }
 
     @Test
@@ -367,6 +375,48 @@ struct ServeTests {
             let text = try Data(contentsOf: URL(filePath: "/proc/\(server.process)/\(file)"))
             #expect(text.range(of: Data(server.token.utf8)) == nil, "\(file)")
         }
+    }
+
+    /// What follows would be taken for the next request, whose answer another one waits for.
+    @Test(
+        arguments: ["GET", "POST"],
+        ["Transfer-Encoding: chunked", "Content-Length: 9999999999", "Content-Length: 9000"]
+    )
+    func refusedRequestEndsItsConnection(_ method: String, _ body: String) throws {
+        let server = try PageProcess("app")
+        let connection = try Connection(server.port)
+        try connection.send("\(method) /api/events HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\(body)\r\n\r\n")
+        // FlyingFox reads a body of this length before it answers.
+        if body.hasSuffix(" 9000") { try connection.send(String(repeating: "x", count: 9000)) }
+        let answers = try connection.readAll()
+        #expect(
+            answers.components(separatedBy: "HTTP/1.1 ").count == 2 && answers.contains("Connection: close"),
+            "\(answers)"
+        )
+    }
+
+    @Test
+    func connectionsThatExceedTheLimitDoNotEndIt() throws {
+        let server = try PageProcess("app", before: "ulimit -n 64;")
+        try server.tool.run("write app volume 5")
+        var connections: [Connection] = []
+        for _ in 0..<200 {
+            // It is refused while the server has closed all and listens again.
+            do { connections.append(try Connection(server.port)) } catch { continue }
+        }
+        // The first one is closed by the server once it has too many.
+        do { #expect(try connections[0].readAll().isEmpty) } catch {
+            #expect((error as? POSIXError)?.code == .ECONNRESET)
+        }
+        connections = []
+        var answer: PageProcess.Answer?
+        for _ in 0..<100_000 where answer == nil {
+            do { answer = try server.change("/api/write", ["suite": "app", "name": "volume", "text": "6"]) } catch {
+                continue
+            }
+        }
+        #expect(answer?.status == 200)
+        #expect(try server.tool.run("read app volume").output == "6\n")
     }
 
     @Test

@@ -16,12 +16,14 @@ final class PageProcess {
         var description: String { "\(status): \(body)" }
     }
 
-    /// - Parameter words: The words behind `serve`.
-    init(_ words: String) throws {
+    /// - Parameters:
+    ///   - words: The words behind `serve`.
+    ///   - before: What the shell does before it starts the server.
+    init(_ words: String, before: String = "") throws {
         tool = try Tool()
         // The fifo has a line as soon as the server listens.
         let run = try tool.shell(
-            "mkfifo link && { prefs serve \(words) >link 2>error </dev/null & echo $! >pid; } && head -n 1 link"
+            "\(before) mkfifo link && { prefs serve \(words) >link 2>error </dev/null & echo $! >pid; } && head -n 1 link"
         )
         let link = try #require(URLComponents(string: run.output.trimmingCharacters(in: .newlines)), "\(run)")
         port = UInt16(try #require(link.port, "\(run)"))
