@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import PrefsCommands
@@ -200,17 +201,31 @@ struct ServeTests {
         #expect(board.news(since: 0)?.text.contains("\"name\":\"app\"") == false)
     }
 
+    /// Whether the file had each edit's value when it was recorded.
+    private final class Records: Sendable {
+        let areStored = Mutex<[Bool]>([])
+    }
+
     @Test
-    func overlappingEditsAreUndoneInTheirOrder() async throws {
+    func editIsRecordedBeforeTheNextOne() async throws {
         let tool = try Tool()
-        let inspector = Inspector("app", try FilePlace(file: tool.folder + "/settings.jsonl"), isReadOnly: false)
+        let file = tool.folder + "/settings.jsonl"
+        let suite = InspectedSuite("app", try FilePlace(file: file), on: Board(title: "{}"))
+        let records = Records()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for value in 1...200 { group.addTask { try await inspector.edit("app", "volume", to: "\(value)") } }
+            for value in 1...100 {
+                group.addTask {
+                    try await suite.edit("volume", to: "\(value)") { edit in
+                        do {
+                            let stored = try FilePlace(file: file).layers { _ in }.last?.contents["volume"]
+                            records.areStored.withLock { $0.append(stored == edit.after) }
+                        } catch { Issue.record(error) }
+                    }
+                }
+            }
             try await group.waitForAll()
         }
-        // One that was recorded too early or too late would be "changed since".
-        for _ in 1...200 { _ = try await inspector.undo() }
-        #expect(try tool.run(["read", "--file", "\(tool.folder)/settings.jsonl", "volume"]).status == 1)
+        #expect(records.areStored.withLock { $0 } == Array(repeating: true, count: 100))
     }
 
     // MARK: The running program
