@@ -83,10 +83,7 @@ struct PageServer: Sendable {
                 if type == "Accept", [EMFILE, ENFILE, ECONNABORTED].contains(code) { continue }
                 throw Failure(
                     .failed,
-                    """
-                    the page ended, as 127.0.0.1:\(page.guardian.port) can't be used any more: \(message); what was saved is \
-                    kept; run `prefs serve` again
-                    """
+                    "the page ended, as port \(page.guardian.port) can't be used any more: \(message); start it again"
                 )
             }
         }
