@@ -61,31 +61,6 @@ enum JSONLine {
         reader.isPlain = true
         return try reader.wholeValue()
     }
-
-    /// Appends what `readPlain` has read, on one line; an error leaves a part of it.
-    static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferencesError) {
-        switch value {
-        case .array(let elements):
-            bytes.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                try writePlain(element, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "]"))
-        case .dictionary(let members):
-            bytes.append(UInt8(ascii: "{"))
-            for (index, (key, member)) in members.sortedByBytes.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                // As a value, which no `$` is put before.
-                try writeValue(.string(key), to: &bytes)
-                bytes.append(UInt8(ascii: ":"))
-                try writePlain(member, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "}"))
-        case .real(let number) where number.isNaN: bytes.append(contentsOf: "null".utf8)
-        default: try writeValue(value, to: &bytes)
-        }
-    }
 }
 
 /// Why a line can't be read.
