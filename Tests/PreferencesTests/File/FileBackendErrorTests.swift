@@ -8,6 +8,7 @@ struct FileBackendErrorTests {
     private let folder: TemporaryFolder
     private let fileSystem = FaultyFileSystem()
     private let reports = Reports()
+    private let worker = StoppedWorker()
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -16,7 +17,8 @@ struct FileBackendErrorTests {
             path: folder.path("preferences.jsonl"),
             durability: durability,
             fileSystem: fileSystem,
-            watcher: nil
+            watcher: nil,
+            worker: worker.thread
         )
         _ = try backend.load(host: reports.host)
         return backend
@@ -86,6 +88,9 @@ struct FileBackendErrorTests {
         #expect(code { try backend.didApply() } == .notDurable)
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n")
         fileSystem.begin()
+        // In the background the file is replaced by a new one that can be synced.
+        while worker.thread.runNextJob() {}
+        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"$comment\":\"compacted\"}\n")
         try backend.didApply()
         #expect(try backend.refresh() == [:])
     }
