@@ -35,8 +35,9 @@ public struct EtcdCredentials: Sendable {
 
     /// Creates credentials with a password that is asked for each time that a token is.
     ///
-    /// - Parameter password: May block, but not for longer than the configuration's `attemptTimeout`; it must not use the
-    ///   store.
+    /// - Parameters:
+    ///   - user: The user's name in the cluster.
+    ///   - password: May block, but not for longer than the configuration's `attemptTimeout`; it must not use the store.
     public init(user: String, password: @escaping @Sendable () throws -> String) {
         self.user = user
         source = .closure(password)

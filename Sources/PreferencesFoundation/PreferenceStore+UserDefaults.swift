@@ -19,14 +19,14 @@ extension PreferenceStore {
     ///
     /// On Apple platforms a store over the same user defaults has the values already, and nothing is stored.
     ///
-    /// Blocks, on any thread. The values survive the death of the process when it returns; ``flush()`` waits for the disk.
+    /// Blocks, on any thread. The values survive the death of the process when it returns; `flush()` waits for the disk.
     ///
     /// - Parameters:
     ///   - defaults: The user defaults.
     ///   - suite: The name that `defaults` was created with, if it isn't `.standard`: the object doesn't tell it.
     /// - Returns: The names that were stored, sorted.
     /// - Throws: `misuse` if the suite's name is missing; `unreadable` for an object that no preference can hold; what
-    ///   ``transaction(_:)`` throws. Nothing is changed then.
+    ///   `transaction(_:)` throws. Nothing is changed then.
     @discardableResult
     public func importUserDefaults(_ defaults: UserDefaults = .standard, suite: String? = nil) throws -> [String] {
         guard suite != nil || defaults === UserDefaults.standard else {
