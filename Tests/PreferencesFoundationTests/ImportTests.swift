@@ -4,10 +4,10 @@ import Foundation
 @_spi(Tool) import PreferencesFoundation
 import Testing
 
-// On Apple's platforms user defaults are in no folder that a variable moves: a program that a test starts would write into those of
-// whoever runs it.
+// On Apple's platforms user defaults are in no folder that a variable moves: a program that a test starts would write into
+// the user's own.
 #if os(Linux)
-/// What a program takes over of what Foundation's user defaults have on the disk.
+/// Imports in a program whose home is a temporary folder.
 struct ImportTests {
     private let home: TemporaryFolder
 
@@ -17,7 +17,7 @@ struct ImportTests {
         "bool data date float greatest infinity int least list nested real text url.relative url.space url.tilde url.umlaut "
         + "web whole"
 
-    /// What the program prints, which must end well.
+    /// Runs the program, which must succeed; returns what it prints.
     private func run(_ words: String) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: BuiltProgram.path("UserDefaultsProbe"))
@@ -107,7 +107,7 @@ struct ImportTests {
         )
     }
 
-    /// What the system gives is no value of the user's.
+    /// A value of a system domain is not one that the user has set.
     @Test
     func aSystemDefaultDoesNotKeepTheUsersValueOut() throws {
         try FileManager.default.createDirectory(

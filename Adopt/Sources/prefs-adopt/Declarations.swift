@@ -64,7 +64,7 @@ struct Declarations {
     fileprivate(set) var calls: [String: [Call]] = [:]
     /// The types that type aliases stand for.
     fileprivate(set) var aliases: [String: String] = [:]
-    /// What extensions say a type conforms to, by the type's last name.
+    /// The protocols that a type adopts by extensions, by the type's last name.
     fileprivate(set) var conformances: [String: [String]] = [:]
 
     init(_ files: [SourceFile]) {
@@ -194,45 +194,41 @@ private final class Collector: SyntaxVisitor {
     }
 
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
-        functions[node.name.identifierText, default: []].append(
-            Declarations.Function(
-                node: DeclSyntax(node),
-                name: node.name.identifierText,
-                type: node.enclosingTypes,
-                parameters: Array(node.signature.parameterClause.parameters),
-                result: node.signature.returnClause?.type,
-                body: node.body?.statements,
-                generics: node.genericParameterClause.names
-            )
+        add(
+            node,
+            node.name.identifierText,
+            node.signature.parameterClause,
+            node.signature.returnClause?.type,
+            node.body,
+            node.genericParameterClause
         )
-        return .visitChildren
     }
 
     override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
-        functions["init", default: []].append(
-            Declarations.Function(
-                node: DeclSyntax(node),
-                name: "init",
-                type: node.enclosingTypes,
-                parameters: Array(node.signature.parameterClause.parameters),
-                result: nil,
-                body: node.body?.statements,
-                generics: node.genericParameterClause.names
-            )
-        )
-        return .visitChildren
+        add(node, "init", node.signature.parameterClause, nil, node.body, node.genericParameterClause)
     }
 
     override func visit(_ node: SubscriptDeclSyntax) -> SyntaxVisitorContinueKind {
-        functions["subscript", default: []].append(
+        add(node, "subscript", node.parameterClause, node.returnClause.type, nil, node.genericParameterClause)
+    }
+
+    private func add(
+        _ node: some DeclSyntaxProtocol,
+        _ name: String,
+        _ parameters: FunctionParameterClauseSyntax,
+        _ result: TypeSyntax?,
+        _ body: CodeBlockSyntax?,
+        _ generics: GenericParameterClauseSyntax?
+    ) -> SyntaxVisitorContinueKind {
+        functions[name, default: []].append(
             Declarations.Function(
                 node: DeclSyntax(node),
-                name: "subscript",
+                name: name,
                 type: node.enclosingTypes,
-                parameters: Array(node.parameterClause.parameters),
-                result: node.returnClause.type,
-                body: nil,
-                generics: node.genericParameterClause.names
+                parameters: Array(parameters.parameters),
+                result: result,
+                body: body?.statements,
+                generics: generics.names
             )
         )
         return .visitChildren

@@ -38,7 +38,7 @@ extension Declarations {
         return merged(result)
     }
 
-    /// Makes one use of unknown type of those that one call makes with different types: the function chooses among
+    /// Merges the uses that one call makes with different types into one of unknown type: the function chooses among
     /// them by another parameter, or the sources don't tell which overload it is.
     private func merged(_ uses: [Use]) -> [Use] {
         struct Identity: Hashable {
@@ -116,7 +116,7 @@ extension Declarations {
         }
     }
 
-    /// Makes a use inside a function or type one of a call of it: place, store, type and default.
+    /// Completes a use inside a function or type by what a call of it passes: place, store, type and default.
     private func specialize(_ use: inout Use, _ inner: Use, _ owner: Owner, _ call: Call) {
         use.place = place(of: call.node)
         if use.store == .caller, let base = call.base, let found = store(base) { use.store = found }

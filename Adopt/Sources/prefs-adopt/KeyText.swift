@@ -11,7 +11,7 @@ struct KeyText: Hashable {
             .computed(expression.text, in: expression.enclosingFunction)
         }
 
-        /// What a caller passes.
+        /// The argument of a call.
         case parameter(String, of: Owner)
     }
 

@@ -152,7 +152,8 @@ extension Declarations {
         }
     }
 
-    /// What a call passes for a parameter of a function or for a property of the type that it creates.
+    /// Returns the argument that a call passes for a parameter of a function or a property of the type that it creates.
+    ///
     /// - Returns: The argument, and the type that is expected of it.
     func argument(_ name: String, of owner: Owner, in call: Call) -> (value: ExprSyntax, type: String?)? {
         switch owner {

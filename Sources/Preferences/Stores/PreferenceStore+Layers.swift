@@ -105,13 +105,7 @@ extension Layer {
 
 extension PreferencesError {
     fileprivate init(unknown name: String, in layer: Layer, _ known: [String]) {
-        let nearest = known.map { ($0, $0.distance(to: name)) }.min { $0.1 < $1.1 }
-        let cure =
-            if let nearest, nearest.1 <= max(2, name.count / 3), nearest.1 < name.count {
-                "did you mean \"\(nearest.0)\"?"
-            } else {
-                "correct it or leave it out"
-            }
+        let cure = name.nearest(of: known).map { "did you mean \"\($0)\"?" } ?? "correct it or leave it out"
         self.init(
             .invalidName,
             "no preference is called \"\(name)\", which stands in the layer \"\(layer.name)\" and is ignored; \(cure)"
@@ -120,20 +114,35 @@ extension PreferencesError {
 }
 
 extension String {
-    /// How many characters have to be put in, taken out or changed to make another text of this one; the case doesn't count.
-    fileprivate func distance(to other: String) -> Int {
-        let other = Array(other.lowercased())
-        var row = Array(0...other.count)
-        for (index, character) in lowercased().enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in other.indices {
-                let changed = diagonal + (character == other[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = Swift.min(changed, row[column] + 1, diagonal + 1)
+    /// Returns the one that a person may have meant by this word, mistyped; `nil` if none is near enough.
+    ///
+    /// One character in three may be wrong; upper and lower case count as the same.
+    @_spi(Tool) public func nearest(of words: some Sequence<String>) -> String? {
+        let typed = Array(lowercased())
+        let near = words.compactMap { word -> (word: String, distance: Int)? in
+            let distance = Self.distance(typed, Array(word.lowercased()))
+            return distance <= max(typed.count, word.count) / 3 && word != self ? (word, distance) : nil
+        }
+        return near.min { ($0.distance, $0.word) < ($1.distance, $1.word) }?.word
+    }
+
+    /// How many characters have to be added, removed, replaced or exchanged with their neighbour.
+    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+        // A word that is so long is no slip of the fingers.
+        guard abs(left.count - right.count) <= 64, left.count <= 1000 else { return .max }
+        var (before, last, row) = ([Int](), [Int](), Array(0...right.count))
+        for (i, character) in left.enumerated() {
+            (before, last) = (last, row)
+            row = [i + 1]
+            for (j, other) in right.enumerated() {
+                var least = Swift.min(last[j] + (character == other ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, character == right[j - 1], other == left[i - 1] {
+                    least = Swift.min(least, before[j - 1] + 1)
+                }
+                row.append(least)
             }
         }
-        return row[other.count]
+        return row[right.count]
     }
 }
 

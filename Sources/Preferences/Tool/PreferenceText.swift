@@ -68,7 +68,7 @@ public enum PreferenceText {
         }
     }
 
-    /// Where a byte is in a text of several lines, as editors count.
+    /// The line and the column of a byte, as editors count.
     private static func place(of offset: Int, in bytes: [UInt8]) -> String {
         let lines = bytes[..<min(offset, bytes.count)].split(
             separator: UInt8(ascii: "\n"),

@@ -2,7 +2,7 @@ import Foundation
 import Preferences
 import PreferencesFoundation
 
-/// Only compiled: a test must not read the user defaults of whoever runs it. `ImportTests` shows what it does.
+/// Only compiled: a test must not read the user's own defaults. `ImportTests` shows what it does.
 private func importAtEachStart() throws {
     // snippet: importing user defaults
     try PreferenceStore.standard.importUserDefaults(.standard)

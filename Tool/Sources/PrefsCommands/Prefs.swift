@@ -1,5 +1,5 @@
 package import ArgumentParser
-import Preferences
+@_spi(Tool) import Preferences
 
 /// The command `prefs`.
 package struct Prefs: AsyncParsableCommand {

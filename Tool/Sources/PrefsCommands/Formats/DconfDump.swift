@@ -1,6 +1,6 @@
 import Preferences
 
-/// What `dconf dump` writes: a section a folder, below it keys with values in GVariant's text form.
+/// The text that `dconf dump` writes: a section a folder, below it keys with values in GVariant's text form.
 enum DconfDump {
     static func contents(of bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -21,7 +21,7 @@ enum DconfDump {
             guard let sign = line.firstIndex(of: "="), sign > line.startIndex else {
                 throw damaged("it is neither a [section] nor a key=value")
             }
-            do throws(GVariantText.Problem) {
+            do throws(TextProblem) {
                 var reader = GVariantText(line[line.index(after: sign)...])
                 contents.updateValue(try reader.whole(), forKey: folder + line[..<sign])
             } catch {

@@ -5,19 +5,15 @@ import FoundationEssentials
 ///
 /// The text has no types of its own. Digits without quotes are an integer, text of the form that dates are printed in is a date, and a
 /// schema decides where the program declares another type.
-struct DefaultsText {
-    private struct Problem: Error {
-        let reason: String
-    }
-
-    private var rest: Substring.UnicodeScalarView
+struct DefaultsText: TextReader {
+    var rest: Substring.UnicodeScalarView
 
     private init(_ text: String) { rest = text[...].unicodeScalars }
 
     /// Whether some bytes begin with a key and `=`, which JSON never does.
     static func begins(_ bytes: ArraySlice<UInt8>) -> Bool {
         var text = DefaultsText(String(decoding: bytes.prefix(4 << 10), as: UTF8.self))
-        do throws(Problem) {
+        do throws(TextProblem) {
             guard text.takes("{") else { return false }
             _ = try text.word()
             return text.takes("=")
@@ -35,7 +31,7 @@ struct DefaultsText {
             throw Failure(.damaged, "\(title) can't be read as `defaults read` prints it: it is not UTF-8")
         }
         var reader = DefaultsText(text)
-        do throws(Problem) {
+        do throws(TextProblem) {
             return try reader.root(schema)
         } catch {
             let line = text.unicodeScalars.count { $0 == "\n" } - reader.rest.count { $0 == "\n" } + 1
@@ -46,28 +42,32 @@ struct DefaultsText {
         }
     }
 
-    private mutating func root(_ schema: Schema?) throws(Problem) -> [String: PropertyListValue?] {
+    private mutating func root(_ schema: Schema?) throws(TextProblem) -> [String: PropertyListValue?] {
         var contents: [String: PropertyListValue?] = [:]
-        try members { reader, key throws(Problem) in
+        try members { reader, key throws(TextProblem) in
             contents[key] = try reader.value(depth: 0, schema?.properties[key])
         }
         skipSpace()
-        guard rest.isEmpty else { throw Problem(reason: "something follows the last }") }
+        guard rest.isEmpty else { throw TextProblem(reason: "something follows the last }") }
         return contents
     }
 
-    private mutating func value(depth: Int, _ declared: Schema.Property?) throws(Problem) -> PropertyListValue {
-        guard depth <= 128 else { throw Problem(reason: "the value is nested deeper than 128 levels") }
+    private mutating func value(depth: Int, _ declared: Schema.Property?) throws(TextProblem) -> PropertyListValue {
+        guard depth <= 128 else { throw TextProblem(reason: "the value is nested deeper than 128 levels") }
         skipSpace()
         switch rest.first {
         case "{":
             if rest.starts(with: "{length = ".unicodeScalars) { return .data(try describedData()) }
             var members: [String: PropertyListValue] = [:]
-            try self.members { reader, key throws(Problem) in
+            try self.members { reader, key throws(TextProblem) in
                 members[key] = try reader.value(depth: depth + 1, declared?.property(of: key))
             }
             return .dictionary(members)
-        case "(": return .array(try elements(depth: depth, declared?.items))
+        case "(":
+            let elements = try list(from: "(", to: ")") { reader throws(TextProblem) in
+                try reader.value(depth: depth + 1, declared?.items)
+            }
+            return .array(elements)
         case "<": return .data(try data())
         default:
             let word = try word()
@@ -75,61 +75,47 @@ struct DefaultsText {
         }
     }
 
-    private mutating func members(_ body: (inout Self, _ key: String) throws(Problem) -> Void) throws(Problem) {
+    private mutating func members(_ body: (inout Self, _ key: String) throws(TextProblem) -> Void) throws(TextProblem) {
         try expect("{")
         while !takes("}") {
             let key = try word().text
-            guard !key.isEmpty else { throw Problem(reason: "a key is empty") }
+            guard !key.isEmpty else { throw TextProblem(reason: "a key is empty") }
             try expect("=")
             try body(&self, key)
             try expect(";")
         }
     }
 
-    private mutating func elements(
-        depth: Int,
-        _ declared: Schema.Property?
-    ) throws(Problem) -> [PropertyListValue] {
-        try expect("(")
-        var elements: [PropertyListValue] = []
-        while !takes(")") {
-            elements.append(try value(depth: depth + 1, declared))
-            if takes(")") { break }
-            try expect(",")
-        }
-        return elements
-    }
-
     /// `<00ff 1234>`
-    private mutating func data() throws(Problem) -> Data {
+    private mutating func data() throws(TextProblem) -> Data {
         try expect("<")
         return try bytes(of: text(until: ">"))
     }
 
     /// `{length = 2, bytes = 0x00ff}`
-    private mutating func describedData() throws(Problem) -> Data {
+    private mutating func describedData() throws(TextProblem) -> Data {
         let text = try text(until: "}")
         guard !text.contains("...") else {
-            throw Problem(reason: "`defaults read` left out a part of this data; use what `defaults export` writes")
+            throw TextProblem(reason: "`defaults read` left out a part of this data; use what `defaults export` writes")
         }
         let parts = text.split(separator: ", bytes = 0x", omittingEmptySubsequences: false)
         let count = Int(parts[0].dropFirst("{length = ".count))
         let data = try bytes(of: parts.count == 2 ? String(parts[1]) : "")
-        guard data.count == count else { throw Problem(reason: "this data has not as many bytes as it says") }
+        guard data.count == count else { throw TextProblem(reason: "this data has not as many bytes as it says") }
         return data
     }
 
-    private func bytes(of text: String) throws(Problem) -> Data {
+    private func bytes(of text: String) throws(TextProblem) -> Data {
         let digits = text.unicodeScalars.filter { !$0.properties.isWhitespace }
         let values = digits.compactMap { Character($0).hexDigitValue }
         guard values.count == digits.count, digits.count.isMultiple(of: 2) else {
-            throw Problem(reason: "data has hexadecimal digits, two a byte")
+            throw TextProblem(reason: "data has hexadecimal digits, two a byte")
         }
         return Data(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
     }
 
-    private mutating func text(until end: Unicode.Scalar) throws(Problem) -> String {
-        guard let index = rest.firstIndex(of: end) else { throw Problem(reason: "\(end) is missing") }
+    private mutating func text(until end: Unicode.Scalar) throws(TextProblem) -> String {
+        guard let index = rest.firstIndex(of: end) else { throw TextProblem(reason: "\(end) is missing") }
         defer { rest = rest[rest.index(after: index)...] }
         return String(rest[..<index])
     }
@@ -176,49 +162,36 @@ struct DefaultsText {
         }
     }
 
-    private mutating func word() throws(Problem) -> Word {
+    private mutating func word() throws(TextProblem) -> Word {
         skipSpace()
         if rest.first == "\"" { return Word(text: try quoted(), isQuoted: true) }
         let word = rest.prefix { !$0.properties.isWhitespace && !"{}()<>=;,\"".unicodeScalars.contains($0) }
         guard !word.isEmpty else {
-            throw Problem(reason: rest.first.map { "\($0) is no value" } ?? "it ends too early")
+            throw TextProblem(reason: rest.first.map { "\($0) is no value" } ?? "it ends too early")
         }
         rest = rest[word.endIndex...]
         return Word(text: String(word))
     }
 
-    private mutating func quoted() throws(Problem) -> String {
-        rest.removeFirst()
+    private mutating func quoted() throws(TextProblem) -> String {
+        try expect("\"")
         var units: [UInt16] = []
-        while let scalar = rest.popFirst() {
-            switch scalar {
-            case "\"":
-                guard let text = String(validating: units, as: UTF16.self) else {
-                    throw Problem(reason: "a text has half of a surrogate pair")
-                }
-                return text
-            case "\\": units.append(contentsOf: try escaped())
-            default: units.append(contentsOf: String(scalar).utf16)
-            }
+        while let (scalar, isEscaped) = try next(before: "\"") {
+            units.append(contentsOf: isEscaped ? try unescaped(scalar) : Array(String(scalar).utf16))
         }
-        throw Problem(reason: "the quote at the end of a text is missing")
+        guard let text = String(validating: units, as: UTF16.self) else {
+            throw TextProblem(reason: "a string has half of a surrogate pair")
+        }
+        return text
     }
 
-    /// The code units that stand behind a backslash: `\U00e4`, up to three octal digits, or one character.
-    private mutating func escaped() throws(Problem) -> [UInt16] {
-        guard let scalar = rest.popFirst() else { throw Problem(reason: "a backslash stands at the end") }
+    /// The code units of what begins with a scalar behind a backslash: `\U00e4`, up to three octal digits, or the scalar alone.
+    private mutating func unescaped(_ scalar: Unicode.Scalar) throws(TextProblem) -> [UInt16] {
         switch scalar {
-        case "a": return [7]
-        case "b": return [8]
-        case "f": return [12]
-        case "n": return [10]
-        case "r": return [13]
-        case "t": return [9]
-        case "v": return [11]
         case "U", "u":
             let digits = String(rest.prefix(4))
             guard digits.utf8.count == 4, let unit = UInt16(digits, radix: 16) else {
-                throw Problem(reason: "\\\(scalar)\(digits) is no character")
+                throw TextProblem(reason: "\\\(scalar)\(digits) is no character")
             }
             rest.removeFirst(4)
             return [unit]
@@ -229,27 +202,10 @@ struct DefaultsText {
             }
             // Those above are of a character set of NEXTSTEP's, which macOS doesn't print.
             guard let unit = UInt16(digits, radix: 8), unit < 128 else {
-                throw Problem(reason: "\\\(digits) is no character")
+                throw TextProblem(reason: "\\\(digits) is no character")
             }
             return [unit]
-        default: return Array(String(scalar).utf16)
-        }
-    }
-
-    private mutating func skipSpace() {
-        while let next = rest.first, next.properties.isWhitespace { rest.removeFirst() }
-    }
-
-    private mutating func takes(_ scalar: Unicode.Scalar) -> Bool {
-        skipSpace()
-        guard rest.first == scalar else { return false }
-        rest.removeFirst()
-        return true
-    }
-
-    private mutating func expect(_ scalar: Unicode.Scalar) throws(Problem) {
-        guard takes(scalar) else {
-            throw Problem(reason: "\(scalar) is missing before \(rest.isEmpty ? "the end" : String(rest.prefix(20)))")
+        default: return Array(String(scalar.unescaped).utf16)
         }
     }
 }

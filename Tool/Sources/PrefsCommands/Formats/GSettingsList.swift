@@ -5,7 +5,7 @@ enum GSettingsList {
     /// Whether some bytes are such a text, by their first line.
     static func begins(_ bytes: ArraySlice<UInt8>) -> Bool {
         let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        do throws(GVariantText.Problem) {
+        do throws(TextProblem) {
             guard let entry = Entry(line) else { return false }
             _ = try entry.value()
             return true
@@ -24,7 +24,7 @@ enum GSettingsList {
             }
             guard let line = String(validating: line, as: UTF8.self) else { throw damaged("it is not UTF-8") }
             guard let entry = Entry(line) else { throw damaged("it is no schema, key and value") }
-            do throws(GVariantText.Problem) {
+            do throws(TextProblem) {
                 contents.updateValue(try entry.value(), forKey: entry.name)
             } catch {
                 throw damaged(error.reason)
@@ -55,7 +55,7 @@ enum GSettingsList {
                 || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
         }
 
-        func value() throws(GVariantText.Problem) -> PropertyListValue? {
+        func value() throws(TextProblem) -> PropertyListValue? {
             var reader = GVariantText(text)
             return try reader.whole()
         }

@@ -5,36 +5,32 @@ import Preferences
 ///
 /// Tuples become arrays, byte strings data, a variant the value inside of it, and keys of dictionaries text. A maybe
 /// that holds nothing is absent, which only a whole value can be.
-struct GVariantText {
-    struct Problem: Error {
-        let reason: String
-    }
-
-    private var rest: Substring.UnicodeScalarView
+struct GVariantText: TextReader {
+    var rest: Substring.UnicodeScalarView
 
     init(_ text: Substring) { rest = text.unicodeScalars }
 
-    mutating func whole() throws(Problem) -> PropertyListValue? {
+    mutating func whole() throws(TextProblem) -> PropertyListValue? {
         let value = try maybe(depth: 0)
         skipSpace()
-        guard rest.isEmpty else { throw Problem(reason: "something follows the value: \(String(rest.prefix(20)))") }
+        guard rest.isEmpty else { throw TextProblem(reason: "something follows the value: \(String(rest.prefix(20)))") }
         return value
     }
 
-    private mutating func value(depth: Int) throws(Problem) -> PropertyListValue {
-        guard let value = try maybe(depth: depth) else { throw Problem(reason: "nothing stands inside a value") }
+    private mutating func value(depth: Int) throws(TextProblem) -> PropertyListValue {
+        guard let value = try maybe(depth: depth) else { throw TextProblem(reason: "nothing stands inside a value") }
         return value
     }
 
     /// A value; nil for `nothing`.
-    private mutating func maybe(depth: Int) throws(Problem) -> PropertyListValue? {
-        guard depth <= 128 else { throw Problem(reason: "the value is nested deeper than 128 levels") }
+    private mutating func maybe(depth: Int) throws(TextProblem) -> PropertyListValue? {
+        guard depth <= 128 else { throw TextProblem(reason: "the value is nested deeper than 128 levels") }
         skipSpace()
-        guard let first = rest.first else { throw Problem(reason: "it ends too early") }
+        guard let first = rest.first else { throw TextProblem(reason: "it ends too early") }
         switch first {
         case "'", "\"": return .string(try string())
-        case "[": return .array(try list(until: "]", depth: depth))
-        case "(": return .array(try list(until: ")", depth: depth))
+        case "[": return .array(try elements(from: "[", to: "]", depth: depth))
+        case "(": return .array(try elements(from: "(", to: ")", depth: depth))
         case "{": return .dictionary(try dictionary(depth: depth))
         case "<":
             rest.removeFirst()
@@ -51,7 +47,7 @@ struct GVariantText {
         }
     }
 
-    private mutating func named(_ word: String, depth: Int) throws(Problem) -> PropertyListValue? {
+    private mutating func named(_ word: String, depth: Int) throws(TextProblem) -> PropertyListValue? {
         switch word {
         case "true": return true
         case "false": return false
@@ -67,7 +63,7 @@ struct GVariantText {
         }
     }
 
-    private func number(_ word: String) throws(Problem) -> PropertyListValue {
+    private func number(_ word: String) throws(TextProblem) -> PropertyListValue {
         let isNegative = word.hasPrefix("-")
         let digits = isNegative || word.hasPrefix("+") ? word.dropFirst() : word[...]
         let isHexadecimal = digits.lowercased().hasPrefix("0x")
@@ -82,10 +78,10 @@ struct GVariantText {
             if magnitude == Int64.min.magnitude { return .integer(.min) }
         }
         if let value = Double(word) { return .real(value) }
-        throw Problem(reason: word.isEmpty ? "no value begins here" : "\"\(word)\" is no value")
+        throw TextProblem(reason: word.isEmpty ? "no value begins here" : "\"\(word)\" is no value")
     }
 
-    /// What stands up to a sign that can't be part of a number, a keyword or an annotation's type.
+    /// Reads up to a sign that can't be part of a number, a keyword or an annotation's type.
     private mutating func word() -> String {
         var word = String.UnicodeScalarView()
         if rest.first == "@" {
@@ -100,18 +96,15 @@ struct GVariantText {
         return String(word)
     }
 
-    private mutating func list(until end: Unicode.Scalar, depth: Int) throws(Problem) -> [PropertyListValue] {
-        rest.removeFirst()
-        var elements: [PropertyListValue] = []
-        while !takes(end) {
-            elements.append(try value(depth: depth + 1))
-            if takes(end) { break }
-            try expect(",")
-        }
-        return elements
+    private mutating func elements(
+        from start: Unicode.Scalar,
+        to end: Unicode.Scalar,
+        depth: Int
+    ) throws(TextProblem) -> [PropertyListValue] {
+        try list(from: start, to: end) { reader throws(TextProblem) in try reader.value(depth: depth + 1) }
     }
 
-    private mutating func dictionary(depth: Int) throws(Problem) -> [String: PropertyListValue] {
+    private mutating func dictionary(depth: Int) throws(TextProblem) -> [String: PropertyListValue] {
         rest.removeFirst()
         var members: [String: PropertyListValue] = [:]
         while !takes("}") {
@@ -125,7 +118,7 @@ struct GVariantText {
         return members
     }
 
-    private mutating func byteString() throws(Problem) -> Data {
+    private mutating func byteString() throws(TextProblem) -> Data {
         let quote = rest.removeFirst()
         var bytes = Data()
         while let (scalar, isEscaped) = try next(before: quote) {
@@ -143,7 +136,7 @@ struct GVariantText {
         return bytes
     }
 
-    private mutating func string() throws(Problem) -> String {
+    private mutating func string() throws(TextProblem) -> String {
         let quote = rest.removeFirst()
         var text = String.UnicodeScalarView()
         while let (scalar, isEscaped) = try next(before: quote) {
@@ -153,57 +146,17 @@ struct GVariantText {
             }
             let digits = String(rest.prefix(scalar == "u" ? 4 : 8))
             guard let code = UInt32(digits, radix: 16), let escaped = Unicode.Scalar(code) else {
-                throw Problem(reason: "\\\(scalar)\(digits) is no character")
+                throw TextProblem(reason: "\\\(scalar)\(digits) is no character")
             }
             rest.removeFirst(digits.unicodeScalars.count)
             text.append(escaped)
         }
         return String(text)
     }
-
-    /// The next character of a string, and whether a backslash stands before it; nil at the end.
-    private mutating func next(before quote: Unicode.Scalar) throws(Problem) -> (Unicode.Scalar, isEscaped: Bool)? {
-        guard let scalar = rest.popFirst() else { throw Problem(reason: "the quote at the end of a string is missing") }
-        if scalar == quote { return nil }
-        guard scalar == "\\" else { return (scalar, false) }
-        guard let escaped = rest.popFirst() else { throw Problem(reason: "a backslash stands at the end") }
-        return (escaped, true)
-    }
-
-    private mutating func skipSpace() {
-        while let next = rest.first, next.properties.isWhitespace { rest.removeFirst() }
-    }
-
-    private mutating func takes(_ scalar: Unicode.Scalar) -> Bool {
-        skipSpace()
-        guard rest.first == scalar else { return false }
-        rest.removeFirst()
-        return true
-    }
-
-    private mutating func expect(_ scalar: Unicode.Scalar) throws(Problem) {
-        guard takes(scalar) else {
-            throw Problem(reason: "\(scalar) is missing before \(rest.isEmpty ? "the end" : String(rest.prefix(20)))")
-        }
-    }
 }
 
 extension Unicode.Scalar {
     fileprivate var octalDigit: UInt32? { ("0"..."7").contains(self) ? value - 48 : nil }
-
-    /// What stands for this behind a backslash.
-    fileprivate var unescaped: Unicode.Scalar {
-        switch self {
-        case "a": "\u{7}"
-        case "b": "\u{8}"
-        case "f": "\u{C}"
-        case "n": "\n"
-        case "r": "\r"
-        case "t": "\t"
-        case "v": "\u{B}"
-        default: self
-        }
-    }
 }
 
 extension PropertyListValue {
