@@ -90,9 +90,12 @@ public struct PreferencesError: Error, Sendable {
 
 extension PreferencesError {
     /// The error with the preference's name, unless it has one.
-    func named(_ name: String) -> PreferencesError {
+    func named(_ name: String) -> PreferencesError { of(self.name ?? name) }
+
+    /// The error with the name of a preference.
+    func of(_ name: String) -> PreferencesError {
         var error = self
-        error.name = error.name ?? name
+        error.name = name
         return error
     }
 }
@@ -167,5 +170,80 @@ extension PreferencesError.Code {
     /// Returns whether an error is a `PreferencesError` of the code, for `catch` and `case`.
     public static func ~= (code: Self, error: any Error) -> Bool {
         (error as? PreferencesError)?.code == code
+    }
+}
+
+// MARK: Errors of coders
+
+extension PreferencesError {
+    /// An error of a coder or of a type's own code, told as one of this library.
+    init(_ code: Code, from error: any Error) {
+        switch error {
+        case let error as PreferencesError: self = error
+        case DecodingError.keyNotFound(let key, let context):
+            self.init(code, "missing key \"\(key.stringValue)\"", context)
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.dataCorrupted(let context):
+            self.init(code, context.debugDescription, context)
+        case EncodingError.invalidValue(_, let context):
+            self.init(
+                code,
+                context.debugDescription,
+                codingPath: context.codingPath.map(\.component),
+                cause: context.underlyingError
+            )
+        default: self.init(code, "the type's own coding failed", cause: error)
+        }
+    }
+
+    private init(_ code: Code, _ message: String, _ context: DecodingError.Context) {
+        self.init(code, message, codingPath: context.codingPath.map(\.component), cause: context.underlyingError)
+    }
+
+    /// Runs `body`, and says in its errors that they happened inside `component`.
+    @inline(__always)
+    static func inside<Result>(
+        _ component: @autoclosure () -> String,
+        _ code: Code,
+        _ body: () throws -> Result
+    ) throws(PreferencesError) -> Result {
+        do {
+            return try body()
+        } catch {
+            var error = PreferencesError(code, from: error)
+            error.codingPath.insert(component(), at: 0)
+            throw error
+        }
+    }
+}
+
+extension CodingKey {
+    /// The key as an error's path shows it; Foundation's coders spell an index out.
+    fileprivate var component: String {
+        if let intValue, stringValue == "Index \(intValue)" { return intValue.description }
+        return stringValue
+    }
+}
+
+// MARK: Secrets
+
+extension String {
+    /// The text that stands for a secret's value in descriptions and errors.
+    package static var redacted: String { "<redacted>" }
+}
+
+extension PreferencesError {
+    /// The reason for which a rule rejects a secret; the rule's own has the value, or its bounds.
+    static var redactedReason: String { "\(String.redacted) is rejected by the preference's rule" }
+
+    /// Returns the error of reading a secret without what may show the value: the message, the path inside the value, the cause.
+    func redacted(as type: Any.Type) -> PreferencesError {
+        PreferencesError(
+            code,
+            name: name,
+            code == .invalid
+                ? "the stored value is not allowed: \(Self.redactedReason)"
+                : "expected \(type), found \(String.redacted)"
+        )
     }
 }

@@ -42,7 +42,10 @@ extension PreferenceStore {
         var values: [String: PropertyListValue] = [:]
         for (name, object) in defaults.persistentDomain(forName: domain) ?? [:] where !name.isEmpty {
             do throws(PreferencesError) { values[name] = try PropertyListValue(propertyListObject: object) } catch {
-                throw PreferencesError(error.code, name: name, error.message)
+                // The message has the keys inside the value, which may be a part of a secret.
+                let message =
+                    isSecret(name) ? "\(String.redacted) has a part that no preference can hold" : error.message
+                throw PreferencesError(error.code, name: name, message)
             }
         }
         if values.isEmpty { return [] }

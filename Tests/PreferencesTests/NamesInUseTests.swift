@@ -8,6 +8,23 @@ struct NamesInUseTests {
     private let backend = UnlistedBackend(["a": 1, "b": 2, "others": 3])
 
     @Test
+    func staleNamesAreAskedForAgain() async {
+        let backend = UnlistedBackend(["count": 1])
+        let store = PreferenceStore(backend: backend)
+        let count = Preference("count", default: 0, in: store)
+        let seen = Recorder<Int>()
+        let observation = count.observe { seen.record($0.new) }
+        #expect(count.value == 1)
+        backend.changeSilently("count", to: 2)
+        #expect(count.value == 2)
+        backend.changeSilently("count", to: nil)
+        #expect(count.value == 0)
+        // On another thread, as a reader may hold a lock.
+        await eventually { seen.elements == [2, 0] }
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
     func onlyDeclaredAndSetNamesAreListed() {
         let store = PreferenceStore(backend: backend)
         let a = Preference("a", default: 0, in: store)
@@ -216,6 +233,15 @@ private final class UnlistedBackend: PreferenceBackend {
             return state.host
         }
         host?.changed()
+    }
+
+    /// Changes a value without a notification, and says that any value may be stale.
+    func changeSilently(_ name: String, to value: PropertyListValue?) {
+        let host = state.withLock { state in
+            state.contents[name] = value
+            return state.host
+        }
+        host?.outdated()
     }
 
     func fail(_ isFailing: Bool) {

@@ -17,13 +17,16 @@ package final class WorkerThread: Sendable {
     ///   - fileSystem: The clock; the threads are shared by those with the system's.
     ///   - isManual: Whether jobs run in `runNextJob` alone, for experiments in which nothing happens by chance.
     ///   - isBlocking: Whether jobs wait for the disk, and so aren't waited for by those that don't.
+    ///   - hasOwnThread: Whether jobs run on a thread that no other queue shares, as those that may hang, and those that a job waits
+    ///     for.
     package convenience init(
         fileSystem: any FileSystem = SystemFileSystem(),
         isManual: Bool = false,
-        isBlocking: Bool = false
+        isBlocking: Bool = false,
+        hasOwnThread: Bool = false
     ) {
         // What the parent's threads were at when a child was forked off is half done.
-        let isShared = !isManual && fileSystem is SystemFileSystem && Self.isAvailable
+        let isShared = !isManual && !hasOwnThread && fileSystem is SystemFileSystem && Self.isAvailable
         self.init(isShared ? .shared : WorkerPool(fileSystem: fileSystem), isManual: isManual, isBlocking: isBlocking)
     }
 

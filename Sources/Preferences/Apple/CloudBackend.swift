@@ -7,7 +7,8 @@ internal import Foundation
 /// Keeps values in iCloud's key-value store: on this device at once, on the user's others when the system sees fit.
 ///
 /// The store there calls nobody inside a set, unlike user defaults, so `apply` writes at once.
-final class CloudBackend: PreferenceBackend {
+final class CloudBackend: PreferenceBackend, PlainTextBackend {
+    let place = "iCloud"
     private let values: any CloudValues
     private let limits: CloudLimits
     private let state = Lock(State())

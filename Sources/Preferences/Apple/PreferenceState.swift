@@ -251,9 +251,19 @@ extension PreferenceState {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: PreferenceValue {
-        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
+        self.init(
+            Preference(
+                wrappedValue: wrappedValue(),
+                name,
+                rule,
+                in: store,
+                description: description,
+                isSecret: isSecret
+            )
+        )
     }
 
     /// Creates an optional property of a view: `@PreferenceState("artist") var artist: String?`; the type defines its stored form.
@@ -262,9 +272,19 @@ extension PreferenceState {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: PreferenceValue & ExpressibleByNilLiteral {
-        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
+        self.init(
+            Preference(
+                wrappedValue: wrappedValue(),
+                name,
+                rule,
+                in: store,
+                description: description,
+                isSecret: isSecret
+            )
+        )
     }
 
     /// Creates a property of a view: `@PreferenceState("theme") var theme = Theme.light`; its raw value is stored.
@@ -273,9 +293,19 @@ extension PreferenceState {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: RawRepresentable, Value.RawValue == Raw {
-        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
+        self.init(
+            Preference(
+                wrappedValue: wrappedValue(),
+                name,
+                rule,
+                in: store,
+                description: description,
+                isSecret: isSecret
+            )
+        )
     }
 
     /// Creates an optional property of a view: `@PreferenceState("theme") var theme: Theme?`; its raw value is stored.
@@ -284,9 +314,19 @@ extension PreferenceState {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
-        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
+        self.init(
+            Preference(
+                wrappedValue: wrappedValue(),
+                name,
+                rule,
+                in: store,
+                description: description,
+                isSecret: isSecret
+            )
+        )
     }
 
     /// Creates a property of a view: `@PreferenceState("frame") var frame = Frame()`; it is stored as nested values.
@@ -296,9 +336,19 @@ extension PreferenceState {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: Codable {
-        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
+        self.init(
+            Preference(
+                wrappedValue: wrappedValue(),
+                name,
+                rule,
+                in: store,
+                description: description,
+                isSecret: isSecret
+            )
+        )
     }
 
     /// Creates an optional property of a view: `@PreferenceState("frame") var frame: Frame?`; it is stored as nested values.
@@ -308,9 +358,19 @@ extension PreferenceState {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value == Wrapped? {
-        self.init(Preference(wrappedValue: wrappedValue(), name, rule, in: store, description: description))
+        self.init(
+            Preference(
+                wrappedValue: wrappedValue(),
+                name,
+                rule,
+                in: store,
+                description: description,
+                isSecret: isSecret
+            )
+        )
     }
 
     /// Creates a property of a view: `@PreferenceState("frame", coding: .json) var frame = Frame()`; `coding` defines its stored form.
@@ -320,10 +380,19 @@ extension PreferenceState {
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) {
         self.init(
-            Preference(wrappedValue: wrappedValue(), name, rule, in: store, coding: coding, description: description)
+            Preference(
+                wrappedValue: wrappedValue(),
+                name,
+                rule,
+                in: store,
+                coding: coding,
+                description: description,
+                isSecret: isSecret
+            )
         )
     }
 
@@ -335,10 +404,19 @@ extension PreferenceState {
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value == Wrapped? {
         self.init(
-            Preference(wrappedValue: wrappedValue(), name, rule, in: store, coding: coding, description: description)
+            Preference(
+                wrappedValue: wrappedValue(),
+                name,
+                rule,
+                in: store,
+                coding: coding,
+                description: description,
+                isSecret: isSecret
+            )
         )
     }
 }

@@ -9,7 +9,7 @@ internal import Foundation
 /// `apply` decides by what was read and queues, `write` writes. One thread at a time writes, in the order of the queue; one
 /// that finds another writing leaves its values to that one and waits for nobody. What the store knows of a name is compared
 /// with the defaults only while nothing is queued for the name, so one's own writes never come back as changes.
-final class UserDefaultsBackend: ReentrantBackend {
+final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
     /// Makes what tells of changes; on Apple platforms a `KeyValueObserver`.
     typealias MakeObserver =
         @Sendable (SharedUserDefaults, @escaping @Sendable (String) -> Void) -> any UserDefaultsObserving
@@ -17,6 +17,7 @@ final class UserDefaultsBackend: ReentrantBackend {
     typealias RunLater = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     let defaults: SharedUserDefaults
+    let place = "user defaults"
     private let makeObserver: MakeObserver
     private let protection: DataProtection
     private let sizeLimit: UserDefaultsSizeLimit

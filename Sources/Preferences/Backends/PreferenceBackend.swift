@@ -182,8 +182,8 @@ public struct PreferenceBackendHost: Sendable {
     ///
     /// The start of the store's call plus the backend's `timeout`.
     public let deadline: @Sendable () -> ContinuousClock.Instant?
-    /// Says that any value may be outdated, so that a `ReentrantBackend` is asked for each before it is read.
-    let outdated: @Sendable () -> Void
+    /// Says that any value may be stale, so that a backend with `values(for:)` is asked for each before it is read again.
+    package let outdated: @Sendable () -> Void
 
     /// Makes a host, as tests of a backend need.
     public init(
@@ -194,7 +194,7 @@ public struct PreferenceBackendHost: Sendable {
         self.init(changed: changed, report: report, deadline: deadline) {}
     }
 
-    init(
+    package init(
         changed: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (PreferencesError) -> Void,
         deadline: @escaping @Sendable () -> ContinuousClock.Instant?,
@@ -205,6 +205,21 @@ public struct PreferenceBackendHost: Sendable {
         self.deadline = deadline
         self.outdated = outdated
     }
+}
+
+/// The backend of a store that can't be made, as where the path of its file can't be told.
+struct NoBackend: PreferenceBackend {
+    let error: PreferencesError
+
+    init(because error: PreferencesError) { self.error = error }
+
+    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] { throw error }
+    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] { throw error }
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit { throw error }
+    func sync() throws(PreferencesError) { throw error }
 }
 
 /// Keeps values in memory, for tests and previews; they end with the store.

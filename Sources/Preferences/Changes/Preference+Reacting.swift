@@ -222,6 +222,14 @@ private final class Observer<Value: Sendable>: Sendable {
     func call(old: StoredCandidates, new: StoredCandidates, origin: PreferenceChangeOrigin) {
         let newValue = preference.value(of: new)
         let oldValue = old == new ? newValue : preference.value(of: old, isReporting: false)
-        body(PreferenceChange(name: preference.name, old: oldValue, new: newValue, origin: origin))
+        body(
+            PreferenceChange(
+                name: preference.name,
+                old: oldValue,
+                new: newValue,
+                origin: origin,
+                isSecret: preference.declaration.isSecret
+            )
+        )
     }
 }

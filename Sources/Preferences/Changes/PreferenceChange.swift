@@ -8,6 +8,25 @@ public struct PreferenceChange<Value: Sendable>: Sendable {
     public let new: Value
     /// Where the change came from.
     public let origin: PreferenceChangeOrigin
+    /// Whether a description doesn't show the values.
+    let isSecret: Bool
+}
+
+extension PreferenceChange: CustomStringConvertible, CustomReflectable {
+    /// The name, both values and the origin, as in `volume: 5 → 7 (local)`; `<redacted>` for the values of a secret.
+    public var description: String { "\(name): \(shown(old)) → \(shown(new)) (\(origin))" }
+
+    /// A mirror with the properties; `<redacted>` for the values of a secret.
+    public var customMirror: Mirror {
+        let values: [Any] = isSecret ? [String.redacted, String.redacted] : [old, new]
+        return Mirror(
+            self,
+            children: ["name": name, "old": values[0], "new": values[1], "origin": origin],
+            displayStyle: .struct
+        )
+    }
+
+    private func shown(_ value: Value) -> String { isSecret ? .redacted : text(of: value) }
 }
 
 /// A change of a store: what one set, transaction or outside change did.
@@ -20,26 +39,57 @@ public struct PreferenceStoreChange: Sendable {
     public let new: [String: PropertyListValue]
     /// Where the change came from.
     public let origin: PreferenceChangeOrigin
+    /// The names of which a description doesn't show the values.
+    private let secretNames: Set<String>
 
     init(
         names: Set<String>,
         old: [String: PropertyListValue],
         new: [String: PropertyListValue],
-        origin: PreferenceChangeOrigin
+        origin: PreferenceChangeOrigin,
+        secretNames: Set<String> = []
     ) {
         self.names = names
         self.old = old
         self.new = new
         self.origin = origin
+        self.secretNames = secretNames
     }
 
-    init(_ batch: ChangeBatch) {
+    /// Creates the change of a batch; `secretNames` returns those of some names whose values are secrets.
+    init(_ batch: ChangeBatch, secretNames: ([String]) -> Set<String> = { _ in [] }) {
         var old: [String: PropertyListValue] = [:]
         var new: [String: PropertyListValue] = [:]
         for entry in batch.entries {
             old[entry.name] = entry.old.first?.value
             new[entry.name] = entry.new.first?.value
         }
-        self.init(names: Set(batch.entries.map(\.name)), old: old, new: new, origin: batch.origin)
+        let names = batch.entries.map(\.name)
+        self.init(names: Set(names), old: old, new: new, origin: batch.origin, secretNames: secretNames(names))
+    }
+}
+
+extension PreferenceStoreChange: CustomStringConvertible, CustomReflectable {
+    /// Each name with both values, sorted, and the origin, as in `artist: nil → "Ella", volume: 5 → 7 (local)`; `<redacted>` for the
+    /// values of a secret.
+    public var description: String {
+        let (old, new) = (shown(old), shown(new))
+        let changes = names.sorted().map { "\($0): \(old[$0] ?? "nil") → \(new[$0] ?? "nil")" }
+        return "\(changes.joined(separator: ", ")) (\(origin))"
+    }
+
+    /// A mirror with the properties; `<redacted>` for the values of a secret.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["names": names, "old": shown(old), "new": shown(new), "origin": origin],
+            displayStyle: .struct
+        )
+    }
+
+    private func shown(_ values: [String: PropertyListValue]) -> [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: values.map { ($0, secretNames.contains($0) ? .redacted : $1.description) }
+        )
     }
 }

@@ -115,4 +115,9 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
         }
     }
 }
+
+extension PreferenceSubscription: CustomReflectable {
+    /// A mirror without children, which would have the values of secrets.
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
 #endif

@@ -35,7 +35,12 @@ extension PreferenceStore {
     /// nothing. A slow consumer loses nothing.
     public var changes: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
-            [resolved.subscribe { batch in yield { PreferenceStoreChange(batch) } }]
+            let store = resolved
+            return [
+                store.subscribe { batch in
+                    yield { PreferenceStoreChange(batch, secretNames: store.core.secretNames) }
+                }
+            ]
         }
     }
 }

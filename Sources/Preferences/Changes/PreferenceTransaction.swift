@@ -107,7 +107,15 @@ public struct PreferenceTransaction {
         return false
     }
 
+    /// Whether the value of a name is a secret.
+    func isSecret(_ name: String) -> Bool { core.isSecret(name) }
+
     private mutating func fail(_ error: PreferencesError) {
         if failure == nil { failure = error }
     }
+}
+
+extension PreferenceTransaction: CustomReflectable {
+    /// A mirror without children, which would have the values of secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

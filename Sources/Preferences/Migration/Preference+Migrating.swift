@@ -38,6 +38,7 @@ extension Preference {
                         coding: declaration.coding,
                         condition: declaration.condition,
                         description: nil,
+                        isSecret: declaration.isDeclaredSecret,
                         default: declaration.makeDefault
                     )
                 )
@@ -50,16 +51,34 @@ extension Preference {
     /// Where `transform` throws, the error is reported and both stay as they were.
     public func migrate<Old>(from source: Preference<Old>, _ transform: (Old) throws -> Value) {
         let target = inUse
+        let source = source.inUse
+        // If one of them is a secret, errors of the other one and of the closure must not show the value either.
+        let isSecret = source.isSecret || target.isSecret
+        var mappingError: (any Error)?
         do {
-            try source.inUse.move(to: target, transform)
+            try source.move(to: target) { old in
+                do { return try transform(old) } catch {
+                    mappingError = error
+                    throw error
+                }
+            }
         } catch {
+            var failure = mappingError == nil || !isSecret ? error as? PreferencesError : nil
+            if isSecret, let code = failure?.code, [.unreadable, .invalid, .unencodable].contains(code) {
+                failure = PreferencesError(
+                    code,
+                    name: source.name,
+                    "the value was not moved to \"\(target.name)\", and nothing was changed: \(String.redacted) can't be read or "
+                        + "stored as declared"
+                )
+            }
             target.store.report(
-                error as? PreferencesError
+                failure
                     ?? PreferencesError(
                         .unencodable,
                         name: source.name,
                         "the value was not moved to \"\(target.name)\", and nothing was changed: its mapping failed",
-                        cause: error
+                        cause: isSecret ? nil : error
                     )
             )
         }

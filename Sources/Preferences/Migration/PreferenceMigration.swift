@@ -53,13 +53,13 @@ extension PreferenceStore {
                 try step.run(in: &transaction, upTo: version)
             }
             if let failure = transaction.failure { throw failure }
-            return PreferenceStoreChange(from: before, to: transaction.contents)
+            return PreferenceStoreChange(from: before, to: transaction.contents, in: store)
         }
         for step in steps + [PreferenceMigration(version) { _ in }] {
             try await store.transaction { transaction in try step.run(in: &transaction, upTo: version) }
         }
         try await store.flush()
-        return PreferenceStoreChange(from: before, to: store.contents)
+        return PreferenceStoreChange(from: before, to: store.contents, in: store)
     }
 
     private static func check(_ steps: [PreferenceMigration], upTo version: Int) throws(PreferencesError) {
@@ -92,11 +92,12 @@ extension PreferenceMigration {
 
     private static func version(in transaction: inout PreferenceTransaction) throws(PreferencesError) -> Int {
         guard let stored = transaction[PreferenceStore.versionName] else { return 0 }
+        let shown = transaction.isSecret(PreferenceStore.versionName) ? .redacted : stored.description
         guard case .integer(let version) = stored, let version = Int(exactly: version), version >= 0 else {
             throw PreferencesError(
                 .unreadable,
                 name: PreferenceStore.versionName,
-                "the version of the store's data is \(stored), which is none; set it right or remove it, and start again"
+                "the version of the store's data is \(shown), which is none; set it right or remove it, and start again"
             )
         }
         return version
@@ -105,13 +106,18 @@ extension PreferenceMigration {
 
 extension PreferenceStoreChange {
     /// What differs between two states of a store.
-    fileprivate init(from old: [String: PropertyListValue], to new: [String: PropertyListValue]) {
+    fileprivate init(
+        from old: [String: PropertyListValue],
+        to new: [String: PropertyListValue],
+        in store: PreferenceStore
+    ) {
         let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
         self.init(
             names: names,
             old: old.filter { names.contains($0.key) },
             new: new.filter { names.contains($0.key) },
-            origin: .local
+            origin: .local,
+            secretNames: store.core.secretNames(among: names)
         )
     }
 }

@@ -26,7 +26,10 @@ public struct AnyPreference: Sendable {
     /// The type of the preference's value.
     public var valueType: any Any.Type { base.valueType }
 
-    /// The rule of the declaration, with its bounds as they are stored.
+    /// Whether the value is a secret; see `Preference.isSecret`.
+    public var isSecret: Bool { base.isSecret }
+
+    /// The rule of the declaration, with its bounds as they are stored; of a secret only its kind.
     public var rule: Rule { base.storedRule }
 
     /// The stored value, readable or not; `nil` if nothing is stored.
@@ -52,7 +55,7 @@ public struct AnyPreference: Sendable {
 
     /// Returns the stored form of the value that the preference shows of a snapshot: the first that can be read, else the default.
     ///
-    /// Values that can't be read are reported, as by any read; those that are secret without the value.
+    /// Values that can't be read are reported, as by any read; secrets, also those that `isSecret` says are ones, without the value.
     package func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool = { _ in false }
@@ -108,9 +111,12 @@ extension AnyPreference: Hashable {
     public func hash(into hasher: inout Hasher) { base.hash(into: &hasher) }
 }
 
-extension AnyPreference: CustomStringConvertible {
-    /// The name, the value and its source, as in `volume = 5 (default)`.
+extension AnyPreference: CustomStringConvertible, CustomReflectable {
+    /// The name, the value and its source, as in `volume = 5 (default)`; `<redacted>` for a secret.
     public var description: String { base.description }
+
+    /// A mirror without children, which would have the value of a secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension AnyPreference.Rule: CustomStringConvertible {
@@ -119,13 +125,15 @@ extension AnyPreference.Rule: CustomStringConvertible {
         switch kind {
         case .range: bounds
         case .any, .choices: choices.map { "\($0)" }.joined(separator: ", ")
-        case .length: "length " + bounds
+        case .length: bounds.isEmpty ? "" : "length " + bounds
         case .check: "checked by the program"
         }
     }
 
     private var bounds: String {
-        "\(minimum.map { "\($0)" } ?? "")...\(maximum.map { "\($0)" } ?? "")"
+        // Of a secret, which has a rule without them.
+        if minimum == nil, maximum == nil { return "" }
+        return "\(minimum.map { "\($0)" } ?? "")...\(maximum.map { "\($0)" } ?? "")"
     }
 }
 
@@ -134,6 +142,7 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var name: String { get }
     var declaredDescription: String? { get }
     var valueType: any Any.Type { get }
+    var isSecret: Bool { get }
     var storedRule: AnyPreference.Rule { get }
     var storedValue: PropertyListValue? { get }
     var source: PreferenceSource { get }
@@ -183,7 +192,7 @@ extension Preference: DeclaredPreference {
         isSecret: (PropertyListValue) -> Bool
     ) throws(PreferencesError) -> PropertyListValue? {
         let (value, problems) = declaration.read(snapshot.candidates(for: name))
-        let shown = problems.map { isSecret($0.value) ? $0.withoutValue(as: Value.self) : $0 }
+        let shown = problems.map { isSecret($0.value) ? $0.redacted(as: Value.self) : $0 }
         store.resolved.report(unreadable: shown, name: name)
         return try declaration.encodeUnchecked(value ?? defaultValue)
     }
@@ -192,7 +201,9 @@ extension Preference: DeclaredPreference {
         try declaration.encodeUnchecked(defaultValue)
     }
 
-    var storedRule: AnyPreference.Rule {
+    var storedRule: AnyPreference.Rule { isSecret ? AnyPreference.Rule(kind: wholeRule.kind) : wholeRule }
+
+    private var wholeRule: AnyPreference.Rule {
         var rule = AnyPreference.Rule(kind: .any)
         switch declaration.condition?.kind {
         case nil: break
@@ -239,16 +250,19 @@ extension Preference: Hashable {
     }
 }
 
-extension Preference: CustomStringConvertible {
-    /// The name, the value and its source, as in `volume = 5 (default)`.
+extension Preference: CustomStringConvertible, CustomReflectable {
+    /// The name, the value and its source, as in `volume = 5 (default)`; `<redacted>` for a secret, also if that is absent.
     public var description: String {
         let member = declaration.member.map { "[\($0.keyPath)]" } ?? ""
-        return "\(name)\(member) = \(text(of: value)) (\(source))"
+        return "\(name)\(member) = \(isSecret ? .redacted : text(of: value)) (\(source))"
     }
+
+    /// A mirror without children, which would have the value of a secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A value's description, without the `Optional` around it.
-private func text(of value: Any) -> String {
+func text(of value: Any) -> String {
     (value as? any _OptionalPreferenceValue)?.wrappedText ?? "\(value)"
 }
 

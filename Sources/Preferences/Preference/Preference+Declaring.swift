@@ -9,7 +9,8 @@ extension Preference {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: PreferenceValue {
         self.init(
             declaring: name,
@@ -17,6 +18,7 @@ extension Preference {
             in: store,
             coding: .native,
             description: description,
+            isSecret: isSecret,
             default: wrappedValue
         )
     }
@@ -27,7 +29,8 @@ extension Preference {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: PreferenceValue & ExpressibleByNilLiteral {
         self.init(
             declaring: name,
@@ -35,6 +38,7 @@ extension Preference {
             in: store,
             coding: .native,
             description: description,
+            isSecret: isSecret,
             default: wrappedValue
         )
     }
@@ -45,7 +49,8 @@ extension Preference {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: RawRepresentable, Value.RawValue == Raw {
         self.init(
             declaring: name,
@@ -53,6 +58,7 @@ extension Preference {
             in: store,
             coding: .rawValue,
             description: description,
+            isSecret: isSecret,
             default: wrappedValue
         )
     }
@@ -63,7 +69,8 @@ extension Preference {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
         self.init(
             declaring: name,
@@ -71,6 +78,7 @@ extension Preference {
             in: store,
             coding: .rawValue,
             description: description,
+            isSecret: isSecret,
             default: wrappedValue
         )
     }
@@ -82,7 +90,8 @@ extension Preference {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: Codable {
         self.init(
             declaring: name,
@@ -90,6 +99,7 @@ extension Preference {
             in: store,
             coding: .propertyList,
             description: description,
+            isSecret: isSecret,
             default: wrappedValue
         )
     }
@@ -101,7 +111,8 @@ extension Preference {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value == Wrapped? {
         self.init(
             declaring: name,
@@ -109,6 +120,7 @@ extension Preference {
             in: store,
             coding: .propertyList,
             description: description,
+            isSecret: isSecret,
             default: wrappedValue
         )
     }
@@ -120,7 +132,8 @@ extension Preference {
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) {
         self.init(
             declaring: name,
@@ -128,6 +141,7 @@ extension Preference {
             in: store,
             coding: coding,
             description: description,
+            isSecret: isSecret,
             default: wrappedValue
         )
     }
@@ -140,7 +154,8 @@ extension Preference {
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value == Wrapped? {
         self.init(
             declaring: name,
@@ -148,6 +163,7 @@ extension Preference {
             in: store,
             coding: coding,
             description: description,
+            isSecret: isSecret,
             default: wrappedValue
         )
     }
@@ -169,9 +185,18 @@ extension Preference {
         _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: PreferenceValue {
-        self.init(declaring: name, rule, in: store, coding: .native, description: description, default: `default`)
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: .native,
+            description: description,
+            isSecret: isSecret,
+            default: `default`
+        )
     }
 
     /// Creates a plain value: `Preference("opacity", default: 0.5)`.
@@ -183,9 +208,18 @@ extension Preference {
         _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value == Double {
-        self.init(declaring: name, rule, in: store, coding: .native, description: description, default: `default`)
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: .native,
+            description: description,
+            isSecret: isSecret,
+            default: `default`
+        )
     }
 
     /// Creates a plain value: `Preference("theme", default: Theme.light)`; its raw value is stored.
@@ -194,9 +228,18 @@ extension Preference {
         _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: RawRepresentable, Value.RawValue == Raw {
-        self.init(declaring: name, rule, in: store, coding: .rawValue, description: description, default: `default`)
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: .rawValue,
+            description: description,
+            isSecret: isSecret,
+            default: `default`
+        )
     }
 
     /// Creates a plain optional value: `Preference<Theme?>("theme", default: .light)`; its raw value is stored.
@@ -205,9 +248,18 @@ extension Preference {
         _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
-        self.init(declaring: name, rule, in: store, coding: .rawValue, description: description, default: `default`)
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: .rawValue,
+            description: description,
+            isSecret: isSecret,
+            default: `default`
+        )
     }
 
     /// Creates a plain value: `Preference("frame", default: Frame())`; it is stored as nested values.
@@ -217,9 +269,18 @@ extension Preference {
         _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: Codable {
-        self.init(declaring: name, rule, in: store, coding: .propertyList, description: description, default: `default`)
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: .propertyList,
+            description: description,
+            isSecret: isSecret,
+            default: `default`
+        )
     }
 
     /// Creates a plain value: `Preference("frame", default: Frame(), coding: .json)`; `coding` defines its stored form.
@@ -229,9 +290,18 @@ extension Preference {
         default: @autoclosure @escaping @Sendable () -> Value,
         in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) {
-        self.init(declaring: name, rule, in: store, coding: coding, description: description, default: `default`)
+        self.init(
+            declaring: name,
+            rule,
+            in: store,
+            coding: coding,
+            description: description,
+            isSecret: isSecret,
+            default: `default`
+        )
     }
 }
 
@@ -253,7 +323,8 @@ extension Preference {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) {
         fatalError()
     }
@@ -274,7 +345,8 @@ extension Preference {
         _ name: String,
         _ rule: PreferenceRule<Value> = .any,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: Collection {
         fatalError()
     }
@@ -295,7 +367,8 @@ extension Preference {
         _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
         in store: PreferenceStore? = nil,
-        description: String? = nil
+        description: String? = nil,
+        isSecret: Bool = false
     ) where Value: Collection {
         fatalError()
     }

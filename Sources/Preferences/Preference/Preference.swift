@@ -9,6 +9,10 @@
 ///
 /// A preference is a light handle: copies, and other declarations of the same name, show the same value. All of it may
 /// be used on any thread. Declaring reads nothing. Reading never writes.
+///
+/// A secret is declared in a store that encrypts it, such as `.keyring` of the product `PreferencesKeyring`. A preference with
+/// `isSecret: true` is one in any store: `<redacted>` stands for its value and its default in descriptions, errors, issues,
+/// changes and mirrors, and a schema has neither. What `value` and the store's subscript return is the value.
 @propertyWrapper
 public struct Preference<Value: Sendable>: Sendable {
     @usableFromInline let declaration: PreferenceDeclaration<Value>
@@ -19,6 +23,7 @@ public struct Preference<Value: Sendable>: Sendable {
         in store: PreferenceStore?,
         coding: PreferenceCoding<Value>,
         description: String?,
+        isSecret: Bool,
         default makeDefault: @escaping @Sendable () -> Value
     ) {
         precondition(!name.isEmpty, "A preference needs a name that is not empty.")
@@ -28,6 +33,7 @@ public struct Preference<Value: Sendable>: Sendable {
             coding: coding,
             condition: rule.condition,
             description: description,
+            isSecret: isSecret,
             default: makeDefault
         )
         if store == nil { GroupBinding.note(declaration, name: name) }
@@ -68,6 +74,10 @@ public struct Preference<Value: Sendable>: Sendable {
 
     /// The purpose of the preference, as its declaration's `description:` states it.
     public var declaredDescription: String? { declaration.description }
+
+    /// Whether the value is a secret, which descriptions, errors and reports don't show: by its own declaration, by another one
+    /// of the name, or as every value of the store is, such as the system's keyring.
+    public var isSecret: Bool { declaration.isDeclaredSecret || store.isSecret(name) }
 
     /// The store in which the preference was declared.
     public var store: PreferenceStore { declaration.store }
@@ -220,6 +230,7 @@ extension Preference {
                 },
                 condition: nil,
                 description: whole.description,
+                isSecret: whole.isDeclaredSecret,
                 member: whole.member(at: keyPath),
                 default: { whole.makeDefault()[keyPath: keyPath] }
             )

@@ -14,6 +14,8 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     let coding: PreferenceCoding<Value>
     let condition: PreferenceRule<Value>.Condition?
     let description: String?
+    /// Whether this declaration says that the value is a secret; see `isSecret`.
+    let isDeclaredSecret: Bool
     /// The part of the stored value that this is, if it isn't all of it.
     let member: ValueMember<Value>?
 
@@ -24,6 +26,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         coding: PreferenceCoding<Value>,
         condition: PreferenceRule<Value>.Condition?,
         description: String?,
+        isSecret: Bool,
         member: ValueMember<Value>? = nil,
         default makeDefault: @escaping @Sendable () -> Value
     ) {
@@ -33,6 +36,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         self.coding = coding
         self.condition = condition
         self.description = description
+        isDeclaredSecret = isSecret
         self.member = member
         let key = SlotKey(
             type: ObjectIdentifier(Value.self),
@@ -44,6 +48,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         (slot, node, forgotten) = store.core.state.withLock { $0.slot(for: name, key: key) }
         signal = node.signal
         withExtendedLifetime(forgotten) {}
+        if isSecret { store.core.noteSecret(name) }
     }
 
     deinit {
@@ -58,10 +63,16 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             coding: coding,
             condition: condition,
             description: description,
+            isSecret: isDeclaredSecret,
             member: member,
             default: makeDefault
         )
     }
+
+    /// Whether the value is a secret, by this declaration or by what its store knows.
+    ///
+    /// Takes locks, so only what describes the value, or fails, asks for it.
+    var isSecret: Bool { isDeclaredSecret || store.core.isSecret(name) }
 
     /// The declaration in use: this one, or the same in the store that stands in for the declared one just now.
     var resolved: PreferenceDeclaration {
@@ -168,7 +179,7 @@ extension PreferenceDeclaration {
     ) throws(PreferencesError) -> PropertyListValue? {
         if let member { return try member.encode(value, try candidates()) }
         if let reason = condition?.reasonToReject(value) {
-            throw PreferencesError(.invalid, name: name, "\(reason); nothing was changed")
+            throw PreferencesError(.invalid, name: name, "\(shown(reason)); nothing was changed")
         }
         return try encodeUnchecked(value, isStored: true)
     }
@@ -182,17 +193,21 @@ extension PreferenceDeclaration {
             if isStored, let stored = try userDefaultsForm(of: value) { return stored }
             #endif
             return try coding.encode(value)
-        } catch var error as PreferencesError {
-            error.name = name
-            throw error
         } catch {
-            throw PreferencesError(
-                .unencodable,
-                name: name,
-                "the \(Value.self) can't be stored; nothing was changed",
-                cause: error
-            )
+            throw unencodable(because: error)
         }
+    }
+
+    @inline(never)
+    private func unencodable(because error: any Error) -> PreferencesError {
+        let isSecret = isSecret
+        if !isSecret, let error = error as? PreferencesError { return error.of(name) }
+        return PreferencesError(
+            (error as? PreferencesError)?.code ?? .unencodable,
+            name: name,
+            "the \(Value.self) can't be stored; nothing was changed",
+            cause: isSecret ? nil : error
+        )
     }
 
     /// Returns the value of a stored form; `nil` if it counts as absent.
@@ -201,22 +216,31 @@ extension PreferenceDeclaration {
     func decode(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
         let value = try decodeUnchecked(stored)
         if let value, let reason = condition?.reasonToReject(value) {
-            throw PreferencesError(.invalid, name: name, "the stored value is not allowed: \(reason)")
+            throw PreferencesError(.invalid, name: name, "the stored value is not allowed: \(shown(reason))")
         }
         return value
     }
+
+    /// The reason for which the rule rejects a value, as errors show it.
+    private func shown(_ reason: String) -> String { isSecret ? PreferencesError.redactedReason : reason }
 
     /// As `decode`, without the rule.
     @inline(__always)
     func decodeUnchecked(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
         do {
             return try coding.decode(stored)
-        } catch var error as PreferencesError {
-            error.name = name
-            throw error
         } catch {
-            throw PreferencesError(.unreadable, name: name, "what is stored is not a \(Value.self)", cause: error)
+            throw unreadable(because: error)
         }
+    }
+
+    @inline(never)
+    private func unreadable(because error: any Error) -> PreferencesError {
+        let error =
+            (error as? PreferencesError)?.of(name)
+            ?? PreferencesError(.unreadable, name: name, "what is stored is not a \(Value.self)", cause: error)
+        // The error of a member is that of the whole value, which has none of it already.
+        return isSecret && member == nil ? error.redacted(as: Value.self) : error
     }
 
     /// The first candidate that can be read, and what was wrong with those before it.
@@ -229,7 +253,13 @@ extension PreferenceDeclaration {
             return value != nil
         }
         if problems.isEmpty { return (value, []) }
-        return (value, problems.map { $0.candidate.unreadable(because: $0.error, isDefaultUsed: value == nil) })
+        let isSecret = isSecret
+        return (
+            value,
+            problems.map { candidate, error in
+                UnreadableValue(candidate, because: error, isDefaultUsed: value == nil, isSecret: isSecret)
+            }
+        )
     }
 
     /// As `read`, for those who must not take a default for a value: throws if a stored value can't be read.
@@ -247,14 +277,18 @@ extension PreferenceDeclaration {
     @inline(__always)
     private func decode(_ candidate: StoredCandidate) throws(PreferencesError) -> Value? {
         guard candidate.isText, case .string(let text) = candidate.value else { return try decode(candidate.value) }
-        return try decode(text: text, of: candidate)
+        return try decode(text: text)
     }
 
     @inline(never)
-    private func decode(text: String, of candidate: StoredCandidate) throws(PreferencesError) -> Value? {
+    private func decode(text: String) throws(PreferencesError) -> Value? {
+        // First, as the codings read JSON, too, where null and keys with a `$` are others.
+        if let value = PropertyListValue.compound(in: text) {
+            do throws(PreferencesError) { return try decode(value) } catch {}  // the text may be what is declared
+        }
         let error: PreferencesError
         do throws(PreferencesError) {
-            return try decode(candidate.value)
+            return try decode(.string(text))
         } catch let first {
             error = first
         }
@@ -265,13 +299,7 @@ extension PreferenceDeclaration {
                 continue
             }
         }
-        throw PreferencesError(
-            error.code,
-            name: name,
-            "\"\(text)\", from the layer \"\(candidate.layer ?? "")\", can't be taken: \(error.message)",
-            codingPath: error.codingPath,
-            cause: error.cause
-        )
+        throw error
     }
 }
 

@@ -19,8 +19,9 @@ extension PreferenceGroup {
     /// and the types of an array's elements and a dictionary's values. An integer type of fewer than 64 bits has its own
     /// bounds, an unsigned one of 64 bits the bound 0. What the declaration doesn't state is left out, as the closure of a
     /// rule is, or the type of what is stored by `Codable`, and so is the range of a type that isn't stored as a number,
-    /// such as `Date`, `Duration` or `Decimal`. Values stand as in the preferences file. Nested groups are included. A
-    /// preference of another suite belongs into that suite's schema, so keep it in another group.
+    /// such as `Date`, `Duration` or `Decimal`. A secret is `writeOnly`, and has its description and type alone. Values stand as in
+    /// the preferences file. Nested groups are included. A preference of another suite belongs into that suite's schema, so keep it
+    /// in another group.
     ///
     /// - Throws: `unencodable` if a default can't be stored.
     public func jsonSchema() throws(PreferencesError) -> String {
@@ -188,6 +189,10 @@ extension DeclaredPreference {
     fileprivate func schema() throws(PreferencesError) -> [String: PropertyListValue] {
         var schema = StoredType.schema(of: valueType, coding: codingIdentifier)
         schema["description"] = declaredDescription.map { .string($0) }
+        if isSecret {
+            schema["writeOnly"] = true
+            return schema
+        }
         schema["default"] = try storedDefault()
         let rule = storedRule
         switch rule.kind {

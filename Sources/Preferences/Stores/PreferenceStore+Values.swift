@@ -60,6 +60,19 @@ extension PreferenceStore {
         try await resolved.core.load()
     }
 
+    /// Reads again what another process may have changed, and notifies observers of what differs; opens the store unless that is
+    /// done.
+    ///
+    ///     try await store.refresh()
+    ///
+    /// Only a store that isn't notified of external changes needs it, as the system's keyring. Suspends, as `load()` does, while a
+    /// backend with a timeout is called.
+    ///
+    /// - Throws: The error of the first layer that can't be read, after the others were; values stay as they were read before.
+    public nonisolated(nonsending) func refresh() async throws(PreferencesError) {
+        try await resolved.core.refresh()
+    }
+
     /// Stores a value under a name, or removes the name if `value` is `nil`, as the subscript does.
     ///
     /// When it returns, the value survives the death of the process. An error is reported to the issue handler;
@@ -149,5 +162,61 @@ public enum PreferenceSource: Sendable, Hashable, CustomStringConvertible {
         case .store: "store"
         case .layer(let name): name
         }
+    }
+}
+
+extension StoreCore {
+    /// Opens all layers, those with a timeout at the same time while the task is suspended; throws why one can't be read.
+    nonisolated(nonsending) func load() async throws(PreferencesError) {
+        try await forEachSource { (source, call) throws(PreferencesError) in try source.load(call) }
+    }
+
+    /// Applies the external changes of each source.
+    nonisolated(nonsending) func refresh() async throws(PreferencesError) {
+        try await forEachSource { (source, call) throws(PreferencesError) in try source.refresh(call) }
+    }
+
+    /// Runs `body`, which opens a source, for each; for those with a timeout at the same time on threads of the library.
+    ///
+    /// - Throws: The first error, after all have ended.
+    private nonisolated(nonsending) func forEachSource(
+        _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferencesError) -> Void
+    ) async throws(PreferencesError) {
+        let call = beginCall()
+        let sources = attachedLayers.layers.map(\.source)
+        var failure: PreferencesError?
+        for source in sources where source.timeout == nil {
+            do throws(PreferencesError) { try body(source, call) } catch { failure = failure ?? error }
+        }
+        if let call {
+            let failures = await withTaskGroup(of: PreferencesError?.self) { group in
+                for source in sources where source.timeout != nil {
+                    group.addTask { [self] in
+                        do throws(PreferencesError) {
+                            try await perform(call, at: source) { (call) throws(PreferencesError) in
+                                try body(source, call)
+                            }
+                            return nil
+                        } catch {
+                            source.openElsewhere(because: error)  // if it has not been tried
+                            source.settle()
+                            return error
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            failure = failure ?? failures.compactMap { $0 }.first
+        }
+        if let failure { throw failure }
+    }
+}
+
+extension Source {
+    /// Reads what is stored, and what was declared where the backend is asked for names.
+    fileprivate func load(_ call: StoreCall?) throws(PreferencesError) {
+        defer { settle() }
+        try open(call)
+        prepareDeclared(call)
     }
 }

@@ -16,25 +16,29 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Makes a store over one source, whose issues are the store's.
-    init(_ layer: Layer, standIn: StandIn? = nil) {
-        core = StoreCore(issues: layer.source.issues) { [layer] }
+    init(_ layer: Layer, isSecret: Bool = false, standIn: StandIn? = nil) {
+        core = StoreCore(issues: layer.source.issues, isSecret: isSecret) { [layer] }
         self.standIn = standIn
     }
 
     /// Makes a store over layers, the strongest first, which are made at the first use.
-    init(standIn: StandIn?, layers: @escaping @Sendable () -> [Layer]) {
-        core = StoreCore(issues: IssueReporter(), layers: layers)
+    init(standIn: StandIn?, isSecret: Bool = false, layers: @escaping @Sendable () -> [Layer]) {
+        core = StoreCore(issues: IssueReporter(), isSecret: isSecret || standIn?.isSecret ?? false, layers: layers)
         self.standIn = standIn
     }
 
     /// Makes a store over the layers of others.
     convenience init(layers stores: [PreferenceStore], standIn: StandIn? = nil) {
-        self.init(standIn: standIn) { stores.flatMap(\.asLayers) }
+        self.init(standIn: standIn, isSecret: stores.contains(where: \.core.isSecret)) { stores.flatMap(\.asLayers) }
     }
 
     /// Creates a store over the layers of another, under a prefix.
     fileprivate init(scope prefix: String, of store: PreferenceStore, standIn: StandIn? = nil) {
-        core = StoreCore(issues: store.core.issues, scope: store.core.scope + prefix) {
+        core = StoreCore(
+            issues: store.core.issues,
+            scope: store.core.scope + prefix,
+            isSecret: store.core.isSecret
+        ) {
             store.asLayers.map { $0.scoped(prefix) }
         }
         self.standIn = standIn
@@ -42,7 +46,7 @@ public final class PreferenceStore: Sendable {
 
     /// Creates a store over the layers of another, none of which takes writes.
     fileprivate init(readOnly name: String, of store: PreferenceStore, standIn: StandIn? = nil) {
-        core = StoreCore(issues: store.core.issues, scope: store.core.scope) {
+        core = StoreCore(issues: store.core.issues, scope: store.core.scope, isSecret: store.core.isSecret) {
             store.asLayers.map { $0.readOnly(named: name) }
         }
         self.standIn = standIn
@@ -69,15 +73,21 @@ public final class PreferenceStore: Sendable {
     ///   - name: Names a read-only layer in `Preference.source`; `managed` or `read-only` unless given.
     ///   - isReadOnly: Whether writes pass the layer by; `apply` is then never called.
     ///   - isManaged: Whether the layer's values can't be overridden, wherever it is listed; it is read-only then.
+    ///   - isSecret: Whether every value is a secret, so that descriptions, errors and reports print `<redacted>` for it. So it is in
+    ///     each layered store that has this one.
     public convenience init(
         backend: any PreferenceBackend,
         name: String? = nil,
         isReadOnly: Bool = false,
-        isManaged: Bool = false
+        isManaged: Bool = false,
+        isSecret: Bool = false
     ) {
-        let source = Source(backend)
         let name = name ?? (isManaged ? "managed" : isReadOnly ? "read-only" : "store")
-        self.init(Layer(source: source, name: name, isReadOnly: isReadOnly || isManaged, isManaged: isManaged))
+        let source = Source(backend)
+        self.init(
+            Layer(source: source, name: name, isReadOnly: isReadOnly || isManaged, isManaged: isManaged),
+            isSecret: isSecret
+        )
     }
 
     /// Creates a store of the names that begin with a prefix: for accounts, documents and windows.
@@ -149,7 +159,7 @@ public final class PreferenceStore: Sendable {
 /// What takes a store's place inside `withIsolatedStores`.
 enum StandIn: Sendable {
     /// A fresh store in memory, with the contents that the scope was opened with where it stands for the standard store.
-    case memory(isStandard: Bool)
+    case memory(isStandard: Bool, isSecret: Bool = false)
     /// The same layers, each by its stand-in where it has one.
     case layers([PreferenceStore])
     /// The same scope of a store's stand-in.
@@ -157,9 +167,13 @@ enum StandIn: Sendable {
     /// The same layers of a store's stand-in, none of which takes writes.
     case readOnly(PreferenceStore, name: String)
 
+    /// Whether all values of the store that it is made for are secrets.
+    fileprivate var isSecret: Bool { if case .memory(_, isSecret: true) = self { true } else { false } }
+
     fileprivate func make(in scope: IsolationScope) -> PreferenceStore {
         switch self {
-        case .memory(let isStandard): .inMemory(isStandard ? scope.initialContents : [:])
+        case .memory(let isStandard, let isSecret):
+            PreferenceStore(Layer(source: Source(isStandard ? scope.initialContents : [:])), isSecret: isSecret)
         case .layers(let layers): PreferenceStore(layers: layers.map { $0.standIn(in: scope) ?? $0 })
         case .scope(let store, let prefix): PreferenceStore(scope: prefix, of: store.standIn(in: scope) ?? store)
         case .readOnly(let store, let name): PreferenceStore(readOnly: name, of: store.standIn(in: scope) ?? store)
@@ -178,7 +192,13 @@ extension PreferenceStore {
     }
 
     fileprivate func standIn(in scope: IsolationScope) -> PreferenceStore? {
-        standIn.map { standIn in scope.standIn(for: self) { standIn.make(in: scope) } }
+        standIn.map { standIn in
+            scope.standIn(for: self) {
+                let store = standIn.make(in: scope)
+                store.core.noteSecrets(of: core)
+                return store
+            }
+        }
     }
 
     /// Whether reads must not be kept, since another store answers for some of the readers.
@@ -218,4 +238,17 @@ extension PreferenceStore {
         core.state.withLock { $0.noteUnreadable(name) }
         for problem in problems { core.report(problem, of: name) }
     }
+}
+
+extension PreferenceStore {
+    /// Whether the value of a name is a secret: all are, or a preference of the name was declared so.
+    package func isSecret(_ name: String) -> Bool { resolved.core.isSecret(name) }
+
+    /// Notes names whose values are secrets, as declarations of them would.
+    package func noteSecrets(_ names: [String]) { for name in names { core.noteSecret(name) } }
+}
+
+extension PreferenceStore: CustomReflectable {
+    /// A mirror without children, which would have the values of secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -37,21 +37,6 @@ extension Layer {
     static func managed(file: String) -> Layer { .managed(Source(FileBackend(path: file, isReadOnly: true))) }
     static func system(file: String) -> Layer { .system(Source(FileBackend(path: file, isReadOnly: true))) }
 }
-
-/// What stands for a file whose path can't be told.
-private struct NoBackend: PreferenceBackend {
-    let error: PreferencesError
-
-    init(because error: PreferencesError) { self.error = error }
-
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] { throw error }
-    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] { throw error }
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit { throw error }
-    func sync() throws(PreferencesError) { throw error }
-}
 #endif
 
 /// The stores that lie in files: one for each file, however often it is asked for, while somebody uses it.

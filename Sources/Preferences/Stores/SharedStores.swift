@@ -9,8 +9,14 @@ enum SharedStore: Hashable, Sendable {
 
 /// The stores that a whole program shares: made at first mention, kept for good.
 enum SharedStores {
+    private enum Key: Hashable, Sendable {
+        case program(SharedStore)
+        /// A store that another module defines.
+        case other(String)
+    }
+
     private struct Registry {
-        var stores: [SharedStore: PreferenceStore] = [:]
+        var stores: [Key: PreferenceStore] = [:]
         /// Stores of a caller's own that show shared ones.
         var layered: [Layered] = []
     }
@@ -22,13 +28,26 @@ enum SharedStores {
     private static let registry = Lock(Registry())
 
     static func store(_ shared: SharedStore) -> PreferenceStore {
+        store(.program(shared), isStandard: shared == .standard) { shared.layers() }
+    }
+
+    /// Returns the store of a name in another module, whose values are secrets; the first call for the name makes it.
+    static func secretStore(_ name: String, layers: @escaping @Sendable () -> [Layer]) -> PreferenceStore {
+        store(.other(name), isSecret: true, layers: layers)
+    }
+
+    private static func store(
+        _ key: Key,
+        isStandard: Bool = false,
+        isSecret: Bool = false,
+        layers: @escaping @Sendable () -> [Layer]
+    ) -> PreferenceStore {
         registry.withLock { registry in
-            if let store = registry.stores[shared] { return store }
-            let standIn = StandIn.memory(isStandard: shared == .standard)
-            let store = PreferenceStore(standIn: standIn) {
-                IsolatedProgram.isOn || TestProcess.isIsolated() ? [Layer(source: Source([:]))] : shared.layers()
+            if let store = registry.stores[key] { return store }
+            let store = PreferenceStore(standIn: .memory(isStandard: isStandard, isSecret: isSecret)) {
+                IsolatedProgram.isOn || TestProcess.isIsolated() ? [Layer(source: Source([:]))] : layers()
             }
-            registry.stores[shared] = store
+            registry.stores[key] = store
             return store
         }
     }
@@ -156,6 +175,43 @@ extension PreferenceStore {
     }
 }
 
+extension PreferenceStore {
+    /// Returns the store of a name that all of the program shares and whose values are secrets, as `.keyring`; the first call for
+    /// the name creates it.
+    ///
+    /// Strings that the backend returns are read by the declared type, as those of a text layer. The store is in memory if
+    /// `.standard` is: inside `withIsolatedStores`, in test processes and in programs that are started isolated.
+    ///
+    /// - Parameters:
+    ///   - name: Distinguishes it from other such stores.
+    ///   - makeBackend: Creates the backend, at the first use and outside of isolation only; what it throws is what the store
+    ///     can't be opened for.
+    package static func secret(
+        _ name: String,
+        backend makeBackend: @escaping @Sendable () throws(PreferencesError) -> any PreferenceBackend
+    ) -> PreferenceStore {
+        SharedStores.secretStore(name) {
+            let source: Source
+            do throws(PreferencesError) { source = Source(try makeBackend()) } catch {
+                source = Source(NoBackend(because: error))
+            }
+            return [Layer(source: source, isText: true)]
+        }
+    }
+
+    /// Returns the store of a name as above, with the layers of another store, which is asked for at the first use.
+    package static func secret(
+        _ name: String,
+        over store: @escaping @Sendable () throws(PreferencesError) -> PreferenceStore
+    ) -> PreferenceStore {
+        SharedStores.secretStore(name) {
+            do throws(PreferencesError) { return try store().asLayers } catch {
+                return [Layer(source: Source(NoBackend(because: error)))]
+            }
+        }
+    }
+}
+
 /// Whether the program runs tests, and what that means for the shared stores.
 enum TestProcess {
     fileprivate static let isIsolatedSetting = ProgramSetting(true, "PreferenceStore.isolatesTestProcesses")
@@ -200,11 +256,11 @@ extension PreferenceStore {
 }
 
 /// The program's name for its own suite.
-enum ApplicationIdentifier {
+package enum ApplicationIdentifier {
     fileprivate static let setting = ProgramSetting<String?>(nil, "PreferenceStore.applicationIdentifier")
 
-    /// The name, which can't be changed from now on.
-    static func fix() throws(PreferencesError) -> String {
+    /// Returns the name, which can't be changed from now on.
+    package static func fix() throws(PreferencesError) -> String {
         let (name, _) = setting.fix()
         return if let name { name } else { try SuiteLocation.defaultName() }
     }

@@ -52,13 +52,13 @@ extension Source {
         }
     }
 
-    /// What follows a turn at a reentrant backend.
+    /// Ends a turn at a backend that is asked for names.
     @inline(never)
-    func finish(_ use: TurnUse, at backend: any ReentrantBackend, _ publications: Publications) {
+    func finish(_ use: TurnUse, _ publications: Publications) {
         switch use {
         case .read: publications.sendElsewhere()
         case .commit:
-            backend.write()
+            reentrant?.write()
             publications.send()
         case .other: publications.send()
         }
@@ -108,6 +108,17 @@ extension Source {
         }
     }
 
+    /// Applies external changes now: asks a backend that lists its names for the differences, any other for the declared names.
+    func refresh(_ call: StoreCall?) throws(PreferencesError) {
+        let wasOpen = isOpen
+        try open(call)
+        guard wasOpen, let backend else { return }
+        if reentrant != nil { return revalidate(names(of: cores)) }
+        try withTurn(.other, call) { (publications) throws(PreferencesError) in
+            publishExternal(try backend.refresh(), into: &publications)
+        }
+    }
+
     /// What the backend has under the names that stores declared; with the turn.
     func askForAll() -> [String: PropertyListValue] {
         guard let backend, isAsked.load(ordering: .acquiring) else { return [:] }
@@ -129,7 +140,11 @@ extension Source {
     /// Asks for the names that any store over this source declared or observes.
     func prepareDeclared(_ call: StoreCall? = nil) {
         prepare(EmptyCollection(), call)
-        if isAsked.load(ordering: .acquiring) { askFor(names(of: cores), call) }
+        guard isAsked.load(ordering: .acquiring) else { return }
+        var names = names(of: cores)
+        // Under no name, so that a backend that lists all it has reads stale values again, though none may be declared.
+        if reentrant == nil, state.withLock({ $0.asked.doubts > 0 }) { names.insert("") }
+        askFor(names, call)
     }
 
     private func names(of cores: [any SourceUser]) -> Set<String> {

@@ -32,6 +32,8 @@ final class Source: ValueSource {
     private let isRecovering = Atomic(false)
     /// How many subscriptions of the stores are for the moment before a change: a set without any does less.
     private let earlySubscriptions = Atomic<Int>(0)
+    /// Whether a store that shows it has names that were declared secret; else there is nobody to ask.
+    let hasSecrets = Atomic(false)
 
     /// A source in memory.
     init(_ contents: [String: PropertyListValue]) {
@@ -415,11 +417,7 @@ extension Source {
                 break release
             }
         }
-        if isAsked.load(ordering: .relaxed), let reentrant {
-            finish(use, at: reentrant, publications)
-        } else {
-            publications.send()
-        }
+        if isAsked.load(ordering: .relaxed) { finish(use, publications) } else { publications.send() }
         for problem in problems { report(problem) }
     }
 

@@ -201,6 +201,8 @@ protocol SourceUser: AnyObject, Sendable {
     var issues: IssueReporter { get }
     /// The names that were declared or observed, as a source has them.
     func names(in source: Source) -> Set<String>
+    /// Whether a preference was declared secret that is stored under a name of a source.
+    func declaresSecret(_ spelled: String, in source: Source) -> Bool
 
     /// Whether the store shows a part of a source.
     var isScoped: Bool { get }

@@ -12,23 +12,32 @@ final class StoreCore: SourceUser {
     let issues: IssueReporter
     /// Begins the names of a scope in the store whose issue handler it has.
     let scope: String
+    /// Whether all values are secrets.
+    let isSecret: Bool
     private let making: Lock<(@Sendable () -> [Layer])?>
     private let isMade = Atomic(false)
     // Written once, under the lock `making` and before `isMade`. `AtomicLazyReference` took 400 instructions a look.
     nonisolated(unsafe) private var list: LayerList?
     private static let count = Atomic<UInt64>(0)
 
-    init(issues: IssueReporter, scope: String = "", layers: @escaping @Sendable () -> [Layer]) {
+    init(
+        issues: IssueReporter,
+        scope: String = "",
+        isSecret: Bool = false,
+        layers: @escaping @Sendable () -> [Layer]
+    ) {
         id = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         self.issues = issues
         self.scope = scope
+        self.isSecret = isSecret
         making = Lock(layers)
     }
 
     /// The layers; made at the first use, and then always the same.
     var layers: LayerList { madeLayers ?? makeLayers() }
 
-    private var madeLayers: LayerList? { isMade.load(ordering: .acquiring) ? list : nil }
+    /// The layers, if there was a use.
+    var madeLayers: LayerList? { isMade.load(ordering: .acquiring) ? list : nil }
 
     private func makeLayers() -> LayerList {
         guard let make = making.withLock({ $0 }) else { return layers }
@@ -50,6 +59,7 @@ final class StoreCore: SourceUser {
         if !list.isAttached.load(ordering: .acquiring) {
             for layer in list.layers { layer.source.attach(self) }
             list.isAttached.store(true, ordering: .releasing)
+            checkSecrets(in: list)
         }
         return list
     }
@@ -385,46 +395,6 @@ extension StoreCore {
     private var mustAskToRead: Bool {
         let list = attachedLayers
         return !list.isSettled.load(ordering: .acquiring) || list.writable?.failure != nil
-    }
-
-    /// Opens all layers, those with a timeout at the same time while the task is suspended; throws why one can't be read.
-    nonisolated(nonsending) func load() async throws(PreferencesError) {
-        let call = beginCall()
-        let sources = attachedLayers.layers.map(\.source)
-        var failure: PreferencesError?
-        for source in sources where source.timeout == nil {
-            do throws(PreferencesError) { try source.load(call) } catch { failure = failure ?? error }
-        }
-        if let call {
-            let failures = await withTaskGroup(of: PreferencesError?.self) { group in
-                for source in sources where source.timeout != nil {
-                    group.addTask { [self] in
-                        do throws(PreferencesError) {
-                            try await perform(call, at: source) { (call) throws(PreferencesError) in
-                                try source.load(call)
-                            }
-                            return nil
-                        } catch {
-                            source.openElsewhere(because: error)  // if it has not been tried
-                            source.settle()
-                            return error
-                        }
-                    }
-                }
-                return await group.reduce(into: []) { $0.append($1) }
-            }
-            failure = failure ?? failures.compactMap { $0 }.first
-        }
-        if let failure { throw failure }
-    }
-}
-
-extension Source {
-    /// Reads what is stored, and what was declared where the backend is asked for names.
-    fileprivate func load(_ call: StoreCall?) throws(PreferencesError) {
-        defer { settle() }
-        try open(call)
-        prepareDeclared(call)
     }
 }
 

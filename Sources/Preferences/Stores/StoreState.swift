@@ -15,6 +15,10 @@ struct StoreState {
     private var earlyCount = 0
     /// Names of which was reported that a stronger layer hides what was set.
     private var reportedHidden: Set<String> = []
+    /// The names that were declared secret, for good, as a value outlives its declaration.
+    private(set) var secretNames: Set<String> = []
+    /// Those that were declared since it was looked where they are stored.
+    private var uncheckedSecrets: Set<String> = []
 
     /// The names that were declared or observed.
     var names: Dictionary<String, PreferenceNode>.Keys { nodes.keys }
@@ -208,6 +212,16 @@ extension StoreState {
     mutating func noteUnreadable(_ name: String) {
         node(of: name).noteUnreadable()
     }
+
+    /// Notes names that were declared secret; returns whether one is new.
+    mutating func noteSecrets(_ names: Set<String>) -> Bool {
+        let new = names.subtracting(secretNames)
+        secretNames.formUnion(new)
+        uncheckedSecrets.formUnion(new)
+        return !new.isEmpty
+    }
+
+    mutating func takeUncheckedSecrets() -> Set<String> { exchange(&uncheckedSecrets, with: []) }
 
     private mutating func node(of name: String) -> PreferenceNode {
         if let node = nodes[name] { return node }

@@ -196,52 +196,66 @@ final class StoredCandidate: Equatable, Sendable {
         left.value == right.value && left.isText == right.isText && left.layer == right.layer
     }
 
-    /// The layer and the file as messages name them; empty for the values of a store in memory.
-    private var place: String {
+    /// Returns a message about the value with the layer and the file that it is in, if it isn't that of a store in memory.
+    fileprivate func located(_ message: String, isSecret: Bool) -> String {
+        if isText, let layer, case .string(let text) = value {
+            let shown = isSecret ? .redacted : "\"\(text)\""
+            return "\(shown), from the layer \"\(layer)\", can't be taken: \(message)"
+        }
         let path = source?.path
-        // Of a text the message has the layer already.
-        guard !isText, layer != nil || path != nil else { return "" }
-        return " (\(layer ?? "user") layer\(path.map { ", \($0)" } ?? ""))"
-    }
-
-    /// Returns the issue that the value can't be read for a reason, and that the default or the next layer's value is used.
-    func unreadable(because reason: PreferencesError, isDefaultUsed: Bool) -> UnreadableValue {
-        let used = isDefaultUsed ? "the default" : "the next layer's value"
-        return UnreadableValue(
-            error: reason.saying("\(reason.message)\(place); \(used) is used and the stored value is kept"),
-            reason: reason.saying("\(reason.message)\(place); the stored value is kept"),
-            key: UnreadableValue.Key(of: reason),
-            value: value,
-            source: source
-        )
-    }
-}
-
-extension PreferencesError {
-    fileprivate func saying(_ message: String) -> PreferencesError {
-        PreferencesError(code, name: name, message, codingPath: codingPath, cause: cause)
+        guard layer != nil || path != nil else { return message }
+        return "\(message) (\(layer ?? "user") layer\(path.map { ", \($0)" } ?? ""))"
     }
 }
 
 /// A stored value that can't be read, or that the declaration doesn't allow.
 struct UnreadableValue {
-    /// What is reported by a read that goes on without the value.
-    let error: PreferencesError
-    /// What is thrown by a read that needs it.
-    let reason: PreferencesError
+    private let candidate: StoredCandidate
+    private var cause: PreferencesError
+    private let isDefaultUsed: Bool
+    private var isSecret: Bool
     let key: Key
-    let value: PropertyListValue
-    let source: (any ValueSource)?
 
-    /// Returns the same with errors that don't show the value.
-    func withoutValue<Value>(as type: Value.Type) -> UnreadableValue {
-        let error = PreferencesError(
-            error.code,
-            name: error.name,
-            "the stored value can't be read as \(type) and is secret; the next layer's value or the default is used, and the stored "
-                + "value is kept"
+    /// Creates the issue that a value can't be read, so that the default or the next layer's value is used.
+    ///
+    /// - Parameters:
+    ///   - cause: The error of reading it, which for a secret has no value already.
+    ///   - isSecret: Whether the value isn't shown.
+    init(_ candidate: StoredCandidate, because cause: PreferencesError, isDefaultUsed: Bool, isSecret: Bool) {
+        self.candidate = candidate
+        self.cause = cause
+        self.isDefaultUsed = isDefaultUsed
+        self.isSecret = isSecret
+        key = Key(of: cause)
+    }
+
+    var value: PropertyListValue { candidate.value }
+    var source: (any ValueSource)? { candidate.source }
+
+    /// The error that is reported by a read that goes on without the value.
+    var error: PreferencesError {
+        let used = isDefaultUsed ? "the default" : "the next layer's value"
+        return saying("\(used) is used and the stored value is kept")
+    }
+
+    /// The error that is thrown by a read that needs the value.
+    var reason: PreferencesError { saying("the stored value is kept") }
+
+    private func saying(_ end: String) -> PreferencesError {
+        PreferencesError(
+            cause.code,
+            name: cause.name,
+            "\(candidate.located(cause.message, isSecret: isSecret)); \(end)",
+            codingPath: cause.codingPath,
+            cause: cause.cause
         )
-        return UnreadableValue(error: error, reason: error, key: key, value: value, source: source)
+    }
+
+    /// Returns the same issue with errors that don't show the value.
+    func redacted(as type: Any.Type) -> UnreadableValue {
+        var redacted = self
+        (redacted.cause, redacted.isSecret) = (cause.redacted(as: type), true)
+        return redacted
     }
 
     /// The part of an error that is the same for each declaration and each store that reads the value.

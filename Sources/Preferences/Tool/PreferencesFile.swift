@@ -169,13 +169,22 @@ extension PreferenceStore {
     /// What the store has now, as a change from nothing, and then each change of it; no gap, no repeat.
     public var contentsAndChanges: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
-            let observation = resolved.subscribe(
+            let store = resolved
+            let observation = store.subscribe(
                 begin: { layers in
                     let now = layers.contents
                     // Nobody waits for the first element yet, so there is nobody to resume.
-                    yield { PreferenceStoreChange(names: Set(now.keys), old: [:], new: now, origin: .external) }
+                    yield {
+                        PreferenceStoreChange(
+                            names: Set(now.keys),
+                            old: [:],
+                            new: now,
+                            origin: .external,
+                            secretNames: store.core.secretNames(among: now.keys)
+                        )
+                    }
                 }
-            ) { batch in yield { PreferenceStoreChange(batch) } }
+            ) { batch in yield { PreferenceStoreChange(batch, secretNames: store.core.secretNames) } }
             return [observation]
         }
     }

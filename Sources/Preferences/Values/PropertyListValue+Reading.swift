@@ -146,6 +146,13 @@ extension PropertyListValue {
 }
 
 extension PropertyListValue {
+    /// Returns the value of text that is an object or an array in the form of the preferences file; `nil` for any other text.
+    static func compound(in text: String) -> PropertyListValue? {
+        guard let first = text.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
+        // What can't be read so may be JSON, which the codings read.
+        do throws(PreferencesError) { return try PreferenceText.value(in: text) } catch { return nil }
+    }
+
     /// A date as ISO 8601 text to the last bit, which `readings(of:)` reads; `nil` for other kinds and for years that have none.
     package var dateText: String? {
         guard case .date(let date) = self else { return nil }

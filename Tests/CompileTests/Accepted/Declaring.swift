@@ -109,13 +109,30 @@ struct Rules: PreferenceGroup {
     @Preference("any", .any) var any = 0
 }
 
-// One order on every form: name, rule, default, store, coding, description.
+struct Secrets: PreferenceGroup {
+    @Preference("level", isSecret: true) var level = Level()
+    @Preference("theme", isSecret: true) var theme = Theme.light
+    @Preference("frame", isSecret: true) var frame = Frame()
+    @Preference("noLevel", isSecret: true) var noLevel: Level?
+    @Preference("noTheme", isSecret: true) var noTheme: Theme?
+    @Preference("noFrame", isSecret: true) var noFrame: Frame?
+    @Preference("coded", coding: .json, isSecret: true) var coded = Frame()
+    @Preference("noCoded", coding: .json, isSecret: true) var noCoded: Frame?
+    let plainLevel = Preference("plainLevel", default: Level(), isSecret: true)
+    let plainTheme = Preference("plainTheme", default: Theme.light, isSecret: true)
+    let plainFrame = Preference("plainFrame", default: Frame(), isSecret: true)
+    let plainNumber = Preference("plainNumber", default: 0.5, isSecret: true)
+    let plainNoTheme = Preference<Theme?>("plainNoTheme", default: .light, isSecret: true)
+    let plainCoded = Preference("plainCoded", default: Frame(), coding: .json, isSecret: true)
+}
+
+// One order on every form: name, rule, default, store, coding, description, whether it is a secret.
 struct Orders: PreferenceGroup {
-    @Preference("a", .range(0...10), in: .suite("shared"), coding: .json, description: "A.") var a = 5
+    @Preference("a", .range(0...10), in: .suite("shared"), coding: .json, description: "A.", isSecret: true) var a = 5
     @Preference("b", .check { $0 > 0 }, in: .suite("shared"), coding: .json, description: "B.") var b: Int?
     let c = Preference("c", .range(0...10), default: 5, in: .suite("shared"), coding: .json, description: "C.")
     let d = Preference<Int?>("d", .range(0...10), in: .suite("shared"), coding: .json, description: "D.")
-    let e = Preference("e", .check { !$0.isEmpty }, default: "a", description: "E.")
+    let e = Preference("e", .check { !$0.isEmpty }, default: "a", description: "E.", isSecret: false)
 }
 
 // A declared preference is a wrapper, in any type.

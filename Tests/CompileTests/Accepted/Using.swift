@@ -99,7 +99,9 @@ let mock = preview.$theme.bound(to: .inMemory())
 func list(_ preferences: Preferences) -> [String] {
     preferences.reset()
     let same = preferences.preferences.first == AnyPreference(preferences.$theme)
-    return preferences.preferences.map { "\($0) \($0.rule) \($0.declaredDescription ?? "") \($0.valueType) \(same)" }
+    let secrets = preferences.preferences.filter(\.isSecret).map(\.name) + [preferences.$theme.isSecret ? "theme" : ""]
+    return secrets
+        + preferences.preferences.map { "\($0) \($0.rule) \($0.declaredDescription ?? "") \($0.valueType) \(same)" }
 }
 
 struct Row: Hashable {
@@ -109,7 +111,7 @@ struct Row: Hashable {
 // Accounts under a prefix, layers of a backend, several at once.
 func places(_ store: PreferenceStore, _ backend: some PreferenceBackend, _ preferences: Preferences) throws {
     let account = Preferences(in: store.scoped("account.42."))
-    let remote = PreferenceStore(backend: backend, name: "remote", isReadOnly: true, isManaged: false)
+    let remote = PreferenceStore(backend: backend, name: "remote", isReadOnly: true, isManaged: false, isSecret: true)
     store["raw"] = 1
     try store.write("text", for: "raw")
     store.issueHandler = { error in print(error) }

@@ -1,0 +1,74 @@
+internal import DurableFile
+internal import Synchronization
+
+// A name is secret in a store if it was declared so there or in another store over the same source, or if all of the store's are.
+// That is asked only by what describes a value or fails, never by a read or a set.
+
+extension StoreCore {
+    /// Whether the value of a name is a secret; call without a lock.
+    func isSecret(_ name: String) -> Bool {
+        if isSecret || state.withLock({ $0.secretNames.contains(name) }) { return true }
+        return madeLayers?.layers.contains { layer in
+            guard layer.source.hasSecrets.load(ordering: .acquiring) else { return false }
+            let spelled = layer.spelled(name)
+            return layer.source.cores.contains { $0.declaresSecret(spelled, in: layer.source) }
+        } ?? false
+    }
+
+    /// Returns the names of which the values are secrets; call without a lock.
+    func secretNames(among names: some Sequence<String>) -> Set<String> {
+        Set(names.filter(isSecret))
+    }
+
+    func declaresSecret(_ spelled: String, in source: Source) -> Bool {
+        let names = state.withLock { $0.secretNames }
+        guard !names.isEmpty, let list = madeLayers else { return false }
+        return list.layers.contains { layer in
+            layer.source === source && names.contains { layer.spelled($0) == spelled }
+        }
+    }
+
+    /// Notes that a name was declared secret; makes no layers, as a declaration reads nothing.
+    @inline(never)
+    func noteSecret(_ name: String) {
+        guard state.withLock({ $0.noteSecrets([name]) }), let list = madeLayers else { return }
+        for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
+        // The next use that isn't of a decoded value attaches the store again, and so checks where the secret lies. Not here: a
+        // declaration is often the initial value of a global, which the issue handler may use.
+        list.isAttached.store(false, ordering: .releasing)
+    }
+
+    /// Notes the names that another store has, in whose place this one is used.
+    func noteSecrets(of core: StoreCore) {
+        let names = core.state.withLock { $0.secretNames }
+        if !names.isEmpty { _ = state.withLock { $0.noteSecrets(names) } }
+    }
+
+    /// Reports each name that was declared secret and is stored as plain text, once; call without a lock.
+    func checkSecrets(in list: LayerList) {
+        let names = state.withLock { $0.takeUncheckedSecrets() }
+        if names.isEmpty { return }
+        for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
+        guard let backend = list.writable?.backend as? any PlainTextBackend else { return }
+        for name in names.sorted() {
+            report(
+                PreferencesError(
+                    .misuse,
+                    name: name,
+                    "the preference is a secret, which \(backend.place) keeps as plain text; nothing was changed. Declare it "
+                        + "with in: .keyring, of the product PreferencesKeyring"
+                )
+            )
+        }
+    }
+}
+
+/// A backend that keeps values unencrypted, where other programs of the user can read them.
+protocol PlainTextBackend: PreferenceBackend {
+    /// The place of the values, as messages name it.
+    var place: String { get }
+}
+
+extension FileBackend: PlainTextBackend {
+    var place: String { path }
+}

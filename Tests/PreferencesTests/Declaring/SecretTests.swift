@@ -1,0 +1,435 @@
+import FileTestSupport
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The text of a value that nothing may show.
+private let planted = "hunter2-planted"
+
+private struct Account: Codable, Sendable, Equatable {
+    var token = planted
+    var count = 1
+}
+
+/// All that a program may print of a value.
+private func texts(of value: Any) -> [String] {
+    var dumped = ""
+    dump(value, to: &dumped)
+    return ["\(value)", String(reflecting: value), "\([value])", "\(Optional(value) as Any)", dumped]
+}
+
+/// The ways by which a preference becomes a secret.
+private enum Secrecy: CaseIterable {
+    case declaration, otherDeclaration, store, layerOfStore, scope, layeredStore, none
+
+    /// The preference's store and whether its declaration says that it is a secret, with what has to live meanwhile.
+    func make() -> (store: PreferenceStore, isSecret: Bool, kept: [Any]) {
+        let store = PreferenceStore.inMemory()
+        func declared(in store: PreferenceStore, as name: String = "token") -> Preference<Int> {
+            let other = Preference(name, default: 0, in: store, isSecret: true)
+            _ = other.isSet
+            return other
+        }
+        switch self {
+        case .declaration: return (store, true, [])
+        case .otherDeclaration: return (store, false, [declared(in: store)])
+        case .store: return (PreferenceStore(backend: MemoryBackend(), isSecret: true), false, [])
+        case .layerOfStore:
+            let keyring = PreferenceStore(backend: MemoryBackend(), isSecret: true)
+            return (.layered([.environment(prefix: "SECRETS"), keyring.scoped("app.")]), false, [])
+        case .scope: return (store.scoped("app."), false, [declared(in: store, as: "app.token")])
+        case .layeredStore: return (store, false, [declared(in: .layered([.arguments([]), store]))])
+        case .none: return (store, false, [])
+        }
+    }
+}
+
+struct SecretTests {
+    private struct Credentials: PreferenceGroup {
+        @Preference("token") var token = planted
+        @Preference("volume") var volume = 5
+    }
+
+    @Test(arguments: Secrecy.allCases)
+    private func describedSecretIsRedacted(secrecy: Secrecy) async throws {
+        let (store, isSecret, kept) = secrecy.make()
+        let token = Preference<String?>("token", .choices([planted]), in: store, isSecret: isSecret)
+        let whole = Preference("token", default: Account(), in: store, isSecret: isSecret)
+        let group = Credentials(in: store)
+        let changes = Recorder<PreferenceChange<String?>>()
+        let observation = token.observe(includingCurrent: true) { changes.record($0) }
+        var storeChanges = store.changes.makeAsyncIterator()
+        var shown = texts(of: token) + texts(of: group) + texts(of: whole[\.token])
+        token.value = planted
+        group.volume = 7
+        try await store.transaction { transaction in
+            #expect(transaction[token] == planted)
+            transaction[token] = nil
+            transaction["token"] = .string(planted)
+            shown += texts(of: transaction)
+        }
+        token.reset()
+        shown += texts(of: token)
+        token.value = planted
+        shown += texts(of: token) + texts(of: AnyPreference(token)) + texts(of: AnyPreference(token).rule)
+        shown += texts(of: group) + texts(of: group.preferences) + texts(of: store) + texts(of: token.updates)
+        shown += texts(of: observation) + texts(of: store.changes)
+        for change in changes.elements { shown += texts(of: change) }
+        let count = changes.elements.count
+        #expect(count == 4)
+        var names: Set<String> = []
+        for _ in 0..<4 {
+            let change = try #require(await storeChanges.next())
+            names.formUnion(change.names)
+            shown += texts(of: change)
+        }
+        #expect(names == ["token", "volume"])
+        if secrecy == .none {
+            #expect(shown.contains("token = \(planted) (store)") && shown.contains("\"\(planted)\""))
+            #expect(shown.contains("token: nil → \(planted) (local)"))
+            #expect(shown.contains("token: nil → \"\(planted)\" (local)"))
+        } else {
+            for text in shown { #expect(!text.contains("planted")) }
+            #expect(shown.contains("token = <redacted> (store)") && shown.contains("token = <redacted> (default)"))
+            #expect(shown.contains("token: <redacted> → <redacted> (local)"))
+            #expect(shown.contains("token: nil → <redacted> (local)"))
+        }
+        #expect(token.isSecret == (secrecy != .none) && AnyPreference(token).isSecret == token.isSecret)
+        // The value itself is the caller's.
+        #expect(token.value == planted && store["token"] == .string(planted) && changes.elements[3].new == planted)
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test
+    func otherNamesOfTheStoreAreShown() async throws {
+        let store = PreferenceStore.inMemory()
+        let token = Preference("token", default: "", in: store, isSecret: true)
+        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let changes = Recorder<String>()
+        let observation = volume.observe { changes.record("\($0)") }
+        var storeChanges = store.changes.makeAsyncIterator()
+        try await store.transaction { transaction in
+            transaction[token] = planted
+            transaction[volume] = 7
+        }
+        #expect("\(volume)" == "volume = 7 (store)" && "\(AnyPreference(volume).rule)" == "0...10")
+        #expect(changes.elements == ["volume: 5 → 7 (local)"])
+        let change = try #require(await storeChanges.next())
+        #expect("\(change)" == "token: nil → <redacted>, volume: nil → 7 (local)")
+        #expect(texts(of: change).allSatisfy { !$0.contains("planted") })
+        #expect(texts(of: change).last?.contains("volume") == true)
+        observation.cancel()
+    }
+
+    @Test(arguments: [true, false])
+    func schemaHasNothingOfASecretButItsType(isSecret: Bool) throws {
+        struct Group: PreferenceGroup {
+            let token: Preference<String>
+            let limit: Preference<Int>
+            init() { self.init(isSecret: true) }
+            init(isSecret: Bool) {
+                token = Preference(
+                    "token",
+                    .choices([planted]),
+                    default: planted,
+                    in: .inMemory(),
+                    description: "For the server",
+                    isSecret: isSecret
+                )
+                limit = Preference("limit", .range(3...), default: 7, in: .inMemory(), isSecret: isSecret)
+            }
+        }
+        let schema = try Group(isSecret: isSecret).jsonSchema()
+        let token = #""token":{"description":"For the server","type":"string","writeOnly":true}"#
+        #expect(schema.contains(token) == isSecret && schema.contains(planted) != isSecret)
+        #expect(schema.contains(#""limit":{"type":"integer","writeOnly":true}"#) == isSecret)
+    }
+
+    @Test
+    func secretOfASharedStoreIsOneInItsIsolatedStore() async throws {
+        let suite = PreferenceStore.suite("secrets-\(#line)")
+        _ = Preference("token", default: "", in: suite, isSecret: true)
+        try await PreferenceStore.withIsolatedStores {
+            var changes = suite.changes.makeAsyncIterator()
+            suite["token"] = .string(planted)
+            let change = try #require(await changes.next())
+            #expect(texts(of: change).allSatisfy { !$0.contains("planted") })
+            #expect(Preference("token", default: "", in: suite).isSecret)
+        }
+    }
+
+    @Test
+    func memberAndBoundPreferenceAreSecretsAsTheWholeIs() {
+        let account = Preference("account", default: Account(), in: .inMemory(), isSecret: true)
+        #expect(account[\.token].isSecret && account.bound(to: .inMemory()).isSecret)
+        let kept = Preference(
+            "account",
+            default: Account(),
+            in: PreferenceStore(backend: MemoryBackend(), isSecret: true)
+        )
+        #expect(kept.isSecret && !kept.bound(to: .inMemory()).isSecret)
+    }
+}
+
+// MARK: Errors
+
+private struct PlantedError: Error { let value: String }
+
+/// A fault of a value that is read or set.
+private enum Fault: CaseIterable, Sendable {
+    case type, member, key, rawValue, argument, variable, ownDecoding, ownEncoding, collection
+    case choices, range, check, throwingCheck, optionalChoices
+
+    /// The errors that each way to read and set gives, thrown and reported.
+    func errors(isSecret: Bool) async -> [PreferencesError] {
+        let stored = PropertyListValue.string(planted)
+        switch self {
+        case .type: return await errors(stored, 0, isSecret: isSecret)
+        case .member:
+            let account: PropertyListValue = ["token": "x", "count": stored]
+            return await errors(account, Account(), isSecret: isSecret)
+        case .key: return await errors([planted: "x"], ["": 1], isSecret: isSecret)
+        case .rawValue:
+            enum Look: String { case dark }
+            let store = PreferenceStore.inMemory(["token": stored])
+            return await errors(Preference("token", default: Look.dark, in: store, isSecret: isSecret))
+        case .argument:
+            let store = PreferenceStore.layered([.arguments(["-token", planted]), .inMemory()])
+            return await errors(Preference("token", default: 0, in: store, isSecret: isSecret))
+        case .variable:
+            let store = PreferenceStore.layered([.environment(prefix: "P", ["P_TOKEN": planted]), .inMemory()])
+            return await errors(Preference<Int?>("token", in: store, isSecret: isSecret))
+        case .ownDecoding:
+            let coding = PreferenceCoding<String>("own") {
+                .string($0)
+            } decode: {
+                throw PlantedError(value: "\($0)")
+            }
+            let store = PreferenceStore.inMemory(["token": stored])
+            return await errors(Preference("token", default: "", in: store, coding: coding, isSecret: isSecret))
+        case .ownEncoding:
+            let coding = PreferenceCoding<String>("own") { value in
+                throw PreferencesError(
+                    .tooLarge,
+                    "too large: \(value)",
+                    codingPath: [value],
+                    cause: PlantedError(value: value)
+                )
+            } decode: {
+                try String(storedValue: $0)
+            }
+            let preference = Preference("token", default: "", in: .inMemory(), coding: coding, isSecret: isSecret)
+            return await errors(preference, setting: planted)
+        case .collection: return await errors([1, stored], [0], isSecret: isSecret)
+        case .choices: return await errors(stored, "a", .choices(["a", "planted-too"]), planted, isSecret: isSecret)
+        case .range: return await errors(stored, "a", .range("a"..."b"), planted, isSecret: isSecret)
+        case .check: return await errors(stored, "a", .check { $0.count == 1 }, planted, isSecret: isSecret)
+        case .throwingCheck:
+            let rule = PreferenceRule<String>.check { throw PlantedError(value: $0) }
+            return await errors(stored, "a", rule, planted, isSecret: isSecret)
+        case .optionalChoices:
+            return await errors(stored, "a", PreferenceRule<String?>.choices(["a"]), planted, isSecret: isSecret)
+        }
+    }
+
+    private func errors<Value: PreferenceValue>(
+        _ stored: PropertyListValue,
+        _ value: Value,
+        _ rule: PreferenceRule<Value> = .any,
+        _ bad: Value? = nil,
+        isSecret: Bool
+    ) async -> [PreferencesError] {
+        let store = PreferenceStore.inMemory(["token": stored])
+        return await errors(Preference("token", rule, default: value, in: store, isSecret: isSecret), setting: bad)
+    }
+
+    private func errors(
+        _ stored: PropertyListValue,
+        _ value: Account,
+        isSecret: Bool
+    ) async -> [PreferencesError] {
+        let store = PreferenceStore.inMemory(["token": stored])
+        let whole = Preference("token", default: value, in: store, isSecret: isSecret)
+        return await errors(whole, setting: nil) + errors(whole[\.count], setting: 2)
+    }
+
+    private func errors<Value>(
+        _ preference: Preference<Value>,
+        setting bad: Value? = nil
+    ) async -> [PreferencesError] {
+        let found = Recorder<PreferencesError>()
+        let store = preference.store
+        store.issueHandler = { found.record($0) }
+        func note(_ body: () throws -> Void) {
+            do { try body() } catch { found.record(PreferencesError(.conflict, from: error)) }
+        }
+        let (value, stored) = (preference.defaultValue, preference.storedValue)
+        _ = preference.value
+        note { _ = try preference.read() as Any }
+        note { try preference.update { $0 = bad ?? value } }
+        note { try store.transaction { transaction in _ = transaction[preference] } }
+        note { try AnyPreference(preference).write(stored) }
+        if let bad {
+            preference.value = bad
+            note { try preference.write(bad) }
+            note { try store.transaction { transaction in transaction[preference] = bad } }
+            do { try await preference.write(bad) } catch { found.record(error) }
+        }
+        do { _ = try await preference.load() } catch { found.record(error) }
+        // To where it is stored as it is, in a store with the same handler.
+        let target = PreferenceStore.inMemory()
+        target.issueHandler = { found.record($0) }
+        Preference("moved", default: value, in: target, coding: preference.declaration.coding).migrate(from: preference)
+        Preference("mapped", default: "", in: target).migrate(from: preference) {
+            throw PlantedError(value: "\($0)\(planted)")
+        }
+        return found.elements
+    }
+}
+
+struct SecretErrorTests {
+    @Test(arguments: Fault.allCases)
+    private func errorOfASecretDoesNotShowIt(fault: Fault) async {
+        let errors = await fault.errors(isSecret: true)
+        #expect(errors.count >= 3)
+        for error in errors {
+            for text in texts(of: error) + [error.errorDescription ?? ""] { #expect(!text.contains("planted")) }
+            #expect(error.name == "token" || error.code == .hidden, "\(error)")
+        }
+        #expect(errors.contains { $0.message.contains("<redacted>") } || fault == .ownEncoding)
+    }
+
+    @Test(arguments: Fault.allCases)
+    private func errorOfAnotherValueShowsIt(fault: Fault) async {
+        let errors = await fault.errors(isSecret: false)
+        #expect(errors.contains { "\($0)".contains("planted") }, "\(errors)")
+        #expect(errors.count { $0.message.contains("<redacted>") } == 0)
+        let codes = await fault.errors(isSecret: true).map(\.code)
+        #expect(errors.map(\.code) == codes)
+    }
+
+    @Test
+    func messageSaysWhatIsKept() throws {
+        let store = PreferenceStore.layered([.arguments(["-token", "x"]), .inMemory(["token": "y"])])
+        let issues = Recorder<String>()
+        store.issueHandler = { issues.record("\($0)") }
+        let token = Preference("token", .range(0...9), default: 0, in: store, isSecret: true)
+        #expect(token.value == 0)
+        #expect(
+            issues.elements == [
+                #"preference "token": <redacted>, from the layer "arguments", can't be taken: expected Int, found <redacted>; "#
+                    + "the default is used and the stored value is kept",
+                #"preference "token": expected Int, found <redacted>; the default is used and the stored value is kept"#,
+            ]
+        )
+        let error = try #require(throws: PreferencesError.self) { try token.write(10) }
+        #expect(error.code == .invalid)
+        #expect(error.message == "<redacted> is rejected by the preference's rule; nothing was changed")
+    }
+
+    @Test(arguments: [true, false])
+    func valueThatMovesToASecretIsNotShown(isSourceSecret: Bool) {
+        let store = PreferenceStore.inMemory(["former": .string(planted)])
+        let target = PreferenceStore(backend: MemoryBackend(), isSecret: !isSourceSecret)
+        let issues = Recorder<PreferencesError>()
+        target.issueHandler = { issues.record($0) }
+        let token = Preference("token", default: 0, in: target)
+        token.migrate(from: Preference("former", default: 0, in: store, isSecret: isSourceSecret))
+        let text = Preference("former", .choices(["planted-too"]), default: "", in: store)
+        token.migrate(from: text) { _ in 0 }
+        let other = Preference("former", default: "", in: store)
+        token.migrate(from: other) { throw PreferencesError(.managed, "not \($0)") }
+        #expect(issues.elements.map(\.code) == [.unreadable, .invalid, .unencodable])
+        for error in issues.elements {
+            #expect(texts(of: error).allSatisfy { !$0.contains("planted") })
+            #expect(error.message.contains("nothing was changed"))
+        }
+        #expect(store["former"] == .string(planted))
+    }
+
+    @Test
+    func versionOfASecretStoreIsNotShown() async throws {
+        let backend = MemoryBackend(["preferences.version": .string(planted)])
+        let store = PreferenceStore(backend: backend, isSecret: true)
+        let error = await #expect(throws: PreferencesError.self) { try await store.migrate(to: 1, steps: []) }
+        #expect(error.map(texts)?.allSatisfy { !$0.contains("planted") } == true)
+        try await store.write(nil, for: "preferences.version")
+        let change = try await store.migrate(to: 1, steps: [.init(1) { $0["token"] = .string(planted) }])
+        #expect(texts(of: change).allSatisfy { !$0.contains("planted") } && change.new["token"] == .string(planted))
+    }
+}
+
+// MARK: Plain text
+
+/// A secret that is stored as plain text is an issue.
+struct PlainTextSecretTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    private func message(of name: String, in path: String) -> String {
+        "preference \"\(name)\": the preference is a secret, which \(path) keeps as plain text; nothing was changed. Declare it "
+            + "with in: .keyring, of the product PreferencesKeyring"
+    }
+
+    @Test
+    func isReportedOnceAtTheNextUse() throws {
+        let path = folder.path("preferences.jsonl")
+        let store = try PreferenceStore.file(at: URL(filePath: path))
+        let issues = Recorder<String>()
+        store.issueHandler = { issues.record("\($0)") }
+        let token = Preference("token", default: "", in: store, isSecret: true)
+        _ = Preference("token", default: "", in: store, isSecret: true)
+        #expect(issues.elements == [], "a declaration calls nobody")
+        token.value = "a"
+        #expect(issues.elements == [message(of: "token", in: path)])
+        #expect(token.value == "a" && store["token"] == "a")
+        let later = Preference("later", default: "", in: store, isSecret: true)
+        _ = Preference("other", default: "", in: store)
+        #expect(issues.elements.count == 1)
+        #expect(later.value == "" && token[\.self].value == "a")
+        #expect(issues.elements == [message(of: "token", in: path), message(of: "later", in: path)])
+    }
+
+    @Test
+    func handlerMayUseThePreference() throws {
+        let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
+        let seen = Recorder<String>()
+        let token = Preference("token", default: "none", in: store, isSecret: true)
+        store.issueHandler = { _ in
+            token.value += "!"
+            seen.record(token.value)
+        }
+        #expect(token.value == "none!")
+        #expect(seen.elements == ["none!"])
+    }
+
+    @Test
+    func scopeReportsTheWholeName() throws {
+        let path = folder.path("preferences.jsonl")
+        let store = try PreferenceStore.file(at: URL(filePath: path))
+        let issues = Recorder<String>()
+        store.issueHandler = { issues.record("\($0)") }
+        let token = Preference("token", default: "", in: store.scoped("app."), isSecret: true)
+        #expect(token.value == "")
+        #expect(issues.elements == [message(of: "app.token", in: path)])
+    }
+
+    @Test
+    func isNoneElsewhere() throws {
+        let file = PreferenceStore(.system(Source(FileBackend(path: folder.path("system.jsonl"), isReadOnly: true))))
+        let keyring = PreferenceStore(backend: MemoryBackend(), isSecret: true)
+        for store in [.inMemory(), keyring, .layered([.environment(prefix: "P", [:]), file, keyring])] {
+            let issues = Recorder<PreferencesError>()
+            store.issueHandler = { issues.record($0) }
+            let token = Preference("token", default: "", in: store, isSecret: true)
+            token.value = "a"
+            #expect(token.value == "a" && issues.elements.isEmpty)
+        }
+    }
+}

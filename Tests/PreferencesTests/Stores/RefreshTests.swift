@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Preferences
+
+/// Stores whose backend doesn't notify of external changes.
+struct RefreshTests {
+    @Test
+    func externalChangeIsSeenAfterRefresh() async throws {
+        let backend = OutsideBackend(["count": 1])
+        let store = PreferenceStore(backend: backend)
+        let above = PreferenceStore.layered([.inMemory(), store])
+        let count = Preference("count", default: 0, in: store)
+        let seen = Recorder<Int>()
+        let observation = count.observe { seen.record($0.new) }
+        #expect(count.value == 1)
+        backend.changeOutside("count", to: 2, isTelling: false)
+        #expect(count.value == 1)
+        try await above.refresh()
+        #expect(count.value == 2)
+        #expect(seen.elements == [2])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func refreshOpensAStoreThatCouldNotBeRead() async throws {
+        let store = PreferenceStore(backend: OutsideBackend(["count": 1], failingLoads: 2))
+        let issues = Recorder<PreferencesError>()
+        store.issueHandler = { issues.record($0) }
+        let count = Preference("count", default: 0, in: store)
+        #expect(count.value == 0)
+        await #expect(throws: PreferencesError.self) { try await store.refresh() }
+        #expect(count.value == 0)
+        try await store.refresh()
+        #expect(count.value == 1)
+        #expect(issues.elements.count == 1)
+    }
+
+    @Test
+    func refreshOfSlowBackendSuspends() async throws {
+        let backend = GateBackend(["count": 1])
+        let store = PreferenceStore(backend: backend)
+        try await persist { try await store.load() }
+        backend.close(.refresh)
+        async let refreshed: Void = store.refresh()
+        await backend.reached(.refresh)
+        #expect(backend.deadline(of: .refresh) != nil)
+        backend.open(.refresh)
+        try await refreshed
+    }
+}
