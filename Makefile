@@ -7,7 +7,7 @@
 SWIFT ?= swift
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
 	Examples/Service/Package.swift Examples/Service/Sources Examples/Service/Tests \
-	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Sources/ViewOperations Verify/Tests Verify/AppleCheck/Planted \
+	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Sources/SecurityStandIn Verify/Sources/ViewOperations Verify/Tests Verify/AppleCheck/Planted \
 	Torture/Sources Torture/Etcd \
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
@@ -68,7 +68,7 @@ format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
 record-interface: build
-	Scripts/check-interface --record .build Preferences PreferencesTesting PreferencesFoundation
+	Scripts/check-interface --record .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
 	$(SWIFT) build --build-tests --traits Configuration,Macros --scratch-path .build/traits
 	Scripts/check-interface --record .build/traits PreferencesConfiguration PreferencesMacros
 
@@ -90,7 +90,7 @@ compile-tests:
 
 # The public interface is the recorded one.
 interface: build
-	Scripts/check-interface .build Preferences PreferencesTesting PreferencesFoundation
+	Scripts/check-interface .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
 
 # Each file imports only what it uses, by what the build has indexed.
 imports: build

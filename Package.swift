@@ -59,6 +59,7 @@ let package = Package(
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
+        .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
         .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
         .library(name: "PreferencesConfiguration", targets: ["PreferencesConfiguration"]),
         .library(name: "PreferencesMacros", targets: ["PreferencesMacros"]),
@@ -101,6 +102,24 @@ let package = Package(
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],
+            swiftSettings: settings
+        ),
+        // Apart, as it loads the desktop's libraries on Linux, and links Security on Apple's platforms.
+        .target(name: "PreferencesKeyring", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .testTarget(
+            name: "PreferencesKeyringTests",
+            dependencies: [
+                "PreferencesKeyring", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport",
+                "KeyringTestSupport", "KeyringProbe",
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "KeyringTestSupport", path: "Tests/KeyringTestSupport", swiftSettings: settings),
+        // A program of its own, as libsecret takes the address of the bus from the environment.
+        .executableTarget(
+            name: "KeyringProbe",
+            dependencies: ["PreferencesKeyring", "Preferences", "DurableFile"],
+            path: "Tests/KeyringProbe",
             swiftSettings: settings
         ),
         // Apart, as it imports all of Foundation, which doubles the time in which a program starts on Linux.
@@ -219,7 +238,7 @@ let package = Package(
         // Experiments with the file store under fire; in this package because they also use what is below its public face.
         .executableTarget(
             name: "torture",
-            dependencies: ["Preferences", "DurableFile"],
+            dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],
             path: "Torture/Sources",
             swiftSettings: settings
         ),

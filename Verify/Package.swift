@@ -15,7 +15,11 @@ let settings: [SwiftSetting] = [
 let standIns: [SwiftSetting] =
     settings + [
         .define("STANDINS"),
-        .unsafeFlags(["-module-alias", "Combine=OpenCombineShim", "-module-alias", "SwiftUI=SwiftUIStandIn"]),
+        .unsafeFlags(
+            ["Combine=OpenCombineShim", "SwiftUI=SwiftUIStandIn", "Security=SecurityStandIn"].flatMap {
+                ["-module-alias", $0]
+            }
+        ),
     ]
 
 let combine = Target.Dependency.product(name: "OpenCombineShim", package: "OpenCombine")
@@ -33,6 +37,12 @@ let package = Package(
             exclude: ["PrivacyInfo.xcprivacy"],
             swiftSettings: standIns
         ),
+        .target(name: "SecurityStandIn", swiftSettings: settings),
+        .target(
+            name: "PreferencesKeyring",
+            dependencies: ["Preferences", "DurableFile", "SecurityStandIn"],
+            swiftSettings: standIns
+        ),
         .target(name: "PreferencesTesting", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
         // The app of Examples.
         .target(name: "PlayerApp", dependencies: ["Preferences", "SwiftUIStandIn"], swiftSettings: standIns),
@@ -45,7 +55,10 @@ let package = Package(
         ),
         .testTarget(
             name: "VerifyTests",
-            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "PlayerApp", "SwiftUIStandIn", combine],
+            dependencies: [
+                "Preferences", "PreferencesTesting", "PreferencesKeyring", "DurableFile", "PlayerApp", "SwiftUIStandIn",
+                "SecurityStandIn", combine,
+            ],
             swiftSettings: standIns
         ),
     ],

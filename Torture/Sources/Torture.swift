@@ -17,6 +17,7 @@ enum Torture {
         Experiment(name: "hostile", count: 1, run: Hostile.run),
         Experiment(name: "latency", count: 10_000, run: Latency.run),
         Experiment(name: "leak", count: 1000, run: Leak.run),
+        Experiment(name: "keyring", count: 1000, run: Keyring.run),
     ]
 
     static func main() async {

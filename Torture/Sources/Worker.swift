@@ -13,6 +13,7 @@ enum Worker {
         case "turns": try Turns.work(path)
         case "power": await Power.work(path, after: number(2))
         case "migrate": try await Migrate.work(path)
+        case "keyring": try Keyring.work()
         case "latency": try Latency.work(path, bare: arguments[2])
         default: throw Obstacle("no such role")
         }

@@ -1,0 +1,153 @@
+#if canImport(Security)
+internal import Foundation
+internal import Preferences
+internal import Security
+
+/// Returns the keyring of a service with the default options.
+func systemKeyring(service: String, library: String?) throws(PreferencesError) -> any Keyring {
+    Keychain(service: service)
+}
+
+/// Returns the service of `.keyring`: the bundle's identifier, else the name of the program.
+func ownKeyringService() throws(PreferencesError) -> String {
+    if let identifier = Bundle.main.bundleIdentifier { identifier } else { try ApplicationIdentifier.fix() }
+}
+
+/// The generic passwords of a service in Apple's Keychain; a preference's name is the item's account.
+///
+/// A store with `isSynchronizable` has the items that iCloud synchronizes, and any other store those that it doesn't: with one
+/// service and account they are two items. Without an access group, items of all groups of the program are read. Of several with
+/// one account the one that was modified last counts; a set changes all of them, and a removal removes all.
+struct Keychain: Keyring {
+    let service: String
+    var accessibility = PreferenceStore.KeychainAccessibility.afterFirstUnlock
+    var accessGroup: String?
+    var isSynchronizable = false
+
+    func items(_ call: KeyringCall) throws(PreferencesError) -> [String: [UInt8]] {
+        let search = query()
+        search[kSecMatchLimit] = kSecMatchLimitAll
+        search[kSecReturnAttributes] = true
+        var newest: [String: NSDictionary] = [:]
+        for item in try copy(search) as? [NSDictionary] ?? [] {
+            guard let name = item[kSecAttrAccount] as? String else { continue }
+            if let other = newest[name], modificationDate(of: other) >= modificationDate(of: item) { continue }
+            newest[name] = item
+        }
+        // One by one: "You can't combine the kSecReturnData and kSecMatchLimitAll options when copying password items", says the
+        // documentation of SecItemCopyMatching.
+        var contents: [String: [UInt8]] = [:]
+        for (name, item) in newest {
+            let search = query(name)
+            search[kSecAttrAccessGroup] = item[kSecAttrAccessGroup]
+            search[kSecReturnData] = true
+            // Nil if another process has removed the item.
+            if let data = try copy(search) as? Data { contents[name] = Array(data) }
+        }
+        return contents
+    }
+
+    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferencesError) {
+        guard call.beginWriting() else { throw .keyringLate }
+        let status = bytes.map { store(Data($0), for: name) } ?? SecItemDelete(query(name))
+        switch status {
+        case errSecSuccess: break
+        case errSecItemNotFound where bytes == nil: break
+        // The connection to the Keychain's process broke, which may have done the work before.
+        case errSecNotAvailable: throw .keyringOutcomeUnknown(text(of: status))
+        default: throw error(status)
+        }
+    }
+
+    private func store(_ data: Data, for name: String) -> OSStatus {
+        let query = query(name)
+        let values = NSMutableDictionary()
+        values[kSecValueData] = data
+        // Updated too, as the item may be of a version of the program with another option.
+        values[kSecAttrAccessible] = accessibility.attribute
+        let status = SecItemUpdate(query, values)
+        guard status == errSecItemNotFound else { return status }
+        let item = self.query(name)
+        item[kSecValueData] = data
+        item[kSecAttrAccessible] = accessibility.attribute
+        let added = SecItemAdd(item, nil)
+        // Another process has added the item in between.
+        return added == errSecDuplicateItem ? SecItemUpdate(query, values) : added
+    }
+
+    /// Returns what a search finds, or `nil` if it finds nothing.
+    private func copy(_ search: NSMutableDictionary) throws(PreferencesError) -> CFTypeRef? {
+        var result: CFTypeRef?
+        let status = SecItemCopyMatching(search, &result)
+        if status == errSecItemNotFound { return nil }
+        guard status == errSecSuccess else { throw error(status) }
+        return result
+    }
+
+    /// The class and primary keys of the store's items, or of one of them.
+    private func query(_ name: String? = nil) -> NSMutableDictionary {
+        let query = NSMutableDictionary()
+        query[kSecClass] = kSecClassGenericPassword
+        // Else macOS takes the file-based keychain, which has no access groups and no accessibility; other platforms ignore it.
+        query[kSecUseDataProtectionKeychain] = true
+        query[kSecAttrService] = service
+        query[kSecAttrSynchronizable] = isSynchronizable
+        query[kSecAttrAccount] = name
+        query[kSecAttrAccessGroup] = accessGroup
+        return query
+    }
+
+    private func modificationDate(of item: NSDictionary) -> Date {
+        item[kSecAttrModificationDate] as? Date ?? .distantPast
+    }
+
+    private func error(_ status: OSStatus) -> PreferencesError {
+        switch status {
+        case errSecInteractionNotAllowed:
+            PreferencesError(
+                .unavailable,
+                "the Keychain is locked; nothing was changed. Try again when the device is unlocked; what is read in the "
+                    + "background needs the accessibility .afterFirstUnlock"
+            )
+        case errSecMissingEntitlement:
+            PreferencesError(
+                .unavailable,
+                "the program is not entitled to the Keychain's access group \(accessGroup ?? "of its own"); nothing was changed. "
+                    + "Sign it with an application identifier or the entitlement keychain-access-groups"
+            )
+        case errSecAuthFailed where accessibility == .whenPasscodeSetThisDeviceOnly:
+            PreferencesError(
+                .unavailable,
+                "the device has no passcode, which the accessibility .whenPasscodeSetThisDeviceOnly needs; nothing was changed. "
+                    + "Set one, or choose another accessibility"
+            )
+        case errSecUserCanceled:
+            PreferencesError(
+                .unavailable,
+                "the Keychain's dialog was cancelled; nothing was changed. Try again, and confirm it"
+            )
+        default:
+            PreferencesError(
+                .unavailable,
+                "the Keychain failed with the \(text(of: status)); nothing was changed. Try again"
+            )
+        }
+    }
+
+    private func text(of status: OSStatus) -> String {
+        "status \(status)" + (SecCopyErrorMessageString(status, nil).map { ": \($0)" } ?? "")
+    }
+}
+
+extension PreferenceStore.KeychainAccessibility {
+    fileprivate var attribute: CFString {
+        switch self {
+        case .whenUnlocked: kSecAttrAccessibleWhenUnlocked
+        case .afterFirstUnlock: kSecAttrAccessibleAfterFirstUnlock
+        case .whenUnlockedThisDeviceOnly: kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+        case .afterFirstUnlockThisDeviceOnly: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+        case .whenPasscodeSetThisDeviceOnly: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+        }
+    }
+}
+#endif

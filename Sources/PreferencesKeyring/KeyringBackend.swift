@@ -1,0 +1,265 @@
+internal import DurableFile
+@_spi(Tool) internal import Preferences
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Keeps values in a system's keyring, and a copy of them in memory that is read again when it is stale.
+///
+/// The keyring is called on a thread of the library, one call at a time. A call that doesn't return in time is left to that thread:
+/// what waits for it fails at its own deadline, and nothing else waits.
+final class KeyringBackend: PreferenceBackend {
+    private let keyring: any Keyring
+    private let limits: KeyringLimits
+    private let worker = WorkerThread(hasOwnThread: true)
+    /// Says when the copy is stale.
+    private let timer: WorkerThread
+    private let state = Lock(State())
+
+    private struct Item {
+        var bytes: [UInt8]
+        /// The value that the store shows for the bytes: the one that it set, which might be of another kind than the one that was read.
+        var value: PropertyListValue
+    }
+
+    private struct State {
+        var host: PreferenceBackendHost?
+        var items: [String: Item] = [:]
+        /// The external changes that the store was not notified of.
+        var pending: [String: PropertyListValue?] = [:]
+        var isStale = true
+        var isTimerSet = false
+        /// Whether the next `refresh` is asked for only to notify the store of what is pending.
+        var isRefreshed = false
+        /// Whether a failure of a read was reported and none has succeeded since.
+        var isReported = false
+        /// The error of a call that took all its time: the store's call with this deadline is not to wait for another.
+        var failure: (deadline: ContinuousClock.Instant, error: PreferencesError)?
+    }
+
+    init(
+        _ keyring: any Keyring,
+        limits: KeyringLimits = KeyringLimits(),
+        timer: WorkerThread = WorkerThread()
+    ) {
+        self.keyring = keyring
+        self.limits = limits
+        self.timer = timer
+    }
+
+    /// The time of a call with a prompt, and of one that waits for it.
+    var timeout: Duration? { limits.prompt + limits.call * 2 }
+
+    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+        state.withLock { $0.host = host }
+        try look(mayPrompt: true)
+        return state.withLock { state in
+            state.pending = [:]
+            return state.items.mapValues(\.value)
+        }
+    }
+
+    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
+        if !state.withLock({ exchange(&$0.isRefreshed, with: false) }) { try look(mayPrompt: true) }
+        return state.withLock { exchange(&$0.pending, with: [:]) }
+    }
+
+    /// Reads all items again if they are stale, and has the store ask for what differs; keeps those that were read if that fails.
+    func values(for names: Set<String>) -> [String: PropertyListValue] {
+        let (shown, isStale) = state.withLock { ($0.items.filter { names.contains($0.key) }, $0.isStale) }
+        if isStale {
+            do throws(PreferencesError) {
+                try look(mayPrompt: false)
+            } catch {
+                setTimer(limits.pauseAfterFailure)
+                if !state.withLock({ exchange(&$0.isReported, with: true) }) {
+                    state.withLock { $0.host }?.report(error)
+                }
+            }
+            let hasChanges = state.withLock { state in
+                state.isRefreshed = !state.pending.isEmpty
+                return state.isRefreshed
+            }
+            if hasChanges { state.withLock { $0.host }?.changed() }
+        }
+        return shown.mapValues(\.value)
+    }
+
+    /// Stores the changes one by one, and takes back those that were stored if one fails.
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferencesError) -> PreferenceBackendCommit {
+        do throws(PreferencesError) {
+            let new = try encoded(changes)
+            try look(mayPrompt: true)
+            let old = state.withLock { $0.items }
+            let isStored = condition.holds(for: old.mapValues(\.value))
+            if isStored {
+                try store(new.filter { $0.value != old[$0.key]?.bytes }, over: old)
+                state.withLock { state in
+                    for (name, bytes) in new {
+                        state.items[name] = bytes.flatMap { bytes in
+                            changes[name].flatMap(\.self).map { Item(bytes: bytes, value: $0) }
+                        }
+                    }
+                }
+            }
+            return PreferenceBackendCommit(
+                outside: state.withLock { exchange(&$0.pending, with: [:]) },
+                isStored: isStored
+            )
+        } catch {
+            // The store refreshes after a failure, which is not to wait for the keyring again.
+            state.withLock { state in
+                state.isRefreshed = true
+                if error.code == .outcomeUnknown { state.isStale = true }
+            }
+            if error.code == .outcomeUnknown { state.withLock { $0.host }?.outdated() }
+            throw error
+        }
+    }
+
+    /// Does nothing, as a keyring keeps what it has answered for.
+    func sync() {}
+}
+
+// MARK: Reading
+
+extension KeyringBackend {
+    /// Reads all items; notes what differs as pending.
+    private func look(mayPrompt: Bool) throws(PreferencesError) {
+        let found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferencesError) in
+            try keyring.items(call)
+        }
+        state.withLock { state in
+            for name in state.items.keys where found[name] == nil {
+                state.items[name] = nil
+                state.pending.updateValue(nil, forKey: name)
+            }
+            for (name, bytes) in found where state.items[name]?.bytes != bytes {
+                let value = PropertyListValue(ofKeyring: bytes)
+                state.items[name] = Item(bytes: bytes, value: value)
+                state.pending.updateValue(value, forKey: name)
+            }
+            state.isReported = false
+        }
+        setTimer(limits.timeToLive)
+    }
+
+    /// Notes that the values are up to date, or have to do, for some time.
+    private func setTimer(_ time: Duration) {
+        let isNew = state.withLock { state in
+            state.isStale = false
+            return !exchange(&state.isTimerSet, with: true)
+        }
+        guard isNew else { return }
+        // One that was set before ends earlier.
+        timer.run(after: time) { [weak self] in
+            let host = self?.state.withLock { state in
+                (state.isStale, state.isTimerSet) = (true, false)
+                return state.host
+            }
+            host?.outdated()
+        }
+    }
+}
+
+// MARK: Writing
+
+extension KeyringBackend {
+    private func encoded(
+        _ changes: [String: PropertyListValue?]
+    ) throws(PreferencesError) -> [String: [UInt8]?] {
+        var encoded: [String: [UInt8]?] = [:]
+        for (name, value) in changes { encoded.updateValue(try value?.bytesOfKeyring(), forKey: name) }
+        return encoded
+    }
+
+    private func store(_ changes: [String: [UInt8]?], over old: [String: Item]) throws(PreferencesError) {
+        var done: [String] = []
+        for (name, bytes) in changes.sorted(by: { $0.key < $1.key }) {
+            do throws(PreferencesError) {
+                try store(bytes, for: name)
+            } catch {
+                if error.code != .outcomeUnknown { try takeBack(done, to: old, because: error) }
+                throw error
+            }
+            done.append(name)
+        }
+    }
+
+    private func takeBack(
+        _ names: [String],
+        to old: [String: Item],
+        because cause: PreferencesError
+    ) throws(PreferencesError) {
+        for name in names.reversed() {
+            do throws(PreferencesError) {
+                try store(old[name]?.bytes, for: name)
+            } catch {
+                throw PreferencesError(
+                    .outcomeUnknown,
+                    name: name,
+                    "a part of the changes is stored in the system's keyring: one failed, and those before it could not be taken "
+                        + "back; refresh the store and read the values again",
+                    cause: cause
+                )
+            }
+        }
+    }
+
+    private func store(_ bytes: [UInt8]?, for name: String) throws(PreferencesError) {
+        try perform(mayPrompt: true) { (keyring, call) throws(PreferencesError) in
+            try keyring.set(bytes, for: name, call)
+        }
+    }
+}
+
+// MARK: Calling the keyring
+
+extension KeyringBackend {
+    /// Calls the keyring on the thread for it, and waits until the deadline.
+    private func perform<Result: Sendable>(
+        mayPrompt: Bool,
+        _ body: @escaping @Sendable (any Keyring, KeyringCall) throws(PreferencesError) -> Result
+    ) throws(PreferencesError) -> Result {
+        let deadline = state.withLock { $0.host }?.deadline()
+        if let failure = state.withLock({ $0.failure }), failure.deadline == deadline { throw failure.error }
+        let call = KeyringCall(mayPrompt: mayPrompt, limits)
+        let outcome = Lock<Swift.Result<Result, PreferencesError>?>(nil)
+        worker.run { [keyring] in
+            guard call.begin() else { return }
+            let result = Swift.Result { () throws(PreferencesError) in try body(keyring, call) }
+            outcome.withLock { $0 = result }
+            call.finish()
+        }
+        do throws(PreferencesError) {
+            // The keyring ends by the deadline itself if it can.
+            let phase = call.wait(grace: limits.call / 10)
+            if let result = outcome.withLock({ $0 }) { return try result.get() }
+            throw phase == .writing ? .keyringOutcomeUnknown("it did not return in time") : .keyringLate
+        } catch {
+            if let deadline, call.deadline <= .now { state.withLock { $0.failure = (deadline, error) } }
+            throw error
+        }
+    }
+}
+
+// MARK: Values as bytes
+
+extension PropertyListValue {
+    /// The value of an item: text, as its type is the declaration's, or bytes that are none.
+    fileprivate init(ofKeyring bytes: [UInt8]) {
+        self = String(validating: bytes, as: UTF8.self).map { .string($0) } ?? .data(Data(bytes))
+    }
+
+    /// The bytes of an item: those of a string as they are, those of any other value in the form of the preferences file.
+    fileprivate func bytesOfKeyring() throws(PreferencesError) -> [UInt8] {
+        if case .string(let text) = self { return Array(text.utf8) }
+        return Array(try PreferenceText.text(of: self).utf8)
+    }
+}

@@ -1,0 +1,175 @@
+import DurableFile
+import Foundation
+import Testing
+
+@testable import Preferences
+@testable import PreferencesKeyring
+
+/// A store over a keyring in memory.
+struct KeyringBackendTests {
+    private let keyring = MemoryKeyring()
+
+    @Test
+    func keyringIsInMemoryInTests() {
+        let token = Preference<String?>("token", default: nil, in: .keyring)
+        token.value = "hunter2"
+        #expect(token.value == "hunter2")
+    }
+
+    @Test
+    func stringIsStoredAsItsText() throws {
+        let token = Preference<String>("token", default: "", in: .testing(keyring))
+        try token.write("{\"a\": 1}")
+        #expect(keyring.texts == ["token": "{\"a\": 1}"])
+        #expect(token.value == "{\"a\": 1}")
+        token.reset()
+        #expect(keyring.texts.isEmpty)
+    }
+
+    @Test(arguments: ["12345678", "true", "{\"$data\":\"AA==\"}", "[1]", "", "null"])
+    func textIsReadAsAString(text: String) {
+        keyring.texts = ["token": text]
+        #expect(Preference<String>("token", default: "default", in: .testing(keyring)).value == text)
+    }
+
+    @Test
+    func textOfAnotherProgramIsReadByTheDeclaredType() {
+        keyring.texts = ["pin": "12345678", "on": "true", "when": "2026-11-20T22:00:00Z", "list": "[1, 2]"]
+        let store = PreferenceStore.testing(keyring)
+        #expect(Preference<Int>("pin", default: 0, in: store).value == 12_345_678)
+        #expect(Preference<Bool>("on", default: false, in: store).value)
+        #expect(
+            Preference<Date>("when", default: .distantPast, in: store).value
+                == Date(timeIntervalSince1970: 1_795_212_000)
+        )
+        #expect(Preference<[Int]>("list", default: [], in: store).value == [1, 2])
+    }
+
+    @Test
+    func bytesThatAreNoTextAreData() {
+        keyring["key"] = [0xFF, 0x00]
+        #expect(Preference<Data?>("key", default: nil, in: .testing(keyring)).value == Data([0xFF, 0x00]))
+    }
+
+    @Test
+    func equalValueOfAnotherKindIsNoChange() async throws {
+        let store = PreferenceStore.testing(keyring)
+        try await store.write(.integer(5), for: "number")
+        keyring.forgetCalls()
+        try await store.refresh()
+        #expect(store["number"] == .integer(5))
+        try await store.write(.string("5"), for: "number")
+        #expect(keyring.calls == ["items!", "items!"])
+        #expect(store["number"] == .string("5"))
+    }
+
+    @Test
+    func externalChangesAreSeenByRefresh() async throws {
+        keyring.texts = ["kept": "1", "changed": "1", "removed": "1"]
+        let store = PreferenceStore.testing(keyring)
+        #expect(store.names.sorted() == ["changed", "kept", "removed"])
+        var changes = store.changes.makeAsyncIterator()
+        keyring.texts = ["kept": "1", "changed": "2", "new": "1"]
+        #expect(store["changed"] == .string("1"))
+        try await store.refresh()
+        #expect(store.contents == ["kept": .string("1"), "changed": .string("2"), "new": .string("1")])
+        let change = await changes.next()
+        #expect(change?.names == ["changed", "removed", "new"])
+        #expect(change?.origin == .external)
+    }
+
+    @Test(arguments: ["read", "list"])
+    func externalChangesAreSeenAfterTheTimeToLive(way: String) async throws {
+        keyring.texts = ["kept": "1", "changed": "1", "removed": "1"]
+        let timer = WorkerThread(isManual: true)
+        let store = PreferenceStore.testing(KeyringBackend(keyring, timer: timer))
+        #expect(store["changed"] == .string("1"))
+        var changes = store.changes.makeAsyncIterator()
+        keyring.texts = ["kept": "1", "changed": "2", "new": "1"]
+        #expect(store["new"] == nil)
+        #expect(keyring.calls == ["items!"])
+        #expect(timer.runNextJob())
+        #expect(!timer.runNextJob())
+        // A read doesn't prompt, and reads all: the others are as new.
+        if way == "read" { #expect(store["changed"] == .string("2")) } else { #expect(store.names.count == 3) }
+        #expect(store["removed"] == nil)
+        #expect(store["new"] == .string("1"))
+        #expect(keyring.calls == ["items!", "items"])
+        #expect(await changes.next()?.names == ["changed", "removed", "new"])
+    }
+
+    @Test
+    func failedLookKeepsTheValuesAndIsReportedOnce() async throws {
+        keyring.texts = ["token": "old"]
+        let timer = WorkerThread(isManual: true)
+        let store = PreferenceStore.testing(KeyringBackend(keyring, timer: timer))
+        let reports = Lock<[PreferencesError.Code]>([])
+        store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
+        #expect(store["token"] == .string("old"))
+        keyring.texts = ["token": "new"]
+        keyring.failAll(with: PreferencesError(.unavailable, "locked"))
+        for _ in 0..<3 {
+            #expect(timer.runNextJob())
+            #expect(store["token"] == .string("old"))
+        }
+        #expect(reports.withLock { $0 } == [.unavailable])
+        await #expect(throws: PreferencesError.self) { try await store.refresh() }
+        keyring.failAll(with: nil)
+        #expect(store["token"] == .string("old"))
+        #expect(timer.runNextJob())
+        #expect(store["token"] == .string("new"))
+    }
+
+    @Test
+    func storeThatCouldNotBeOpenedTriesAgainAtAWrite() throws {
+        keyring.texts = ["token": "old"]
+        keyring.failAll(with: PreferencesError(.unavailable, "locked"))
+        let store = PreferenceStore.testing(keyring)
+        let reports = Lock(0)
+        store.issueHandler = { _ in reports.withLock { $0 += 1 } }
+        for _ in 0..<3 { #expect(store["token"] == nil) }
+        #expect(keyring.calls == ["items!"])
+        #expect(reports.withLock { $0 } == 1)
+        #expect(throws: PreferencesError.self) { try store.write("new", for: "other") }
+        keyring.failAll(with: nil)
+        try store.write("new", for: "other")
+        #expect(store["token"] == .string("old"))
+    }
+
+    @Test
+    func updateSeesWhatAnotherProgramStored() throws {
+        keyring.texts = ["count": "1"]
+        let count = Preference<Int>("count", default: 0, in: .testing(keyring))
+        #expect(count.value == 1)
+        keyring.texts = ["count": "5"]
+        try count.update { $0 += 1 }
+        #expect(keyring.texts == ["count": "6"])
+    }
+
+    @Test
+    func failedSetOfSeveralIsTakenBack() {
+        keyring.texts = ["a": "1", "b": "1"]
+        let store = PreferenceStore.testing(keyring)
+        #expect(store["a"] == .string("1"))
+        // `items`, `set a`, `remove b`, and `set c`, which fails.
+        keyring.fail(call: 3, .before)
+        #expect(throws: PreferencesError.self) {
+            try store.transaction { ($0["a"], $0["b"], $0["c"]) = ("2", nil, "2") }
+        }
+        #expect(keyring.texts == ["a": "1", "b": "1"])
+        #expect(store.contents == ["a": "1", "b": "1"])
+    }
+
+    @Test
+    func outcomeIsUnknownIfSeveralCannotBeTakenBack() {
+        let store = PreferenceStore.testing(keyring)
+        keyring.fail(call: 3, .before)
+        keyring.fail(call: 4, .before)
+        let error = #expect(throws: PreferencesError.self) {
+            try store.transaction { ($0["a"], $0["b"]) = ("2", "2") }
+        }
+        #expect(error?.code == .outcomeUnknown)
+        #expect(keyring.texts == ["a": "2"])
+        #expect(store.contents == ["a": "2"])
+    }
+}

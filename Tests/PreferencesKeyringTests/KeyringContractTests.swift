@@ -1,0 +1,156 @@
+import DurableFile
+import Foundation
+import PreferencesTesting
+import Testing
+
+@_spi(Tool) @testable import Preferences
+@testable import PreferencesKeyring
+
+/// The contract of every backend, as far as a keyring can keep it.
+struct KeyringContractTests {
+    /// Gives a keyring strings alone, as it doesn't keep the kinds of values.
+    private struct TextBackend: PreferenceBackend {
+        let base: KeyringBackend
+
+        func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+            try values(try base.load(host: host).mapValues(Optional.some)).compactMapValues(\.self)
+        }
+
+        func refresh() throws(PreferencesError) -> [String: PropertyListValue?] { try values(try base.refresh()) }
+
+        func apply(
+            _ changes: [String: PropertyListValue?],
+            if condition: PreferenceCondition
+        ) throws(PreferencesError) -> PreferenceBackendCommit {
+            var condition = condition
+            condition.values = try texts(condition.values)
+            let commit = try base.apply(try texts(changes), if: condition)
+            return PreferenceBackendCommit(outside: try values(commit.outside), isStored: commit.isStored)
+        }
+
+        func sync() { base.sync() }
+
+        private func texts(
+            _ values: [String: PropertyListValue?]
+        ) throws(PreferencesError) -> [String: PropertyListValue?] {
+            var texts: [String: PropertyListValue?] = [:]
+            for (name, value) in values {
+                let text = try value.map { value throws(PreferencesError) in try PreferenceText.text(of: value) }
+                texts.updateValue(text.map { .string($0) }, forKey: name)
+            }
+            return texts
+        }
+
+        private func values(
+            _ texts: [String: PropertyListValue?]
+        ) throws(PreferencesError) -> [String: PropertyListValue?] {
+            var values: [String: PropertyListValue?] = [:]
+            for (name, text) in texts {
+                if case .string(let text) = text {
+                    values[name] = try PreferenceText.value(in: text)
+                } else {
+                    values.updateValue(nil, forKey: name)
+                }
+            }
+            return values
+        }
+    }
+
+    /// Two programs can't change a keyring in one step, and it doesn't notify.
+    private static let impossible: Set = [
+        "Nobody sees half of a set of changes", "Of changes on one condition that race, one is stored",
+        "host.changed is called after somebody else changed something",
+    ]
+
+    @Test
+    func backendKeepsTheContractAsFarAsAKeyringCan() async throws {
+        let error = await #expect(throws: PreferenceBackendContractError.self) {
+            try await PreferenceBackendContract.verify(patience: .milliseconds(20)) {
+                let keyring = MemoryKeyring()
+                return PreferenceBackendPlace(failNextWrite: { keyring.fail(call: 1, .before) }) {
+                    TextBackend(base: KeyringBackend(keyring))
+                }
+            }
+        }
+        for violation in error?.violations ?? [] {
+            #expect(Self.impossible.contains(violation.rule), "\(violation.rule): \(violation.finding)")
+        }
+    }
+}
+
+/// Values of declared types, read by another program than the one that stored them.
+struct KeyringValueTests {
+    private let keyring = MemoryKeyring()
+
+    @Test(arguments: ["text", "", "5", "true", "null", "{\"$data\":\"AA==\"}", "[1]", "\u{0}\n", "cafe\u{301}"])
+    func stringComesBack(text: String) throws {
+        try expectReturn(of: text)
+        #expect(keyring.texts == ["value": text])
+    }
+
+    @Test
+    func nativeValuesComeBack() throws {
+        for value in [true, false] { try expectReturn(of: value) }
+        try expectReturn(of: Int64.min)
+        try expectReturn(of: UInt64.max)
+        for value in [0.1, -0.0, 2, .infinity, .leastNonzeroMagnitude] { try expectReturn(of: value) }
+        try expectReturn(of: Float(0.1))
+        for value in [Data(), Data("text".utf8), Data(0...255)] { try expectReturn(of: value) }
+        try expectReturn(of: Self.date)
+        try expectReturn(of: Self.url)
+        try expectReturn(of: UUID())
+        try expectReturn(of: [[Self.date], []])
+        try expectReturn(of: ["$a": "$null", "$$b": "", "c": "{}"])
+        try expectReturn(of: [String?.none, "$null", "$$null", "1"])
+        try expectReturn(of: Set([1.5, 2]))
+        try expectReturn(of: Optional(5))
+    }
+
+    @Test
+    func codableValuesComeBack() throws {
+        try expectReturn(coded: Shape.circle(radius: 2))
+        try expectReturn(coded: [Shape.point])
+        let account = Account(
+            name: "ada",
+            key: Data([0, 255]),
+            since: Self.date,
+            url: Self.url,
+            shape: .point,
+            notes: ["$x": nil, "y": "$null"]
+        )
+        try expectReturn(coded: account)
+        try expectReturn(coded: Optional(account))
+        let level = Preference<Level>("value", default: .low, in: .testing(keyring))
+        try level.write(.high)
+        #expect(Preference<Level>("value", default: .low, in: .testing(keyring)).value == .high)
+    }
+
+    private static let date = Date(timeIntervalSinceReferenceDate: 786_000_000.123)
+    private static let url = URL(filePath: "/tmp/a b%20c#d?e")
+
+    private enum Level: String { case low, high }
+
+    private enum Shape: Codable, Equatable {
+        case circle(radius: Double)
+        case point
+    }
+
+    private struct Account: Codable, Equatable {
+        var name: String
+        var key: Data
+        var since: Date
+        var url: URL
+        var shape: Shape
+        var notes: [String: String?]
+    }
+
+    private func expectReturn<Value: PreferenceValue & Equatable>(of value: Value) throws {
+        try Preference<Value?>("value", default: nil, in: .testing(keyring)).write(value)
+        #expect(Preference<Value?>("value", default: nil, in: .testing(keyring)).value == value)
+    }
+
+    private func expectReturn<Value: Codable & Equatable & Sendable>(coded value: Value) throws {
+        try Preference<Value?>("value", default: nil, in: .testing(keyring)).write(value)
+        #expect(Preference<Value?>("value", default: nil, in: .testing(keyring)).value == value)
+    }
+}

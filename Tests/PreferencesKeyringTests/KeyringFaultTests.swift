@@ -1,0 +1,100 @@
+import DurableFile
+import Foundation
+import Testing
+
+@testable import Preferences
+@testable import PreferencesKeyring
+
+/// Calls of a keyring that fail, or don't return.
+struct KeyringFaultTests {
+    private let keyring = MemoryKeyring()
+
+    private static let sets: [[String: PropertyListValue?]] = [
+        ["a": "1"], ["a": "2", "b": "1"], ["a": nil], ["a": "3", "b": nil, "c": "1"], ["c": "2"], ["b": "2", "c": nil],
+    ]
+
+    /// Every call fails in turn, before or after it is done.
+    @Test(arguments: [MemoryKeyring.Fault.before, .after])
+    func failedCallLosesNothing(fault: MemoryKeyring.Fault) async throws {
+        for number in 0..<24 {
+            let keyring = MemoryKeyring()
+            let store = PreferenceStore.testing(keyring)
+            try await store.load()
+            keyring.fail(call: number, fault)
+            for changes in Self.sets {
+                let before = keyring.texts
+                do {
+                    try await store.transaction { transaction in
+                        for (name, value) in changes { transaction[name] = value }
+                    }
+                    let expected = before.mapValues { .string($0) }.merging(changes) { $1 }.compactMapValues(\.self)
+                    #expect(store.contents == expected, "call \(number)")
+                } catch PreferencesError.outcomeUnknown {
+                    #expect(fault == .after)
+                } catch {
+                    #expect(keyring.texts == before, "call \(number): \(error)")
+                }
+                // After an unknown outcome the next read looks.
+                #expect(store.contents == keyring.texts.mapValues { .string($0) }, "call \(number)")
+            }
+        }
+    }
+
+    private static let limits = KeyringLimits(call: .milliseconds(100))
+
+    @Test
+    func callThatHangsEndsAtItsDeadlineAndOthersToo() async throws {
+        keyring.texts = ["token": "1"]
+        let store = PreferenceStore.testing(keyring, limits: Self.limits)
+        #expect(store["token"] == "1")
+        keyring.hold()
+        for _ in 0..<3 {
+            let error = #expect(throws: PreferencesError.self) { try store.write("2", for: "token") }
+            #expect(error?.code == .unavailable)
+        }
+        // One thread hangs, and what was refused is not done later.
+        #expect(keyring.calls == ["items!", "items!"])
+        keyring.goOn()
+        await eventually { (try? store.write("3", for: "other")) != nil }
+        #expect(keyring.texts == ["token": "1", "other": "3"])
+    }
+
+    @Test
+    func hangingCallHoldsUpNoOtherStore() throws {
+        let store = PreferenceStore.testing(keyring)
+        let other = MemoryKeyring()
+        let outcome = Condition<PreferencesError.Code?>(nil)
+        keyring.hold()
+        let isStarted = WorkerThread.start("writer") {
+            do throws(PreferencesError) {
+                try store.write("1", for: "token")
+                outcome.signal { $0 = .misuse }
+            } catch {
+                outcome.signal { $0 = error.code }
+            }
+        }
+        #expect(isStarted)
+        keyring.waitForCall()
+        try PreferenceStore.testing(other).write("1", for: "token")
+        #expect(other.texts == ["token": "1"])
+        #expect(outcome.withLock { $0 } == nil)
+        keyring.goOn()
+        #expect(outcome.wait { $0.map { .done($0) } ?? .until(nil) } == .misuse)
+    }
+
+    @Test
+    func writeThatHangsIsOfUnknownOutcome() async throws {
+        let store = PreferenceStore.testing(keyring, limits: Self.limits)
+        try await store.load()
+        keyring.hangAfterWriting()
+        let error = await #expect(throws: PreferencesError.self) { try await store.write("1", for: "token") }
+        #expect(error?.code == .outcomeUnknown)
+        keyring.goOn()
+        await eventually { store["token"] == "1" }
+    }
+
+    /// Waits until something is true that another thread brings about.
+    private func eventually(_ isTrue: () -> Bool) async {
+        while !isTrue() { await Task.yield() }
+    }
+}

@@ -1,0 +1,113 @@
+import DurableFile
+
+@testable import Preferences
+@testable import PreferencesKeyring
+
+/// A keyring in memory, whose calls a test makes fail or hang.
+final class MemoryKeyring: Keyring {
+    /// How a call fails.
+    enum Fault {
+        /// Nothing is done.
+        case before
+        /// It is done, but there is no answer.
+        case after
+    }
+
+    private struct State {
+        var items: [String: [UInt8]] = [:]
+        var calls: [String] = []
+        var faults: [Int: Fault] = [:]
+        var error: PreferencesError?
+        var isHeld = false
+        var isWriteHeld = false
+        var waiting = 0
+    }
+
+    private let state = Condition(State())
+
+    init(_ items: [String: String] = [:]) {
+        state.withLock { $0.items = items.mapValues { Array($0.utf8) } }
+    }
+
+    /// The items as text, as another program sees and changes them.
+    var texts: [String: String] {
+        get { state.withLock { $0.items.mapValues { String(decoding: $0, as: UTF8.self) } } }
+        set { state.withLock { $0.items = newValue.mapValues { Array($0.utf8) } } }
+    }
+
+    subscript(name: String) -> [UInt8]? {
+        get { state.withLock { $0.items[name] } }
+        set { state.withLock { $0.items[name] = newValue } }
+    }
+
+    /// The calls so far: `items`, with `!` if they may prompt, `set name` and `remove name`.
+    var calls: [String] { state.withLock { $0.calls } }
+
+    func forgetCalls() { state.withLock { $0.calls = [] } }
+
+    /// Makes a later call fail, counted from the next one.
+    func fail(call number: Int = 0, _ fault: Fault) {
+        state.withLock { $0.faults[$0.calls.count + number] = fault }
+    }
+
+    /// Makes all calls fail until it is `nil`.
+    func failAll(with error: PreferencesError?) { state.withLock { $0.error = error } }
+
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    /// Makes a write hang that was begun.
+    func hangAfterWriting() { state.withLock { $0.isWriteHeld = true } }
+
+    func goOn() { state.signal { ($0.isHeld, $0.isWriteHeld) = (false, false) } }
+
+    /// Waits until a call hangs.
+    func waitForCall() { state.wait { $0.waiting > 0 ? .done(()) : .until(nil) } }
+
+    func items(_ call: KeyringCall) throws(PreferencesError) -> [String: [UInt8]] {
+        try enter(call.mayPrompt ? "items!" : "items") { $0.items }
+    }
+
+    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferencesError) {
+        let title = bytes == nil ? "remove \(name)" : "set \(name)"
+        try enter(title, beginning: call) { $0.items[name] = bytes }
+    }
+
+    private func enter<Result>(
+        _ title: String,
+        beginning call: KeyringCall? = nil,
+        _ body: (inout State) -> Result
+    ) throws(PreferencesError) -> Result {
+        let fault: Fault? = state.signal { state in
+            defer { state.calls.append(title) }
+            state.waiting += 1
+            return state.faults[state.calls.count]
+        }
+        state.wait { $0.isHeld ? .until(nil) : .done(()) }
+        let error = state.withLock { state in
+            state.waiting -= 1
+            return state.error
+        }
+        if let error { throw error }
+        if fault == .before { throw PreferencesError(.unavailable, "a test made this call fail; nothing was changed") }
+        if let call, !call.beginWriting() { throw .keyringLate }
+        let result = state.withLock(body)
+        if call != nil { state.wait { $0.isWriteHeld ? .until(nil) : .done(()) } }
+        if fault == .after {
+            throw call == nil
+                ? PreferencesError(.unavailable, "a test made this call fail; nothing was changed")
+                : .keyringOutcomeUnknown("a test")
+        }
+        return result
+    }
+}
+
+extension PreferenceStore {
+    /// A store over a keyring, as `.keyring(service:)` has it outside of tests.
+    static func testing(_ backend: any PreferenceBackend) -> PreferenceStore {
+        PreferenceStore(Layer(source: Source(backend), isText: true), isSecret: true)
+    }
+
+    static func testing(_ keyring: MemoryKeyring, limits: KeyringLimits = KeyringLimits()) -> PreferenceStore {
+        testing(KeyringBackend(keyring, limits: limits))
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Preferences
+import PreferencesKeyring
+import PreferencesTesting
+import Testing
+
+// The snippets of the guide *Secrets*; the keyring is in memory here, as in each test process.
+
+// snippet: secret in a group
+struct AccountPreferences: PreferenceGroup {
+    @Preference("account.name") var name = ""
+    @Preference("apiToken", in: .keyring) var token: String?
+}
+// end
+
+struct SecretSnippets {
+    // snippet: test of a secret
+    @Test(.isolatedStores)
+    func signingOutForgetsTheToken() {
+        let account = AccountPreferences()
+        account.token = "s3cr3t"
+        account.$token.reset()
+        #expect(account.token == nil)
+    }
+    // end
+
+    @Test(.isolatedStores)
+    func tokenIsInTheKeyringAlone() async throws {
+        let account = AccountPreferences()
+        // snippet: writing a secret
+        do {
+            try await account.$token.write("s3cr3t")
+        } catch PreferencesError.unavailable {
+            // No keyring, or a locked one: nothing is stored. Keep the token for this session, and tell the user.
+        }
+        // end
+        #expect(account.token == "s3cr3t")
+        #expect(PreferenceStore.keyring.names == ["apiToken"])
+        #expect(PreferenceStore.standard.names == [])
+    }
+
+    @Test(.isolatedStores(["apiToken": "s3cr3t"]))
+    func tokenMovesFromTheFileToTheKeyring() {
+        let account = AccountPreferences()
+        // snippet: moving a secret
+        account.$token.migrate(from: Preference("apiToken", default: nil, in: .standard))
+        // end
+        #expect(account.token == "s3cr3t")
+        #expect(PreferenceStore.standard.names == [])
+    }
+
+    @Test(.isolatedStores)
+    func environmentAnswersBeforeTheKeyring() {
+        // snippet: environment before the keyring
+        let secrets = PreferenceStore.layered([.environment(prefix: "PLAYER"), .keyring])
+        let token = Preference<String?>("apiToken", default: nil, in: secrets, isSecret: true)  // or PLAYER_APITOKEN
+        // end
+        token.value = "s3cr3t"
+        #expect(PreferenceStore.keyring["apiToken"] == "s3cr3t")
+    }
+
+    @Test
+    func credentialOfAServiceIsRead() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "credentials-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data("s3cr3t".utf8).write(to: URL(filePath: folder + "/apiToken"))
+        // snippet: credentials of systemd
+        // `folder` is $CREDENTIALS_DIRECTORY.
+        let text = try String(contentsOfFile: folder + "/apiToken", encoding: .utf8)
+        let store = PreferenceStore.inMemory(["apiToken": .string(text)])
+        let token = Preference<String?>("apiToken", default: nil, in: store, isSecret: true)
+        // end
+        #expect(token.value == "s3cr3t")
+    }
+
+    @Test
+    func storeOfOnesOwnIsSecret() {
+        let vault = Vault()
+        // snippet: secret backend
+        let store = PreferenceStore(backend: vault, isSecret: true)
+        // end
+        #expect(store.contents == [:])
+    }
+}
+
+/// A backend that keeps secrets elsewhere.
+private struct Vault: PreferenceBackend {
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { [:] }
+    func refresh() -> [String: PropertyListValue?] { [:] }
+    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
+        PreferenceBackendCommit(isStored: false)
+    }
+    func sync() {}
+}

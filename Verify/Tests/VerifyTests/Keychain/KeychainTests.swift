@@ -1,0 +1,359 @@
+import DurableFile
+import Foundation
+import Preferences
+import Security
+import Testing
+
+@testable import PreferencesKeyring
+
+/// A keychain of its own for a test, under a service of its own.
+struct TestKeychain {
+    let service = "com.example.\(UUID())"
+
+    func keyring(
+        _ accessibility: PreferenceStore.KeychainAccessibility = .afterFirstUnlock,
+        accessGroup: String? = nil,
+        isSynchronizable: Bool = false
+    ) -> Keychain {
+        Keychain(
+            service: service,
+            accessibility: accessibility,
+            accessGroup: accessGroup,
+            isSynchronizable: isSynchronizable
+        )
+    }
+
+    func change<Result: Sendable>(_ body: (inout MockKeychain) -> Result) -> Result { MockKeychain.of(service, body) }
+    var items: [MockKeychain.Item] { change { $0.items } }
+    var calls: [MockKeychain.Function] { change { $0.calls } }
+
+    /// Lets another program act right before the first call of a function.
+    func before(_ function: MockKeychain.Function, _ body: @escaping @Sendable (inout MockKeychain) -> Void) {
+        let isDone = Lock(false)
+        let service = service
+        change { keychain in
+            keychain.beforeCall = { called in
+                guard called == function, !isDone.withLock({ exchange(&$0, with: true) }) else { return }
+                MockKeychain.of(service) { body(&$0) }
+            }
+        }
+    }
+}
+
+extension Keychain {
+    func texts() throws(PreferencesError) -> [String: String] {
+        try items(begun(KeyringCall(mayPrompt: false))).mapValues { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func set(_ text: String?, for name: String) throws(PreferencesError) {
+        try set(text.map { Array($0.utf8) }, for: name, begun(KeyringCall(mayPrompt: true)))
+    }
+
+    private func begun(_ call: KeyringCall) -> KeyringCall {
+        _ = call.begin()
+        return call
+    }
+}
+
+struct KeychainTests {
+    private let device = TestKeychain()
+
+    @Test
+    func itemsAreStoredReadUpdatedAndRemoved() throws {
+        let keychain = device.keyring()
+        #expect(try keychain.texts() == [:])
+        try keychain.set("one", for: "token")
+        try keychain.set("", for: "empty")
+        #expect(try keychain.texts() == ["token": "one", "empty": ""])
+        try keychain.set("two", for: "token")
+        try keychain.set(nil, for: "empty")
+        try keychain.set(nil, for: "absent")
+        #expect(try keychain.texts() == ["token": "two"])
+        #expect(device.items.map(\.account) == ["token"])
+    }
+
+    @Test
+    func itemOfAnotherProgramIsRead() throws {
+        device.change { $0.insert("token", "theirs") }
+        #expect(try device.keyring().texts() == ["token": "theirs"])
+    }
+
+    @Test
+    func itemThatAnotherProgramRemovesWhileItIsReadIsLeftOut() throws {
+        device.change {
+            $0.insert("first", "1")
+            $0.insert("second", "2")
+        }
+        let reads = Lock(0)
+        device.change { [service = device.service] keychain in
+            keychain.beforeCall = { _ in
+                guard
+                    reads.withLock({ reads in
+                        reads += 1; return reads == 2
+                    })
+                else { return }
+                MockKeychain.of(service) { $0.items.removeAll { $0.account == "first" } }
+            }
+        }
+        #expect(try device.keyring().texts() == ["second": "2"])
+    }
+
+    @Test
+    func itemThatAnotherProgramAddsBeforeTheAddIsUpdated() throws {
+        device.before(.add) { $0.insert("token", "theirs") }
+        try device.keyring().set("mine", for: "token")
+        #expect(device.calls == [.update, .add, .update])
+        #expect(try device.keyring().texts() == ["token": "mine"])
+    }
+
+    @Test
+    func callerThatHasGivenUpStoresNothing() throws {
+        let call = KeyringCall(mayPrompt: true)
+        #expect(throws: PreferencesError.self) { try device.keyring().set([1], for: "token", call) }
+        #expect(device.calls.isEmpty)
+    }
+
+    // MARK: Options
+
+    @Test(arguments: zip(PreferenceStore.KeychainAccessibility.allCases, ["ak", "ck", "aku", "cku", "akpu"]))
+    func accessibilityIsThatOfTheOption(option: PreferenceStore.KeychainAccessibility, stored: String) throws {
+        try device.keyring(option).set("secret", for: "token")
+        #expect(device.items.map(\.accessible) == [stored])
+    }
+
+    @Test
+    func nextValueHasTheAccessibilityOfTheNextVersion() throws {
+        try device.keyring(.whenUnlocked).set("one", for: "token")
+        try device.keyring(.afterFirstUnlock).set("two", for: "token")
+        #expect(device.items.map(\.accessible) == ["ck"])
+    }
+
+    @Test
+    func synchronizedItemIsAnotherOne() throws {
+        let (local, cloud) = (device.keyring(), device.keyring(isSynchronizable: true))
+        try local.set("local", for: "token")
+        try cloud.set("cloud", for: "token")
+        #expect(device.items.count == 2)
+        #expect(try local.texts() == ["token": "local"])
+        #expect(try cloud.texts() == ["token": "cloud"])
+        try local.set(nil, for: "token")
+        #expect(try cloud.texts() == ["token": "cloud"])
+    }
+
+    @Test
+    func itemsOfAnAccessGroupAreThoseOfTheGroup() throws {
+        let (own, shared) = (device.keyring(), device.keyring(accessGroup: "team.shared"))
+        try shared.set("shared", for: "token")
+        try own.set("own", for: "name")
+        #expect(device.items.map(\.accessGroup) == ["team.shared", "team.program"])
+        #expect(try shared.texts() == ["token": "shared"])
+        #expect(try own.texts() == ["token": "shared", "name": "own"])
+    }
+
+    @Test
+    func newestOfTheItemsInSeveralAccessGroupsCounts() throws {
+        device.change {
+            $0.insert("token", "older", accessGroup: "team.program")
+            $0.insert("token", "newer", accessGroup: "team.shared")
+            $0.insert("name", "newer", accessGroup: "team.shared")
+            $0.insert("name", "newest", accessGroup: "team.program")
+        }
+        let keychain = device.keyring()
+        #expect(try keychain.texts() == ["token": "newer", "name": "newest"])
+        try keychain.set("set", for: "token")
+        #expect(
+            device.items.filter { $0.account == "token" }.map { String(decoding: $0.data, as: UTF8.self) } == [
+                "set", "set",
+            ]
+        )
+        try keychain.set(nil, for: "token")
+        #expect(try keychain.texts() == ["name": "newest"])
+    }
+
+    @Test
+    func oneServiceWithTheSameOptionsIsOneStore() {
+        let service = device.service
+        #expect(PreferenceStore.keyring(service: service) === PreferenceStore.keyring(service: service))
+        #expect(
+            PreferenceStore.keyring(service: service)
+                === PreferenceStore.keyring(service: service, accessibility: .afterFirstUnlock)
+        )
+        let others = [
+            PreferenceStore.keyring(service: service, accessibility: .whenUnlocked),
+            PreferenceStore.keyring(service: service, accessGroup: "team.shared"),
+            PreferenceStore.keyring(service: service, isSynchronizable: true),
+        ]
+        #expect(Set((others + [.keyring(service: service)]).map(ObjectIdentifier.init)).count == 4)
+    }
+
+    @Test
+    func itemThatMustNotLeaveTheDeviceCanNotBeSynchronized() async {
+        await #expect(processExitsWith: .failure) {
+            _ = PreferenceStore.keyring(
+                service: "com.example.app",
+                accessibility: .whenUnlockedThisDeviceOnly,
+                isSynchronizable: true
+            )
+        }
+    }
+}
+
+/// What fails, and what the error says to do.
+struct KeychainErrorTests {
+    private let device = TestKeychain()
+
+    /// The error of a read, and that of a set.
+    private func errors(_ keychain: Keychain) -> [PreferencesError] {
+        var errors: [PreferencesError] = []
+        do throws(PreferencesError) { _ = try keychain.texts() } catch { errors.append(error) }
+        do throws(PreferencesError) { try keychain.set("secret-value", for: "token") } catch { errors.append(error) }
+        return errors
+    }
+
+    @Test
+    func nothingIsReadOrStoredBeforeTheFirstUnlock() throws {
+        device.change {
+            $0.insert("token", "stored")
+            $0.lock = .beforeFirstUnlock
+        }
+        let keychain = device.keyring()
+        let errors = errors(keychain)
+        #expect(errors.map(\.code) == [.unavailable, .unavailable])
+        #expect(errors.allSatisfy { $0.message.contains("Try again when the device is unlocked") })
+        device.change { $0.lock = .unlocked }
+        #expect(try keychain.texts() == ["token": "stored"])
+    }
+
+    @Test
+    func itemsAfterTheFirstUnlockAreThereWhileTheDeviceIsLocked() throws {
+        let keychain = device.keyring(.afterFirstUnlock)
+        try keychain.set("one", for: "token")
+        device.change { $0.lock = .locked }
+        try keychain.set("two", for: "token")
+        #expect(try keychain.texts() == ["token": "two"])
+    }
+
+    /// An item that can't be read must not look as if it was removed.
+    @Test
+    func oneLockedItemFailsTheRead() throws {
+        try device.keyring(.afterFirstUnlock).set("one", for: "first")
+        try device.keyring(.whenUnlocked).set("two", for: "second")
+        device.change { $0.lock = .locked }
+        #expect(throws: PreferencesError.self) { try device.keyring().texts() }
+    }
+
+    @Test
+    func programWithoutEntitlementIsToldToHaveOne() {
+        device.change { $0.accessGroups = [] }
+        let errors = errors(device.keyring())
+        #expect(errors.map(\.code) == [.unavailable, .unavailable])
+        #expect(errors.allSatisfy { $0.message.contains("keychain-access-groups") })
+    }
+
+    @Test
+    func groupOfAnotherProgramIsNamed() {
+        let errors = errors(device.keyring(accessGroup: "other.program"))
+        #expect(errors.map(\.code) == [.unavailable, .unavailable])
+        #expect(errors.allSatisfy { $0.message.contains("access group other.program;") })
+        #expect(device.items.isEmpty)
+    }
+
+    @Test
+    func deviceWithoutPasscodeIsToldToHaveOne() throws {
+        device.change { $0.hasPasscode = false }
+        let errors = errors(device.keyring(.whenPasscodeSetThisDeviceOnly))
+        #expect(errors.map(\.code) == [.unavailable])
+        #expect(errors.allSatisfy { $0.message.contains("has no passcode") })
+    }
+
+    @Test(arguments: [errSecParam, errSecUserCanceled, errSecAuthFailed, -34, -26275, -909])
+    func anyOtherStatusIsUnavailableAndChangesNothing(status: OSStatus) throws {
+        for function in [MockKeychain.Function.copyMatching, .update, .add] {
+            device.change {
+                $0.items = []
+                $0.failures = [function: [status]]
+            }
+            let errors = errors(device.keyring())
+            #expect(errors.map(\.code) == [.unavailable])
+            #expect(status == errSecUserCanceled || errors[0].message.contains("status \(status)"))
+            #expect(device.items.isEmpty || function == .copyMatching)
+        }
+    }
+
+    @Test(arguments: ["set", nil])
+    func brokenConnectionLeavesTheOutcomeOpen(value: String?) throws {
+        let keychain = device.keyring()
+        try keychain.set("one", for: "token")
+        for function in [MockKeychain.Function.update, .delete] {
+            device.change { $0.failures[function] = [errSecNotAvailable] }
+        }
+        do throws(PreferencesError) {
+            try keychain.set(value, for: "token")
+            Issue.record("the error was lost")
+        } catch {
+            #expect(error.code == .outcomeUnknown)
+            #expect("\(error)".contains("No keychain is available"))
+        }
+    }
+
+    /// With each call failing in turn: what was stored before or after is there, and no value is in a message.
+    @Test
+    func everyFailureKeepsTheFormerValueOrStoresTheNewOne() throws {
+        let keychain = device.keyring()
+        for function in [MockKeychain.Function.copyMatching, .update, .add, .delete] {
+            for hasItem in [false, true] {
+                device.change {
+                    $0.items = []
+                    $0.failures = [:]
+                    if hasItem { $0.insert("token", "former") }
+                    $0.failures = [function: [errSecParam]]
+                }
+                for error in errors(keychain) { #expect(!"\(error)".contains("secret-value")) }
+                device.change { $0.failures = [:] }
+                let isStored = function == .copyMatching || function == .delete || (function == .add && hasItem)
+                #expect(try keychain.texts()["token"] == (isStored ? "secret-value" : hasItem ? "former" : nil))
+            }
+        }
+    }
+}
+
+/// The Keychain under a store.
+struct KeychainStoreTests {
+    private let device = TestKeychain()
+
+    private func makeStore() -> PreferenceStore {
+        PreferenceStore(backend: KeyringBackend(device.keyring()), isSecret: true)
+    }
+
+    @Test
+    func storeKeepsItsValuesInTheKeychain() async throws {
+        let token = Preference<String?>("apiToken", default: nil, in: makeStore())
+        try await token.write("hunter2")
+        #expect(device.items.map { String(decoding: $0.data, as: UTF8.self) } == ["hunter2"])
+        let other = Preference<String?>("apiToken", default: nil, in: makeStore())
+        #expect(other.value == "hunter2")
+        device.change { $0.items[0].data = Data("changed".utf8) }
+        try await other.store.refresh()
+        #expect(other.value == "changed")
+        other.reset()
+        #expect(device.items.isEmpty)
+    }
+
+    @Test
+    func lockedKeychainGivesTheDefaultAndReportsAndIsReadOnceItIsUnlocked() async throws {
+        device.change {
+            $0.insert("apiToken", "stored")
+            $0.lock = .beforeFirstUnlock
+        }
+        let store = makeStore()
+        let issues = Log<PreferencesError>()
+        store.issueHandler = { issues.append($0) }
+        let token = Preference<String?>("apiToken", default: nil, in: store)
+        #expect(token.value == nil)
+        #expect(issues.all.first?.code == .unavailable)
+        await #expect(throws: PreferencesError.self) { try await token.write("new") }
+        device.change { $0.lock = .unlocked }
+        try await store.refresh()
+        #expect(token.value == "stored")
+    }
+}
