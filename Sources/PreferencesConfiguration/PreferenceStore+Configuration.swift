@@ -29,7 +29,8 @@ extension PreferenceStore {
     /// provider that only fetches nothing is known. A write throws `readOnly`. All of it may be used on any thread. The reader is
     /// always read with the shared stores of the code that opened the store, such as those of `withIsolatedStores`.
     ///
-    /// A reader doesn't say which values are secret, so a secret that can't be read may be shown by the issue that reports it.
+    /// A preference that is declared `isSecret` is read as a secret, so that access reporters redact it, and no issue shows its value.
+    /// The values that the reader's providers mark as secret are not known here.
     ///
     /// - Parameters:
     ///   - reader: The reader that has the values.
@@ -54,11 +55,13 @@ extension PreferenceStore {
             guard let preference = first[other.name], preference != other else { return nil }
             return PreferencesError(conflictOf: preference, other)
         }
-        return PreferenceStore(
+        let store = PreferenceStore(
             backend: ConfigurationBackend(reader: reader, declared: declared, conflicts: conflicts),
             name: name,
             isReadOnly: true
         )
+        store.noteSecrets(preferences.filter(\.isSecret).map(\.name))
+        return store
     }
 }
 
@@ -174,6 +177,7 @@ extension PreferencesError {
 private struct DeclaredKey: Sendable {
     let preference: AnyPreference
     private let key: ConfigKey
+    private let isSecret: Bool
     /// The type that the preference's values have in a configuration; `nil` if it isn't known.
     private let type: ConfigType?
     /// Whether every kind of value can be decoded, so that decoding doesn't show what was meant.
@@ -182,6 +186,7 @@ private struct DeclaredKey: Sendable {
     init(_ preference: AnyPreference, key: ConfigKey) {
         self.preference = preference
         self.key = key
+        isSecret = preference.isSecret
         type = ConfigType(ofStored: preference.storedKind)
         takesAny =
             type == nil
@@ -198,7 +203,7 @@ private struct DeclaredKey: Sendable {
         for type in types {
             // A provider of text has numbers, arrays and bytes in many a text.
             if isText, self.type != nil || !type.isNumber { continue }
-            guard let content = snapshot.content(forKey: key, type: type) else { continue }
+            guard let content = snapshot.content(forKey: key, type: type, isSecret: isSecret) else { continue }
             if takesAny { return content.stored }
             if let value = content.readings.first(where: preference.canDecode) { return value }
             undecodable = undecodable ?? content.stored
@@ -252,18 +257,18 @@ extension ConfigType {
 
 extension ConfigSnapshotReader {
     /// The value of a key; `nil` if there is none of the type.
-    fileprivate func content(forKey key: ConfigKey, type: ConfigType) -> ConfigContent? {
+    fileprivate func content(forKey key: ConfigKey, type: ConfigType, isSecret: Bool) -> ConfigContent? {
         switch type {
-        case .string: string(forKey: key).map(ConfigContent.string)
-        case .int: int(forKey: key).map(ConfigContent.int)
-        case .double: double(forKey: key).map(ConfigContent.double)
-        case .bool: bool(forKey: key).map(ConfigContent.bool)
-        case .bytes: bytes(forKey: key).map(ConfigContent.bytes)
-        case .stringArray: stringArray(forKey: key).map(ConfigContent.stringArray)
-        case .intArray: intArray(forKey: key).map(ConfigContent.intArray)
-        case .doubleArray: doubleArray(forKey: key).map(ConfigContent.doubleArray)
-        case .boolArray: boolArray(forKey: key).map(ConfigContent.boolArray)
-        case .byteChunkArray: byteChunkArray(forKey: key).map(ConfigContent.byteChunkArray)
+        case .string: string(forKey: key, isSecret: isSecret).map(ConfigContent.string)
+        case .int: int(forKey: key, isSecret: isSecret).map(ConfigContent.int)
+        case .double: double(forKey: key, isSecret: isSecret).map(ConfigContent.double)
+        case .bool: bool(forKey: key, isSecret: isSecret).map(ConfigContent.bool)
+        case .bytes: bytes(forKey: key, isSecret: isSecret).map(ConfigContent.bytes)
+        case .stringArray: stringArray(forKey: key, isSecret: isSecret).map(ConfigContent.stringArray)
+        case .intArray: intArray(forKey: key, isSecret: isSecret).map(ConfigContent.intArray)
+        case .doubleArray: doubleArray(forKey: key, isSecret: isSecret).map(ConfigContent.doubleArray)
+        case .boolArray: boolArray(forKey: key, isSecret: isSecret).map(ConfigContent.boolArray)
+        case .byteChunkArray: byteChunkArray(forKey: key, isSecret: isSecret).map(ConfigContent.byteChunkArray)
         }
     }
 }

@@ -43,9 +43,10 @@ public struct PreferenceStoreProvider: Sendable {
     ///     preference that names another store, by `in:`, isn't one of them. If a name is declared several times, the first
     ///     declaration counts. The provider keeps the store.
     ///   - name: Distinguishes the provider from others of the process, in `providerName` and descriptions.
-    ///   - secretsSpecifier: The names and values that are secret; none by default. A secret value isn't shown in descriptions, by
-    ///     access reporters, and in issues that reads of the provider report. Errors that it throws show no value at all. An issue
-    ///     that a `Preference` of the program reports isn't the provider's and may show the value.
+    ///   - secretsSpecifier: The names and values that are secret, besides preferences that are declared `isSecret` and all values of a
+    ///     store of secrets; none by default. A secret value isn't shown in descriptions, by access reporters, and in issues that reads
+    ///     of the provider report. Errors that it throws show no value at all. An issue that a `Preference` of the program reports
+    ///     isn't the provider's: it shows a value that only the specifier says is secret.
     ///   - keyEncoder: Returns the preference's name of a key; by default its components joined by dots.
     public init(
         _ store: PreferenceStore,
@@ -165,8 +166,12 @@ extension PreferenceStoreProvider {
                     + "or store one of that type"
             )
         }
-        let isSecret = secretsSpecifier.isSecret(key: name, value: stored)
-        return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: isSecret))
+        return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: isSecret(name, stored)))
+    }
+
+    /// Whether a value isn't shown: as the preferences or the store say, or the specifier.
+    private func isSecret(_ name: String, _ value: PropertyListValue) -> Bool {
+        store.isSecret(name) || secretsSpecifier.isSecret(key: name, value: value)
     }
 
     private func stored(_ name: String, in values: StoreSnapshot) throws(PreferencesError) -> PropertyListValue? {
@@ -191,11 +196,14 @@ extension PreferenceStoreProvider: CustomStringConvertible {
     }
 }
 
-extension PreferenceStoreProvider: CustomDebugStringConvertible {
-    /// The description with the stored values, without secrets.
+extension PreferenceStoreProvider: CustomDebugStringConvertible, CustomReflectable {
+    /// A mirror without children, which would have the values that the specifier says are secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// The description with the stored values; `<redacted>` for secrets.
     public var debugDescription: String {
         let values = store.contentsOpen.sorted { $0.key < $1.key }.map { name, value in
-            "\(name)=\(secretsSpecifier.isSecret(key: name, value: value) ? "<REDACTED>" : value.description)"
+            "\(name)=\(isSecret(name, value) ? .redacted : value.description)"
         }
         let list = values.joined(separator: ", ")
         return "PreferenceStoreProvider[\(name.map { "\($0), " } ?? "")\(values.count) values: \(list)]"

@@ -64,6 +64,18 @@ public macro Rule<Value: Sendable>(_ rule: PreferenceRule<Value>) =
 public macro Rule(_ rule: PreferenceRule<String>) =
     #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")
 
+/// Makes a property of a `@PreferenceGroup` a secret: descriptions, errors, issues and schemas don't show its value.
+///
+///     @PreferenceGroup(prefix: "account.")
+///     struct Credentials {
+///         @Secret var token: String?
+///     }
+///     let credentials = Credentials(in: .keyring)  // of the product PreferencesKeyring
+///
+/// It doesn't encrypt: one whose value goes to a file, user defaults or iCloud is reported as `misuse`; see `Preference.isSecret`.
+@attached(peer)
+public macro Secret() = #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")
+
 /// Leaves a property of a `@PreferenceGroup` out of the preferences: its value is never stored.
 ///
 /// In a struct the property stays as it is written; a preference in its value is still found by `preferences` and `reset()`. In a final class it holds a `Sendable` value that any thread may read and set and
@@ -74,7 +86,7 @@ public macro Transient() = #externalMacro(module: "PreferencesMacrosPlugin", typ
 /// Used by the expansion of `@PreferenceGroup` on a class, for each property.
 @attached(accessor)
 @attached(peer, names: prefixed(_))
-public macro _PreferenceProperty(_ name: String, description: String? = nil) =
+public macro _PreferenceProperty(_ name: String, description: String? = nil, isSecret: Bool = false) =
     #externalMacro(module: "PreferencesMacrosPlugin", type: "PropertyMacro")
 
 /// Used by the expansion of `@PreferenceGroup` on a class, for each property that is `@Transient`.

@@ -17,6 +17,7 @@ struct Property {
     let storedName: String
     let formerNames: [String]
     let rule: ExprSyntax?
+    let isSecret: Bool
     let isInClass: Bool
     let problems: [Diagnostic]
 
@@ -33,6 +34,7 @@ struct Property {
         storedName = host.prefix + (key?.first?.expression.plainText ?? name)
         formerNames = key?.dropFirst().compactMap { $0.expression.plainText } ?? []
         rule = variable.attributes.named("Rule").first?.labeledArguments.first?.expression.trimmed
+        isSecret = !variable.attributes.named("Secret").isEmpty
         (kind, problems) = PropertyCheck(variable, in: host).result
     }
 
@@ -62,7 +64,8 @@ struct Property {
     /// The preference's declaration behind the name: `"player.volume", .range(0...10), description: "How loud it is"`.
     func arguments(with rule: ExprSyntax?) -> String {
         let description = variable.documentation.map { "description: \($0.literal)" }
-        return [storedName.literal, rule?.description, description].compactMap { $0 }.joined(separator: ", ")
+        return [storedName.literal, rule?.description, description, isSecret ? "isSecret: true" : nil]
+            .compactMap { $0 }.joined(separator: ", ")
     }
 
     /// The statement that moves what is stored under former names.

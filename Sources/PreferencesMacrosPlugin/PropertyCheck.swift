@@ -7,6 +7,7 @@ import SwiftSyntaxBuilder
 struct PropertyCheck {
     private let variable: VariableDeclSyntax
     private let host: Host
+    private static let markers: Set = ["Key", "Rule", "Secret", "Transient"]
     private let markers: Set<String>
     private let wrappers: [AttributeSyntax]
 
@@ -14,11 +15,11 @@ struct PropertyCheck {
         self.variable = variable
         self.host = host
         let attributes = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }
-        markers = Set(attributes.map(\.simpleName)).intersection(["Key", "Rule", "Transient"])
+        markers = Set(attributes.map(\.simpleName)).intersection(Self.markers)
         // Attributes of the language begin in lower case, and a global actor's name ends as that of the main actor does.
         wrappers = attributes.filter { attribute in
             let name = attribute.simpleName
-            return name.isTypeName && !["Key", "Rule", "Transient"].contains(name) && !name.hasSuffix("Actor")
+            return name.isTypeName && !Self.markers.contains(name) && !name.hasSuffix("Actor")
         }
     }
 
@@ -41,7 +42,7 @@ struct PropertyCheck {
                 .other,
                 [
                     variable.problem(
-                        "a property with '@Transient' is not stored, so it has no key and no rule",
+                        "a property with '@Transient' is not stored, so it has no key and no rule, and is no secret",
                         fixIts: [.removing(markers.subtracting(["Transient"]), from: variable)]
                     )
                 ]
@@ -303,12 +304,13 @@ private struct WrittenPreference {
         arguments = attribute.labeledArguments
     }
 
-    /// Writes `@Key` and `@Rule` for it, and its description as a comment; `nil` if they can't say the same.
+    /// Writes `@Key`, `@Rule` and `@Secret` for it, and its description as a comment; `nil` if they can't say the same.
     var fixIt: FixIt? {
         let labels = arguments.map { $0.label?.text }
         guard let stored = arguments.first?.expression.plainText, labels.first == .some(nil),
             stored.hasPrefix(host.prefix),
-            labels.allSatisfy({ $0 == nil || $0 == "description" }), arguments.count < 4,
+            labels.allSatisfy({ $0 == nil || ["description", "isSecret"].contains($0) }),
+            labels.count(where: { $0 == nil }) < 3,
             let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName
         else { return nil }
         let key = String(stored.dropFirst(host.prefix.count))
@@ -318,6 +320,10 @@ private struct WrittenPreference {
         if let rule = arguments.dropFirst().first(where: { $0.label == nil }) {
             markers.append("@Rule(\(rule.expression.trimmedDescription))")
         }
+        if let isSecret = arguments.first(where: { $0.label?.text == "isSecret" })?.expression.trimmedDescription {
+            guard ["true", "false"].contains(isSecret) else { return nil }
+            if isSecret == "true" { markers.append("@Secret") }
+        }
         var new = variable.without(["Preference", "ObservationIgnored"])
         if !markers.isEmpty {
             let written = markers.map { AttributeListSyntax.Element.attribute("\(raw: $0) ") }
@@ -325,7 +331,7 @@ private struct WrittenPreference {
             new.attributes = AttributeListSyntax(written + Array(new.attributes))
         }
         new.leadingTrivia = variable.leadingTrivia
-        if let description = arguments.first(where: { $0.label != nil })?.expression {
+        if let description = arguments.first(where: { $0.label?.text == "description" })?.expression {
             guard let text = description.plainText, !text.contains(where: \.isNewline) else { return nil }
             if variable.documentation == nil {
                 let indentation = variable.leadingTrivia.pieces.last { if case .spaces = $0 { true } else { false } }

@@ -42,7 +42,7 @@ extension PropertyMacro: PeerMacro {
                 """
             ]
         }
-        // The name and the description; the rule stands between them, and then the default.
+        // The name, and what the declaration has last; the rule stands between them, and then the default.
         var arguments = node.labeledArguments.map {
             "\($0.label.map { "\($0.text): " } ?? "")\($0.expression.trimmedDescription)"
         }

@@ -4,6 +4,7 @@ import FileTestSupport
 import Foundation
 import Preferences
 import PreferencesConfiguration
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -129,6 +130,52 @@ struct LayerTests {
         #expect(issues.all.count == 1)
         let text = issues.all.first?.description ?? ""
         #expect(text.hasPrefix("preference \"player.volume\": ") && text.contains("(configuration layer)"), "\(text)")
+    }
+
+    /// The accesses that a reader reports, as text.
+    private final class AccessLog: AccessReporter {
+        private let texts = Mutex<[String]>([])
+        var text: String { texts.withLock { $0.joined(separator: "\n") } }
+
+        func report(_ event: AccessEvent) {
+            // As the reporters of the package do, which leave the text of secrets out.
+            let values = event.providerResults.map { "\($0.result)" }
+            texts.withLock { $0.append("\(event) \(values)") }
+        }
+    }
+
+    @Test(arguments: ["7", "hunter2-planted", "48151623"])
+    func secretIsNeitherLoggedNorReported(value: String) {
+        struct Account: PreferenceGroup {
+            @Preference("account.pin", .range(0...9), isSecret: true) var pin = 1
+            @Preference("account.name") var name = ""
+        }
+        let log = AccessLog()
+        let provider = InMemoryProvider(values: [
+            "account.pin": .init(.string(value), isSecret: false), "account.name": "Pitt",
+        ])
+        let reader = ConfigReader(providers: [provider], accessReporter: log)
+        let store = PreferenceStore.layered([.configuration(reader, for: Account.self)])
+        let (issues, account) = (IssueLog(of: store), Account(in: store))
+        #expect(account.pin == (value == "7" ? 7 : 1) && account.name == "Pitt")
+        #expect(log.text.contains("Pitt") && log.text.contains("account.pin"))
+        #expect(!log.text.contains("hunter2") && !log.text.contains("48151623") && !log.text.contains("string(\"7\")"))
+        #expect(issues.all.count == (value == "7" ? 0 : 1))
+        #expect(!"\(issues.all)".contains("hunter2") && !"\(issues.all)".contains("48151623"))
+    }
+
+    /// Before a preference of the group is made in the layer.
+    @Test
+    func changeOfASecretIsNotDescribed() async throws {
+        struct Account: PreferenceGroup {
+            @Preference("account.pin", isSecret: true) var pin = "1"
+        }
+        let remote = MutableInMemoryProvider(initialValues: ["account.pin": "hunter2"])
+        let store = PreferenceStore.configuration(ConfigReader(provider: remote), for: Account.self)
+        var changes = store.changes.makeAsyncIterator()
+        remote.setValue("hunter3", forKey: "account.pin")
+        let change = try #require(await changes.following())
+        #expect("\(change)" == "account.pin: <redacted> → <redacted> (external)")
     }
 
     @Test

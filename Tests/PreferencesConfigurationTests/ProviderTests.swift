@@ -138,8 +138,42 @@ struct ProviderTests {
         #expect("\(provider)" == "PreferenceStoreProvider[user, 2 values]")
         #expect(
             String(reflecting: provider)
-                == "PreferenceStoreProvider[user, 2 values: password=<REDACTED>, volume=7]"
+                == "PreferenceStoreProvider[user, 2 values: password=<redacted>, volume=7]"
         )
+        var dumped = ""
+        dump(PreferenceStoreProvider(store, for: PlayerPreferences.self, secretsSpecifier: .all), to: &dumped)
+        #expect(!dumped.contains("s3cret"))
+    }
+
+    private struct Account: PreferenceGroup {
+        @Preference("token", isSecret: true) var token = "s3cret-default"
+        @Preference("limit", .range(0...9), isSecret: true) var limit = 7
+        @Preference("volume") var volume = 5
+    }
+
+    @Test(arguments: [true, false])
+    func declaredSecretIsOneWithoutASpecifier(isStored: Bool) throws {
+        let store = PreferenceStore.inMemory(isStored ? ["token": "s3cret", "limit": "s3cret-text", "volume": 6] : [:])
+        let issues = IssueLog(of: store)
+        let provider = PreferenceStoreProvider(store, for: Account.self)
+        let value = try provider.value(forKey: "token", type: .string).value
+        #expect(value == ConfigValue(.string(isStored ? "s3cret" : "s3cret-default"), isSecret: true))
+        #expect(
+            try provider.snapshot().value(forKey: "limit", type: .int).value == ConfigValue(.int(7), isSecret: true)
+        )
+        #expect(try provider.value(forKey: "volume", type: .int).value?.isSecret == false)
+        #expect(!"\(String(reflecting: provider)) \(issues.all)".contains("s3cret"))
+        #expect(issues.all.count == (isStored ? 1 : 0))
+        let error = #expect(throws: PreferencesError.self) { try provider.value(forKey: "token", type: .int) }
+        #expect(error?.description.contains("s3cret") == false)
+    }
+
+    @Test
+    func eachValueOfASecretStoreIsOne() throws {
+        let backend = FaultInjectingBackend(["password": "s3cret"])
+        let provider = PreferenceStoreProvider(PreferenceStore(backend: backend, isSecret: true))
+        #expect(try provider.value(forKey: "password", type: .string).value?.isSecret == true)
+        #expect(String(reflecting: provider) == "PreferenceStoreProvider[1 values: password=<redacted>]")
     }
 
     @Test
@@ -173,7 +207,7 @@ struct ProviderTests {
         #expect(try provider.value(forKey: "player.volume", type: .int).value?.content == .int(5))
         #expect(issues.all.count == 1)
         let text = "\(issues.all)"
-        #expect(text.contains("player.volume") && text.contains("is secret"))
+        #expect(text.contains("player.volume") && text.contains("<redacted>"))
         #expect(!text.contains("hunter2") && !text.contains("1234"))
     }
 

@@ -26,8 +26,29 @@ final class Settings {
     func grow() { größe += 1 }
 }
 
+@PreferenceGroup
+final class Session {
+    /// For the server
+    @Secret @Key("t") @Rule(.length(1...)) var token = "hunter2"
+    @Secret var code: Int?
+}
+
 /// A final class with the macro.
 struct ClassGroupTests {
+    @Test
+    func secretsAreRedacted() {
+        let session = Session(in: .inMemory(["code": "hunter2"]))
+        #expect(session.preferences.map(\.isSecret) == [true, true])
+        #expect(
+            "\(session._token)" == "t = <redacted> (default)" && session._token.declaredDescription == "For the server"
+        )
+        let error = #expect(throws: PreferencesError.self) { try session._code.read() }
+        #expect(error?.description.contains("hunter2") == false)
+        var dumped = ""
+        dump(session, to: &dumped)
+        #expect(!dumped.contains("hunter2") && session.token == "hunter2")
+    }
+
     @Test(arguments: StoreKind.allCases)
     func propertiesAreStoredUnderTheirNames(kind: StoreKind) throws {
         let place = try StorePlace(kind)

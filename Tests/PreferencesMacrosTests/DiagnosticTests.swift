@@ -83,8 +83,18 @@ struct DiagnosticTests {
         ),
         (
             "    @Transient @Key(\"b\") var volume = 5",
-            "a property with '@Transient' is not stored, so it has no key and no rule",
+            "a property with '@Transient' is not stored, so it has no key and no rule, and is no secret",
             "@Transient", [("remove '@Key'", "    @Transient var volume = 5")]
+        ),
+        (
+            "    @Secret @Transient var volume = 5",
+            "a property with '@Transient' is not stored, so it has no key and no rule, and is no secret",
+            "@Secret", [("remove '@Secret'", "    @Transient var volume = 5")]
+        ),
+        (
+            "    @Secret var volume: Int { 5 }",
+            "'@Secret' can't be on a computed property, which is not a preference of its group", "@Secret",
+            [("remove '@Secret'", "    var volume: Int { 5 }")]
         ),
     ]
 
@@ -240,6 +250,11 @@ struct DiagnosticTests {
             "    /// How loud it is\n    @Preference(\"player.volume\", description: \"Loud\") var volume = 5",
             "    /// How loud it is\n    var volume = 5", "write 'var volume'"
         ),
+        (
+            "    @Preference(\"player.pin\", .range(0...9), description: \"Secret\", isSecret: true) var code = 5",
+            "    /// Secret\n    @Key(\"pin\") @Rule(.range(0...9)) @Secret var code = 5",
+            "write '@Key(\"pin\") @Rule(.range(0...9)) @Secret'"
+        ),
     ]
 
     @Test(arguments: written)
@@ -254,7 +269,10 @@ struct DiagnosticTests {
         ).check(prefix: "player.")
     }
 
-    @Test(arguments: ["\"volume\"", "\"player.volume\", in: store", "\"player.volume\", coding: .json", "name"])
+    @Test(arguments: [
+        "\"volume\"", "\"player.volume\", in: store", "\"player.volume\", coding: .json",
+        "\"player.volume\", isSecret: hides", "name",
+    ])
     func writtenPreferenceThatMarkersDontSayHasNoFixIt(arguments: String) throws {
         try Refused(
             "    @Preference(\(arguments)) var volume = 5",

@@ -14,6 +14,8 @@ struct ExpansionTests {
                     var artist: String?
                     @Key("nick") var nickname = ""
                     @Transient var selection = 0
+                    /// For the server
+                    @Secret var token: String?
                     let settings = Settings()
                     static let shared = Player()
                     @Preference("written") var written = 1
@@ -30,6 +32,9 @@ struct ExpansionTests {
                     @Key("nick")
                     @PreferencesMacros.Preference("player.nick") var nickname = ""
                     @Transient var selection = 0
+                    /// For the server
+                    @Secret
+                    @PreferencesMacros.Preference("player.token", description: "For the server", isSecret: true) var token: String?
                     let settings = Settings()
                     static let shared = Player()
                     @Preference("written") var written = 1
@@ -53,6 +58,7 @@ struct ExpansionTests {
                     /// How loud
                     @Rule(.range(0...10)) public private(set) var volume = 5
                     var artist: String?
+                    @Secret var token = ""
                     @Transient var selection = 0
                     @Transient let constant = 0
                 }
@@ -64,6 +70,8 @@ struct ExpansionTests {
                     @PreferencesMacros._PreferenceProperty("volume", description: "How loud") public private(set) var volume = 5
                     @PreferencesMacros._PreferenceProperty("artist")
                     var artist: String?
+                    @Secret
+                    @PreferencesMacros._PreferenceProperty("token", isSecret: true) var token = ""
                     @Transient
                     @PreferencesMacros._TransientProperty var selection = 0
                     @Transient let constant = 0
@@ -84,7 +92,7 @@ struct ExpansionTests {
         expectExpansion(
             of: """
                 final class Settings {
-                    @_PreferenceProperty("loud", description: "How loud") @Rule(.range(0...10)) public private(set) var volume = 5
+                    @_PreferenceProperty("loud", description: "How loud", isSecret: true) @Rule(.range(0...10)) public private(set) var volume = 5
                     @_PreferenceProperty("artist") var `default`: String?
                     @_TransientProperty var selection: Set<Int> = []
                     @_TransientProperty var found: Int?
@@ -98,7 +106,7 @@ struct ExpansionTests {
                     }
 
                     /// The preference of `volume`.
-                    public nonisolated let _volume = PreferencesMacros.Preference("loud", .range(0...10), default: 5, description: "How loud")
+                    public nonisolated let _volume = PreferencesMacros.Preference("loud", .range(0...10), default: 5, description: "How loud", isSecret: true)
                     var `default`: String? {
                     get { _default.value }
                     set { _default.value = newValue }

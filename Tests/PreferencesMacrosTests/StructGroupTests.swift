@@ -32,6 +32,15 @@ struct Player {
     #endif
 }
 
+@PreferenceGroup(prefix: "account.")
+struct Credentials {
+    /// For the server
+    @Secret @Key("t") @Rule(.choices(["hunter2", "other"])) var token = "hunter2"
+    @Secret var code: Int?
+    @Preference("written", isSecret: true) var written = "hunter2"
+    var name = ""
+}
+
 @PreferenceGroup
 struct General {
     var `größe` = 1.5
@@ -39,6 +48,18 @@ struct General {
 
 /// A struct with the macro, over each kind of store.
 struct StructGroupTests {
+    @Test
+    func secretsAreRedacted() throws {
+        let group = Credentials(in: .inMemory(["account.code": "hunter2"]))
+        #expect(group.preferences.map(\.isSecret) == [true, true, true, false])
+        #expect(group.$token.name == "account.t" && group.$token.declaredDescription == "For the server")
+        #expect(!"\(group) \(group.preferences) \(try group.jsonSchema())".contains("hunter2"))
+        let error = #expect(throws: PreferencesError.self) { try group.$token.write("hunter3") }
+        #expect(error?.message == "<redacted> is rejected by the preference's rule; nothing was changed")
+        group.token = "other"
+        #expect(group.token == "other" && "\(group.$name)" == "account.name =  (default)")
+    }
+
     @Test(arguments: StoreKind.allCases)
     func propertiesAreStoredUnderTheirNames(kind: StoreKind) throws {
         let place = try StorePlace(kind)

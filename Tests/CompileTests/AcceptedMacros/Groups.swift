@@ -25,6 +25,9 @@ struct Player {
     let launches = Preference("launches", default: 0)
     @Preference("written", .range(0...1), in: .suite("com.example"), description: "As written") var written = 0.5
     static let shared = Player()
+    @Secret var token: String?
+    @Key("c") @Secret @Rule(.range(0...9999)) var code = 1
+    @Preference("secret", isSecret: true) var secret = ""
     @Transient var selection = 0
     @Transient let constant = 1
     var `default` = 3
@@ -52,6 +55,8 @@ final class Settings {
     var computed: Int { columns + 1 }
     let player = Preference("count", default: 0)
     static let shared = Settings()
+    @Secret var token: String?
+    @Secret @Rule(.length(1...8)) var code = ""
     @Transient var selection: Set<Int> = []
     @Transient var found: String?
     @Transient let constant = 1

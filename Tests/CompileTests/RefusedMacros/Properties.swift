@@ -21,6 +21,8 @@ struct Player {
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too
     @Transient @Key("t") var transient = 1  // error: is not stored, so it has no key
+    @Secret @Transient var unstored = 1  // error: is no secret
+    @Secret var sum: Int { 3 }  // error: '@Secret' can't be on a computed property
     @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' can't be on a property
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: never unwrapped implicitly

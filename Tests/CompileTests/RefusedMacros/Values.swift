@@ -15,7 +15,7 @@ struct Player {
 
 @PreferenceGroup
 final class Settings {
-    var window = Window()  // in expansion: 'init(_:_:default:in:description:)' requires that 'Window'
+    var window = Window()  // in expansion: 'init(_:_:default:in:description:isSecret:)' requires that 'Window'
     var theme: Theme?  // in expansion: a preference needs a default
     @Rule(.range(0...10)) var title = ""  // in expansion: no exact matches in call to static method 'range'
     @Transient var item = Item()  // in expansion: type 'Item' does not conform to the 'Sendable' protocol

@@ -127,17 +127,21 @@ struct GuideTests {
 
     @Test
     func secretsAreRedacted() {
-        let store = PreferenceStore.inMemory(["account.password": "s3cret"])
+        let store = PreferenceStore.inMemory(["account.password": "s3cret", "account.token": "hunter2"])
+        let token = Preference<String?>("account.token", in: store, isSecret: true)
         // snippet: secrets
         let provider = PreferenceStoreProvider(
             store,
             secretsSpecifier: .dynamic { name, _ in name.hasSuffix(".password") }
         )
-        debugPrint(provider)  // PreferenceStoreProvider[1 values: account.password=<REDACTED>]
+        // PreferenceStoreProvider[2 values: account.password=<redacted>, account.token=<redacted>]
+        debugPrint(provider)
         // end
         #expect(
-            String(reflecting: provider) == "PreferenceStoreProvider[1 values: account.password=<REDACTED>]"
+            String(reflecting: provider)
+                == "PreferenceStoreProvider[2 values: account.password=<redacted>, account.token=<redacted>]"
         )
+        #expect(token.isSecret)
     }
 }
 #endif

@@ -67,6 +67,20 @@ struct GuideTests {
         #expect(throws: PreferencesError.self) { try ruled.$sum.write(3) }
     }
 
+    @Test
+    func secretsAreRedacted() {
+        let store = PreferenceStore.inMemory()
+        typealias Credentials = SecretDeclarations.Credentials
+        var printed: [String] = []
+        func print(_ value: Any) { printed.append("\(value)") }
+        // snippet: secret use
+        let credentials = Credentials(in: store)
+        credentials.token = "hunter2"
+        print(credentials.$token)  // account.token = <redacted> (store)
+        // end
+        #expect(printed == ["account.token = <redacted> (store)"])
+    }
+
     @Test(.isolatedStores)
     func bothFormsStoreTheSame() {
         let (written, general) = (Written.GeneralPreferences(), ByMacro.GeneralPreferences())
@@ -82,6 +96,15 @@ struct GuideTests {
         #expect(object.columns == 3)
         #expect(model.preferences.map(\.name) == object.preferences.map(\.name))
     }
+}
+
+enum SecretDeclarations {
+    // snippet: secret group
+    @PreferenceGroup(prefix: "account.")
+    struct Credentials {
+        @Secret var token: String?
+    }
+    // end
 }
 
 enum PlayerDeclarations {
