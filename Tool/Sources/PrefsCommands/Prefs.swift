@@ -11,7 +11,7 @@ package struct Prefs: AsyncParsableCommand {
             A suite is a program's preferences, by name: what an administrator imposes, the user's own and the system's \
             defaults, as the program reads them. Changes go to the user's file. With --file, any file takes its place. \
             With --etcd, it is a suite that many machines share. Programs that run see a change at once. Reading never \
-            creates anything.
+            creates anything. What a program declares as a secret is shown as <redacted> without --show-secrets.
 
             Exit codes: 0 done; 1 absent, or `diff` found differences; 2 wrong usage, nothing changed; 3 damaged; \
             4 not permitted; 5 the system failed or others were in the way.

@@ -18,6 +18,7 @@ private struct General: PreferenceGroup {
     @Preference("bytes") var bytes: [UInt8]?
     @Preference("size") var size: UInt64?
     @Preference("huge") var huge: Int128?
+    @Preference("token", isSecret: true) var token: String?
 }
 
 /// The schema as the library writes it.
@@ -45,6 +46,7 @@ struct SchemaTests {
                 since\tdate\t-\tdefault\t-\t-\t-
                 size\tinteger\t-\tdefault\t0...\t-\t-
                 theme\tstring\t-\tdefault\t"system", "dark"\t"system"\t-
+                token\tstring\t-\tdefault\t-\t-\t-
                 volume\tinteger\t-\tdefault\t0...10\t5\tHow loud it is.
 
                 """
@@ -61,7 +63,7 @@ struct SchemaTests {
         ("nickname -string Pitt", 2), ("nickname -string Ada", 0),
         ("byte 300", 2), ("byte -1", 2), ("byte 255", 0), ("byte 5.0", 0), ("bytes [1,256]", 2), ("bytes [1,255]", 0),
         ("size -1", 2), ("size 18446744073709551615", 0), ("size 1e300", 2), ("volume 1e300", 2),
-        ("folder {\"relative\":\"/a\"}", 0), ("folder -int 5", 2),
+        ("folder {\"relative\":\"/a\"}", 0), ("folder -int 5", 2), ("token hunter2", 2), ("token hunter2 --force", 0),
     ])
     func declarationsDecideWhatMayBeWritten(_ value: String, _ status: Int32) throws {
         let run = try tool().run("write app \(value)")

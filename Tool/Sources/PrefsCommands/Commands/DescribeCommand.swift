@@ -5,7 +5,7 @@ struct DescribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",
         abstract: "Show where a value comes from, whether it may be changed, and what the program says of it.",
-        usage: "prefs describe [<suite> | --file <path>] [<name>] [--json]",
+        usage: "prefs describe [<suite> | --file <path>] [<name>] [--json] [--show-secrets]",
         discussion: """
             Types, choices, ranges, defaults and descriptions come from the schema that the program was installed with: \
             preferences.schema.json beside the suite's file or the system's defaults. `prefs write`, `edit`, `import` and \
@@ -17,6 +17,7 @@ struct DescribeCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show a JSON object.") var json = false
     @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
@@ -32,8 +33,11 @@ struct DescribeCommand: ParsableCommand {
     private func describeAll(of place: any Place) throws {
         let schema = try place.schema()
         let known = try place.knownNames(schema)
+        let redaction = try secrets.redaction(of: place)
         if json {
-            let all = try known.map { ($0.name, PropertyListValue.dictionary(try Self.members(of: $0, in: schema))) }
+            let all = try known.map {
+                ($0.name, PropertyListValue.dictionary(try Self.members(of: $0, in: schema, redaction)))
+            }
             return Terminal.write(
                 try ValueText.json(Dictionary(uniqueKeysWithValues: all), indented: Terminal.isOutput)
             )
@@ -42,7 +46,8 @@ struct DescribeCommand: ParsableCommand {
         for known in known {
             var cells = [
                 ValueText.name(known.name), known.property?.type ?? known.value?.kind ?? "-",
-                try known.value.map { try ValueText.json($0) } ?? "-", known.source?.rawValue ?? "default",
+                try known.value.map { try redaction.line($0, of: known.name) } ?? "-",
+                known.source?.rawValue ?? "default",
             ]
             if schema != nil {
                 cells += [
@@ -56,10 +61,15 @@ struct DescribeCommand: ParsableCommand {
         Terminal.write(table.text())
     }
 
-    private static func members(of known: KnownName, in schema: Schema?) throws -> [String: PropertyListValue] {
+    private static func members(
+        of known: KnownName,
+        in schema: Schema?,
+        _ redaction: Redaction
+    ) throws -> [String: PropertyListValue] {
         var members = try known.property.map(Self.members) ?? [:]
         members["type"] = members["type"] ?? known.value.map { .string($0.kind) }
-        members["value"] = known.value
+        members["value"] = known.value.map { redaction.shown($0, of: known.name) }
+        members["isSecret"] = redaction.mark(known.name)
         members["source"] = .string(known.source?.rawValue ?? "default")
         if schema != nil, known.property == nil { members["declared"] = false }
         return members
@@ -75,13 +85,15 @@ struct DescribeCommand: ParsableCommand {
             let hint = name.nearest(of: known).map { "; did you mean \"\($0)\"?" } ?? ""
             throw Failure(.absent, "\"\(name)\" is neither set in \(place.title) nor described by a schema\(hint)")
         }
+        let redaction = try secrets.redaction(of: place)
         let source = layer?.source
         let writability =
             source == .managed ? Writability.unwritable("an administrator manages it") : place.writability
         if json {
             var members = try property.map(Self.members) ?? [:]
             members["type"] = members["type"] ?? layer?.contents[name].map { .string($0.kind) }
-            members["value"] = layer?.contents[name]
+            members["value"] = layer?.contents[name].map { redaction.shown($0, of: name) }
+            members["isSecret"] = redaction.mark(name)
             members["source"] = .string(source?.rawValue ?? "default")
             switch writability {
             case .writable: members["writable"] = true
@@ -91,7 +103,8 @@ struct DescribeCommand: ParsableCommand {
             return Terminal.write(try ValueText.json(members, indented: Terminal.isOutput))
         }
         var table = Table()
-        if let value = layer?.contents[name] { table.add("value", try ValueText.json(value)) }
+        if let value = layer?.contents[name] { table.add("value", try redaction.line(value, of: name)) }
+        if redaction.mark(name) != nil { table.add("secret", "yes") }
         table.add("source", source?.rawValue ?? "default")
         switch writability {
         case .writable: table.add("writable", "yes")

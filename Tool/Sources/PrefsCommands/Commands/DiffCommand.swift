@@ -5,7 +5,7 @@ struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Show what differs between two suites, files, or clusters.",
-        usage: "prefs diff [--file <path>] <suite or path> [<suite or path>] [--json]",
+        usage: "prefs diff [--file <path>] <suite or path> [<suite or path>] [--json] [--show-secrets]",
         discussion:
             """
             A word that begins with http:// or https:// is a suite on an etcd cluster, as in http://etcd1:2379/SUITE, with \
@@ -15,6 +15,7 @@ struct DiffCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show a JSON object for each difference.") var json = false
     @Argument(help: "What to compare.", completion: Completion.suites) var words: [String] = []
 
@@ -23,13 +24,14 @@ struct DiffCommand: ParsableCommand {
         let old = try options.file.map { try Side(file: $0) } ?? side(&words, "what to compare")
         let new = try side(&words, "what to compare with")
         try words.end()
+        let redaction = try secrets.redaction(of: old.place).union(secrets.redaction(of: new.place))
         // The schema of one says what type a text of the other is of.
         let schema = try old.place.readableSchema() ?? new.place.readableSchema()
         let differences = Difference.between(try old.contents(schema), try new.contents(schema))
         if json {
-            for difference in differences { Terminal.write(try difference.json() + "\n") }
+            for difference in differences { Terminal.write(try difference.json(redaction) + "\n") }
         } else {
-            Terminal.write(try Difference.text(differences))
+            Terminal.write(try Difference.text(differences, redaction))
         }
         if !differences.isEmpty { Terminal.end(.absent) }
     }

@@ -6,15 +6,17 @@ struct EditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
         abstract: "Change values in your editor, as one change.",
-        usage: "prefs edit [<suite> | --file <path>] [--force]",
+        usage: "prefs edit [<suite> | --file <path>] [--force] [--show-secrets]",
         discussion: """
             Opens what stands in the user's file as JSON in $VISUAL or $EDITOR, else in vi. What you changed is checked \
             and then set; what programs changed meanwhile stays, unless you changed the same name, which is refused. \
-            Text that can't be read is never stored: you may edit it again, and it is kept.
+            Text that can't be read is never stored: you may edit it again, and it is kept. Secrets are left out of the text, \
+            and stay as they are, unless --show-secrets is given.
             """
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Set also what the program's schema doesn't allow.") var force = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
@@ -24,11 +26,14 @@ struct EditCommand: ParsableCommand {
         try words.end()
         let stores = try place.open()
         let old = stores.own.contents
-        let draft = try EditDraft(try ValueText.json(old))
+        let (shown, hidden) = try secrets.redaction(of: place).split(old)
+        secrets.reportLeftOut(hidden)
+        let draft = try EditDraft(try ValueText.json(shown))
         while true {
             do {
                 try edit(draft)
-                let differences = Difference.between(old, try draft.contents())
+                // A secret that the text didn't have stays as it is.
+                let differences = Difference.between(old, hidden.merging(try draft.contents()) { $1 })
                 let changes = Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) })
                 if !force { try place.check(changes, from: old) }
                 try apply(differences, to: stores)

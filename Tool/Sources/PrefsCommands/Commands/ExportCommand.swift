@@ -5,10 +5,12 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write all values as JSON, an XML property list or JSON lines.",
-        usage: "prefs export [<suite> | --file <path>] [<destination>] [--format json|xml|lines]",
+        usage: "prefs export [<suite> | --file <path>] [<destination>] [--format json|xml|lines] [--show-secrets]",
         discussion: """
             The destination is - or missing for standard output; a file there is replaced in one step. Without a format, \
             a destination that ends in .plist or .xml gets XML, one in .jsonl lines, every other JSON.
+
+            Secrets are left out, and standard error says which, unless --show-secrets is given.
             """
     )
 
@@ -17,6 +19,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Option(help: "The form: json, xml or lines.") var format: Format?
     @Argument(help: "The suite unless --file is given, and the destination.", completion: Completion.suites)
     var words: [String] = []
@@ -27,7 +30,8 @@ struct ExportCommand: ParsableCommand {
         let destination = words.popFirst() ?? "-"
         guard !destination.isEmpty else { throw Failure(.usage, "the destination is empty; name a file, or -") }
         try words.end()
-        let contents = try place.contents()
+        let all = try place.contents()
+        let (contents, hidden) = try secrets.redaction(of: place).split(all)
         let format = format ?? Self.format(of: destination)
         let text: String
         switch format {
@@ -41,6 +45,7 @@ struct ExportCommand: ParsableCommand {
         } else {
             try OutputFile.replace(destination, with: Array(text.utf8))
         }
+        secrets.reportLeftOut(hidden)
     }
 
     private static func format(of destination: String) -> Format {

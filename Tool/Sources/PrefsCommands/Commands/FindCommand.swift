@@ -5,11 +5,12 @@ struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
         abstract: "Find names and values that contain a text, in any case.",
-        usage: "prefs find [<suite> | --file <path>] <text> [--json]",
-        discussion: "Without a suite all are searched."
+        usage: "prefs find [<suite> | --file <path>] <text> [--json] [--show-secrets]",
+        discussion: "Without a suite all are searched. Of secrets only the names are, unless --show-secrets is given."
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show a JSON object for each.") var json = false
     @Argument(help: "A suite if not all, and the text.", completion: Completion.suites)
     var words: [String] = []
@@ -28,25 +29,30 @@ struct FindCommand: ParsableCommand {
 
         var table = Table()
         var lines = ""
-        func search(_ suite: String?, _ contents: [String: PropertyListValue]) throws {
+        func search(_ suite: String?, _ contents: [String: PropertyListValue], _ redaction: Redaction) throws {
             for (name, value) in contents.sortedByName {
-                guard try name.lowercased().contains(text) || value.contains(text) else { continue }
+                // That a text is found would tell what a hidden value holds.
+                let isFound = try name.lowercased().contains(text) || !redaction.hides(name) && value.contains(text)
+                guard isFound else { continue }
                 if json {
-                    var found: [String: PropertyListValue] = ["name": .string(name), "value": value]
+                    var found: [String: PropertyListValue] = [
+                        "name": .string(name), "value": redaction.shown(value, of: name),
+                    ]
+                    found["isSecret"] = redaction.mark(name)
                     if let suite { found["suite"] = .string(suite) }
                     lines += try ValueText.json(.dictionary(found)) + "\n"
                 } else if let suite {
-                    table.add(ValueText.name(suite), ValueText.name(name), try ValueText.json(value))
+                    table.add(ValueText.name(suite), ValueText.name(name), try redaction.line(value, of: name))
                 } else {
-                    table.add(ValueText.name(name), try ValueText.json(value))
+                    table.add(ValueText.name(name), try redaction.line(value, of: name))
                 }
             }
         }
         var failure: Failure?
         if let place {
-            try search(place.suite, place.place.contents())
+            try search(place.suite, place.place.contents(), secrets.redaction(of: place.place))
         } else {
-            failure = try options.suites().forEach(search)
+            failure = try options.suites().forEach(secrets, search)
         }
         if let failure, table.isEmpty, lines.isEmpty { throw failure }
         guard !table.isEmpty || !lines.isEmpty else { throw Failure(.absent, "nothing contains \"\(text)\"") }

@@ -6,22 +6,25 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Set what a file of another form holds, as one change.",
-        usage: "prefs import [<suite> | --file <path>] [<source>] [--dry-run] [--keep | --replace] [--force]",
+        usage:
+            "prefs import [<suite> | --file <path>] [<source>] [--dry-run] [--keep | --replace] [--force] [--show-secrets]",
         discussion: """
             The source is a JSON object, JSON lines, an XML or binary property list (from a Mac: `defaults export`), or \
             the output of `dconf dump`, `gsettings list-recursively` or `defaults read`; - is standard input. Without a source it is what Foundation's UserDefaults left for \
             the suite, <suite>.plist in the configuration folder.
 
-            Names that the source doesn't have stay as they are, unless --replace is given. With --keep names that are set \
+            Names that the source doesn't have stay as they are, unless --replace is given; secrets, which `export` leaves \
+            out, stay in any case. With --keep names that are set \
             already stay, too. A name of a dconf dump is its path and key, as in org/gnome/calculator/base, one of gsettings \
             the schema and key, as in org.gnome.calculator.base.
             """
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show what would change, and change nothing.") var dryRun = false
     @Flag(help: "Leave the names alone that are set already.") var keep = false
-    @Flag(help: "Remove the names that the source doesn't have.") var replace = false
+    @Flag(help: "Remove the names that the source doesn't have, but for secrets.") var replace = false
     @Flag(help: "Set also what the program's schema doesn't allow.") var force = false
     @Argument(help: "The suite unless --file is given, and the source.", completion: Completion.suites)
     var words: [String] = []
@@ -36,33 +39,46 @@ struct ImportCommand: ParsableCommand {
         let stores = try place.open()
         let progress = Progress("Importing \(source)")
         let schema = try place.readableSchema()
+        let redaction = try replace || dryRun ? secrets.redaction(of: place) : .everything
         let imported = try ImportSource.changes(in: source, schema: schema)
+        for name in imported.keys.sorted()
+        where imported[name] == .string(Redaction.text) && schema?.properties[name]?.isSecret == true {
+            throw Failure(
+                .usage,
+                "\(source) has \(Redaction.text) in the place of the secret \"\(name)\"; remove the name from it. Nothing was "
+                    + "changed"
+            )
+        }
         if !force {
             let own = stores.own.contents
-            try schema?.check(changes(imported, of: own), from: own)
+            try schema?.check(changes(imported, of: own, redaction), from: own)
         }
         if dryRun {
             let old = stores.own.contents
             var new = old
-            for (name, value) in changes(imported, of: old) { new[name] = value }
+            for (name, value) in changes(imported, of: old, redaction) { new[name] = value }
             _ = consume progress
-            return Terminal.write(try Difference.text(Difference.between(old, new)))
+            let differences = Difference.between(old, new)
+            return Terminal.write(try Difference.text(differences, redaction))
         }
         try stores.store.transaction { transaction in
             // Read through the transaction, so that a change from now on makes the body run again.
             if keep { for name in imported.keys { _ = transaction[name] } }
-            for (name, value) in changes(imported, of: stores.own.contents) { transaction[name] = value }
+            for (name, value) in changes(imported, of: stores.own.contents, redaction) { transaction[name] = value }
         }
     }
 
     /// The changes to make where the user's file holds some values already.
     private func changes(
         _ imported: [String: PropertyListValue?],
-        of own: [String: PropertyListValue]
+        of own: [String: PropertyListValue],
+        _ redaction: Redaction
     ) -> [String: PropertyListValue?] {
         if keep { return imported.filter { own[$0.key] == nil } }
         guard replace else { return imported }
-        return imported.merging(own.keys.map { ($0, nil) }) { imported, _ in imported }
+        // An export that was edited has no secrets.
+        let removed = own.keys.filter { !redaction.isSecret($0) }
+        return imported.merging(removed.map { ($0, nil) }) { imported, _ in imported }
     }
 
     private static func foundationFile(of suite: String?) throws -> String {

@@ -5,7 +5,7 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the suites that you have values in, or what is set or declared in one.",
-        usage: "prefs list [<suite> | --file <path>] [--json]",
+        usage: "prefs list [<suite> | --file <path>] [--json] [--show-secrets]",
         discussion: """
             Of a suite, each line is a name with the value that its program reads. A * stands before the names whose \
             values differ from the program's defaults; without a schema, before all that are set.
@@ -13,6 +13,7 @@ struct ListCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show a JSON array of suites, or an object of names.") var json = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
@@ -23,14 +24,16 @@ struct ListCommand: ParsableCommand {
         try words.end()
         var table = Table()
         var all: [String: PropertyListValue] = [:]
+        let redaction = try secrets.redaction(of: place)
         for known in try place.knownNames(try place.readableSchema()) {
             let value = known.value ?? known.property?.defaultValue
             if json {
                 var members: [String: PropertyListValue] = ["differs": .boolean(known.differs)]
-                members["value"] = value
+                members["value"] = value.map { redaction.shown($0, of: known.name) }
+                members["isSecret"] = redaction.mark(known.name)
                 all[known.name] = .dictionary(members)
             } else {
-                let text = try value.map { try ValueText.json($0) } ?? "-"
+                let text = try value.map { try redaction.line($0, of: known.name) } ?? "-"
                 table.add(known.differs ? "*" : "", ValueText.name(known.name), text)
             }
         }

@@ -5,18 +5,22 @@ struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
         abstract: "Show a value, all values of a suite, or those of all suites.",
-        usage: "prefs read [<suite> | --file <path>] [<name>] [--json] [--origin]",
+        usage: "prefs read [<suite> | --file <path>] [<name>] [--json] [--origin] [--show-secrets]",
         discussion: """
             A text value is shown without quotes, every other value as JSON. Without a name each line is a name and its \
             value. A name such as frame.x is a member of the value of frame, unless it is a preference's own.
 
             With --origin each line is a layer, the file and line or the key on which the value stands, the name and the \
             value, those that a program reads first; others are marked as hidden.
+
+            What the program's schema marks as a secret is shown as <redacted>, here and by all other commands, against \
+            glances and logs: who can read the file can read it. --show-secrets shows it.
             """,
         aliases: ["get"]
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show JSON: the value, or one object of all names.") var json = false
     @Flag(help: "Show where each value of each layer stands.") var origin = false
     @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
@@ -29,19 +33,30 @@ struct ReadCommand: ParsableCommand {
         let name = words.popFirst()
         try words.end()
         if origin { return try readOrigins(name, of: place) }
+        let redaction = try secrets.redaction(of: place)
         if let name {
             let contents = try place.contents()
             let path = ValuePath(name, try schema(for: name, of: place)) { contents[$0] }
             guard let value = path.member(of: contents[path.name]) else {
                 throw try place.absent(name, of: contents.keys)
             }
-            if json { return Terminal.write(try ValueText.json(value) + "\n") }
-            return Terminal.writeData(try ValueText.plain(value) + "\n")
+            let shown = redaction.shown(value, of: path.name)
+            if json {
+                Terminal.write(try ValueText.json(shown) + "\n")
+            } else {
+                Terminal.writeData(try ValueText.plain(shown) + "\n")
+            }
+            if redaction.hides(path.name) {
+                Terminal.warn("\"\(path.name)\" is a secret; --show-secrets shows its value")
+            }
+            return
         }
         let contents = try place.contents()
-        if json { return Terminal.write(try ValueText.json(contents, indented: Terminal.isOutput)) }
+        if json { return Terminal.write(try ValueText.json(redaction.shown(contents), indented: Terminal.isOutput)) }
         var table = Table()
-        for (name, value) in contents.sortedByName { table.add(ValueText.name(name), try ValueText.json(value)) }
+        for (name, value) in contents.sortedByName {
+            table.add(ValueText.name(name), try redaction.line(value, of: name))
+        }
         Terminal.write(table.text())
     }
 
@@ -52,7 +67,10 @@ struct ReadCommand: ParsableCommand {
 
     /// A value of one layer.
     private struct Row {
+        /// As the user wrote it.
         let name: String
+        /// The name of the preference, of which it may be a member.
+        let preference: String
         let layer: PlaceLayer
         let origin: ValueOrigin
         let value: PropertyListValue
@@ -61,6 +79,7 @@ struct ReadCommand: ParsableCommand {
 
     private func readOrigins(_ name: String?, of place: any Place) throws {
         let layers = try place.layers()
+        let redaction = try secrets.redaction(of: place)
         let schema = try name.flatMap { try self.schema(for: $0, of: place) }
         var shown: Set<String> = []
         var rows: [Row] = []
@@ -74,7 +93,16 @@ struct ReadCommand: ParsableCommand {
                 guard let origin = origins[known], let part = path.map({ $0.member(of: value) }) ?? value else {
                     continue
                 }
-                rows.append(Row(name: name ?? known, layer: layer, origin: origin, value: part, isHidden: isHidden))
+                rows.append(
+                    Row(
+                        name: name ?? known,
+                        preference: known,
+                        layer: layer,
+                        origin: origin,
+                        value: part,
+                        isHidden: isHidden
+                    )
+                )
             }
         }
         if let name, rows.isEmpty { throw try place.absent(name, of: layers.flatMap(\.contents.keys)) }
@@ -85,15 +113,18 @@ struct ReadCommand: ParsableCommand {
         for row in sorted.map(\.element) {
             if json {
                 var members: [String: PropertyListValue] = [
-                    "name": .string(row.name), "value": row.value, "layer": .string(row.layer.source.rawValue),
+                    "name": .string(row.name), "value": redaction.shown(row.value, of: row.preference),
+                    "layer": .string(row.layer.source.rawValue),
                     "hidden": .boolean(row.isHidden),
                 ]
+                members["isSecret"] = redaction.mark(row.preference)
                 members[row.layer.source == .etcd ? "key" : "file"] = .string(row.origin.place)
                 members["line"] = row.origin.line.map { .integer(Int64($0)) }
                 Terminal.write(try ValueText.json(.dictionary(members)) + "\n")
             } else {
                 let cells = [
-                    row.layer.source.rawValue, row.origin.text, ValueText.name(row.name), try ValueText.json(row.value),
+                    row.layer.source.rawValue, row.origin.text, ValueText.name(row.name),
+                    try redaction.line(row.value, of: row.preference),
                 ]
                 table.add(cells + (row.isHidden ? ["hidden"] : []))
             }
@@ -104,10 +135,10 @@ struct ReadCommand: ParsableCommand {
     private func readAll() throws {
         var all: [String: PropertyListValue] = [:]
         var table = Table()
-        let failure = try options.suites().forEach { suite, contents in
-            if json { return all[suite] = .dictionary(contents) }
+        let failure = try options.suites().forEach(secrets) { suite, contents, redaction in
+            if json { return all[suite] = .dictionary(redaction.shown(contents)) }
             for (name, value) in contents.sortedByName {
-                table.add(ValueText.name(suite), ValueText.name(name), try ValueText.json(value))
+                table.add(ValueText.name(suite), ValueText.name(name), try redaction.line(value, of: name))
             }
         }
         Terminal.write(json ? ShownText(try ValueText.json(all, indented: Terminal.isOutput)) : table.text())

@@ -24,6 +24,14 @@ struct RenameCommand: ParsableCommand {
         try words.end()
         guard old != new else { throw Failure(.usage, "the old name and the new one are the same") }
         let stores = try place.open()
+        let schema = try place.readableSchema()
+        let redaction = Redaction(schema)
+        guard force || !redaction.isSecret(old) || redaction.isSecret(new) else {
+            throw Failure(
+                .usage,
+                "\"\(old)\" is a secret and \"\(new)\" is none, which would show it; --force renames it anyway"
+            )
+        }
         try stores.store.transaction { transaction in
             guard let value = stores.own[old] else { throw try place.absent(old, in: stores) }
             guard force || transaction[new] == nil else {
@@ -31,7 +39,7 @@ struct RenameCommand: ParsableCommand {
             }
             // Read through the transaction, so that a change meanwhile makes the body run again.
             let moved = transaction[old] ?? value
-            if !force { try place.check([new: moved], from: [:]) }
+            if !force { try schema?.check(moved, for: new) }
             transaction[new] = moved
             transaction[old] = nil
         }

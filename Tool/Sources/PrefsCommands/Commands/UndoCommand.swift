@@ -5,7 +5,7 @@ struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
         abstract: "Show the last changes and take the newest back.",
-        usage: "prefs undo [<suite> | --file <path>] [<name>] [--yes]",
+        usage: "prefs undo [<suite> | --file <path>] [<name>] [--yes] [--show-secrets]",
         discussion: """
             Shows up to ten changes of the user's file, the newest last, each with its line number, and sets what stood there \
             before the newest, as one change. With a name, it is the newest change of that name, and the other names of its \
@@ -17,6 +17,7 @@ struct UndoCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Take the newest back without a question.") var yes = false
     @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
@@ -29,12 +30,14 @@ struct UndoCommand: ParsableCommand {
         guard let path = try place.file(for: .undo), try place.exists() else { throw place.missing }
         let history = try ChangeHistory(path, of: name)
         guard let newest = history.changes.last else { throw history.nothing(in: place) }
+        let redaction = try secrets.redaction(of: place)
         if yes {
             try takeBack(newest, in: place, at: path, name)
-            return Terminal.write(try Difference.text(newest.differences.map(\.reversed)))
+            return Terminal.write(try Difference.text(newest.differences.map(\.reversed), redaction))
         }
         for change in history.changes.suffix(10) {
-            Terminal.write(ShownText("line \(change.line)\n", .dim) + (try Difference.text(change.differences)))
+            let text = try Difference.text(change.differences, redaction)
+            Terminal.write(ShownText("line \(change.line)\n", .dim) + text)
         }
         guard Terminal.canAsk else {
             throw Failure(.usage, "nothing was changed; to take back line \(newest.line), give --yes")

@@ -6,7 +6,7 @@ struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Show each change as it happens, until interrupted.",
-        usage: "prefs watch [<suite> [<name>] | --file <path> [<name>]] [--json]",
+        usage: "prefs watch [<suite> [<name>] | --file <path> [<name>]] [--json] [--show-secrets]",
         discussion: """
             A line has the time, the name, the old value and the new one; - stands for absent. Without a suite all are \
             watched, and each line has the suite before the name; one that is made meanwhile is noticed within a second. \
@@ -15,6 +15,7 @@ struct WatchCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
+    @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show a JSON object for each change.") var json = false
     @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
@@ -31,16 +32,19 @@ struct WatchCommand: AsyncParsableCommand {
         place.reportConnection()
         tell("watching \(place.title)")
         while let change = await changes.next() {
-            for difference in change.differences where name == nil || name == difference.name { try show(difference) }
+            let differences = change.differences.filter { name == nil || name == $0.name }
+            // Anew each time, as a program may have installed its schema since.
+            if !differences.isEmpty { try show(differences, secrets.safeRedaction { place }) }
         }
     }
 
     private func watchAll() async throws {
         Terminal.endWithReader()
-        let changes = try SuiteChanges.follow(try options.suites())
+        let suites = try options.suites()
+        let changes = try SuiteChanges.follow(suites)
         tell("watching all suites")
         for await (suite, differences) in changes {
-            for difference in differences { try show(difference, of: suite) }
+            try show(differences, secrets.safeRedaction { try suites.place(of: suite) }, of: suite)
         }
     }
 
@@ -48,19 +52,19 @@ struct WatchCommand: AsyncParsableCommand {
         if Terminal.isErrorOutput { Terminal.warn("\(what); Ctrl-C ends it") }
     }
 
-    private func show(_ difference: Difference, of suite: String? = nil) throws {
-        Terminal.write(try line(difference, of: suite) + ShownText("\n"))
+    private func show(_ differences: [Difference], _ redaction: Redaction, of suite: String? = nil) throws {
+        for difference in differences { Terminal.write(try line(difference, redaction, of: suite) + ShownText("\n")) }
     }
 
-    private func line(_ difference: Difference, of suite: String?) throws -> ShownText {
+    private func line(_ difference: Difference, _ redaction: Redaction, of suite: String?) throws -> ShownText {
         let time = Clock.now()
         if json {
             var members: [String: PropertyListValue] = ["time": .string(time)]
             members["suite"] = suite.map { .string($0) }
-            return ShownText(try difference.json(members))
+            return ShownText(try difference.json(redaction, members))
         }
-        let old = try difference.old.map { try ValueText.json($0) } ?? "-"
-        let new = try difference.new.map { try ValueText.json($0) } ?? "-"
+        let old = try difference.old.map { try redaction.line($0, of: difference.name) } ?? "-"
+        let new = try difference.new.map { try redaction.line($0, of: difference.name) } ?? "-"
         let place = suite.map { [ValueText.name($0)] } ?? []
         let name = ValueText.name(difference.name)
         guard Terminal.isOutput else {

@@ -82,24 +82,40 @@ struct WriteCommand: ParsableCommand {
         guard !ValueArguments.isFlag(name) else {
             throw Failure(.usage, "the name of the preference is missing before \(name)", isAboutWords: true)
         }
+        let schema = try place.readableSchema()
+        let secret = schema?.secret(in: name)
         if words.first == "null" {
             let delete = "`prefs delete \(suite) \(ValueText.name(name))`"
             throw Failure(.usage, "null is no value; \(delete) removes the one that is set. For text use: -string null")
         }
-        let change = try ValueArguments.change(&words)
-        // Behind the value, too, unless that takes all words.
-        if words == ["--force"] { (isForced, words) = (true, []) }
-        try words.end()
-        let schema = try place.readableSchema()
+        let change = try Self.reading(secret) {
+            let change = try ValueArguments.change(&words)
+            // Behind the value, too, unless that takes all words.
+            if words == ["--force"] { (isForced, words) = (true, []) }
+            try words.end()
+            return change
+        }
         try place.open().store.transaction { [isForced] transaction in
             let path = ValuePath(name, schema) { transaction[$0] }
             var old = transaction[path.name]
             // Of a value only the member is changed, and the rest is what the program reads.
             if !path.keys.isEmpty { old = old ?? schema?.properties[path.name]?.defaultValue }
-            let member = try change(path.member(of: old), schema?.property(of: path))
+            let member = try Self.reading(secret) { try change(path.member(of: old), schema?.property(of: path)) }
             guard let value = try path.changing(old, to: member) else { return }
             if !isForced { try schema?.check(value, for: path.name) }
             transaction[path.name] = value
+        }
+    }
+
+    /// Runs what reads the value, whose failures quote it, without the quotation if the value is a secret's.
+    private static func reading<Result>(_ secret: String?, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let failure as Failure {
+            guard let secret else { throw failure }
+            throw Failure(
+                .usage,
+                "the value of the secret \"\(secret)\" can't be read, and is not shown; write one word behind the name, or text as "
+                    + "-string 'TEXT'. Nothing was changed"
+            )
         }
     }
 }

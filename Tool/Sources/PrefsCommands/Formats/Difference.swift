@@ -20,15 +20,16 @@ struct Difference: Equatable {
     }
 
     /// A line for what goes and one for what comes.
-    static func text(_ differences: [Difference]) throws -> ShownText {
+    static func text(_ differences: [Difference], _ redaction: Redaction) throws -> ShownText {
         var text = ShownText("")
         for difference in differences {
             let name = ValueText.name(difference.name)
             if let old = difference.old {
-                text += ShownText("- \(name)\t\(try ValueText.json(old))", .red) + ShownText("\n")
+                text += ShownText("- \(name)\t\(try redaction.line(old, of: difference.name))", .red) + ShownText("\n")
             }
             if let new = difference.new {
-                text += ShownText("+ \(name)\t\(try ValueText.json(new))", .green) + ShownText("\n")
+                text +=
+                    ShownText("+ \(name)\t\(try redaction.line(new, of: difference.name))", .green) + ShownText("\n")
             }
         }
         return text
@@ -37,11 +38,12 @@ struct Difference: Equatable {
 
 extension Difference {
     /// As an object of name, old and new; what is absent is missing.
-    func json(_ more: [String: PropertyListValue] = [:]) throws -> String {
+    func json(_ redaction: Redaction, _ more: [String: PropertyListValue] = [:]) throws -> String {
         var members = more
         members["name"] = .string(name)
-        members["old"] = old
-        members["new"] = new
+        members["old"] = old.map { redaction.shown($0, of: name) }
+        members["new"] = new.map { redaction.shown($0, of: name) }
+        members["isSecret"] = redaction.mark(name)
         return try ValueText.json(.dictionary(members))
     }
 }

@@ -13,7 +13,7 @@ struct GVariantText: TextReader {
     mutating func whole() throws(TextProblem) -> PropertyListValue? {
         let value = try maybe(depth: 0)
         skipSpace()
-        guard rest.isEmpty else { throw TextProblem(reason: "something follows the value: \(String(rest.prefix(20)))") }
+        guard rest.isEmpty else { throw TextProblem(reason: "something follows the value") }
         return value
     }
 
@@ -78,7 +78,7 @@ struct GVariantText: TextReader {
             if magnitude == Int64.min.magnitude { return .integer(.min) }
         }
         if let value = Double(word) { return .real(value) }
-        throw TextProblem(reason: word.isEmpty ? "no value begins here" : "\"\(word)\" is no value")
+        throw TextProblem(reason: word.isEmpty ? "no value begins here" : "a word without quotes is no value")
     }
 
     /// Reads up to a sign that can't be part of a number, a keyword or an annotation's type.

@@ -12,15 +12,17 @@ struct Schema {
     /// What is said of one value.
     struct Property {
         private let keywords: [String: PropertyListValue]
+        /// Whether the value, or a part of it, is a secret.
+        let isSecret: Bool
         /// The kinds of value, in the words of JSON Schema, or `data` or `date`; empty if any is allowed.
         let types: [String]
-        /// All values that it may have.
+        /// All values that it may have; `nil` of a secret, which one of them would be.
         let choices: [PropertyListValue]?
         let minimum: PropertyListValue?
         let maximum: PropertyListValue?
         /// The least and the greatest length of a string, in characters, or number of elements of an array.
         let lengths: (least: Int?, greatest: Int?)
-        /// What the program takes where nothing is set.
+        /// The program's default; `nil` of a secret.
         let defaultValue: PropertyListValue?
         /// What it is for.
         let description: String?
@@ -48,11 +50,22 @@ struct Schema {
         self.path = path
     }
 
+    /// Reads the first schema that there is; nil if none is.
+    init?(firstOf paths: [String]) throws {
+        guard let path = paths.first(where: { access($0, F_OK) == 0 }) else { return nil }
+        try self.init(path: path)
+    }
+
     private static let none = PreferencesError(.unreadable, "it has no properties")
 
     /// Returns what is said of a name or of a member of its value; nil if nothing is.
     func property(of path: ValuePath) -> Property? {
         path.keys.reduce(properties[path.name]) { $0?.property(of: $1) }
+    }
+
+    /// Returns the secret that a word of a command line names, or of whose value it names a member.
+    func secret(in word: String) -> String? {
+        properties.first { $1.isSecret && (word == $0 || word.hasPrefix("\($0).")) }?.key
     }
 
     /// Returns why the program doesn't take a value; nil if it does.
@@ -73,6 +86,15 @@ struct Schema {
 
     /// A failure where the program says that it doesn't take the value.
     func check(_ value: PropertyListValue, for name: String) throws {
+        if properties[name]?.isSecret == true {
+            let word = ValueText.name(name)
+            throw Failure(
+                .usage,
+                "\"\(name)\" is a secret, says \(path), and would be stored as plain text; nothing was changed. If the program "
+                    + "keeps it in the system's keyring, store it there: `secret-tool store --label=\(word) application ID name "
+                    + "\(word)`, with the program's identifier for ID; --force writes it anyway"
+            )
+        }
         guard let refusal = try refusal(of: value, for: name) else { return }
         let text = try refusal.text(by: path)
         guard refusal.isUndeclared else { throw Failure(.usage, text) }
@@ -84,7 +106,8 @@ struct Schema {
 struct Refusal {
     /// From the name to the part of the value that isn't taken.
     private var steps: [Step] = []
-    private let value: PropertyListValue
+    /// `nil` of a secret, which is not shown.
+    private let value: PropertyListValue?
     private let reason: Reason
 
     private enum Step {
@@ -97,7 +120,7 @@ struct Refusal {
         case undeclared(nearest: String?)
     }
 
-    fileprivate init(_ reason: Reason, _ value: PropertyListValue) {
+    fileprivate init(_ reason: Reason, _ value: PropertyListValue?) {
         self.value = value
         self.reason = reason
     }
@@ -120,7 +143,8 @@ struct Refusal {
     func text(by schema: String? = nil) throws -> String {
         switch reason {
         case .unallowed(let reason):
-            "\(place) can't be \(try ValueText.json(value)): \(reason)\(schema.map { ", says \($0)" } ?? "")"
+            "\(place) can't be \(try value.map { try ValueText.json($0) } ?? Redaction.text): \(reason)"
+                + (schema.map { ", says \($0)" } ?? "")
         case .undeclared(let nearest):
             "\(place) isn't declared\(schema.map { " by \($0)" } ?? "")"
                 + (nearest.map { "; did you mean \"\(prefix + $0)\"?" } ?? "")
@@ -161,14 +185,15 @@ extension Schema.Property {
         types = (keywords["type"].map { $0.elements ?? [$0] } ?? []).compactMap(\.text).map {
             $0 == "object" ? tag ?? $0 : $0
         }
-        choices = keywords["enum"]?.elements
+        isSecret = PropertyListValue.dictionary(keywords).marksSecret
+        choices = isSecret ? nil : keywords["enum"]?.elements
         minimum = keywords["minimum"]
         maximum = keywords["maximum"]
         lengths = (
             (keywords["minLength"] ?? keywords["minItems"])?.length,
             (keywords["maxLength"] ?? keywords["maxItems"])?.length
         )
-        defaultValue = keywords["default"]
+        defaultValue = isSecret ? nil : keywords["default"]
         description = keywords["description"]?.text
     }
 
@@ -209,6 +234,14 @@ extension Schema.Property {
     /// Returns why the program wouldn't take a value, or a part of it; nil where it would.
     func refusal(of value: PropertyListValue, isStored: Bool = false) throws -> Refusal? {
         let value = isStored ? booleanReading(of: value) : value
+        guard let refusal = try fullRefusal(of: value, isStored: isStored) else { return nil }
+        guard isSecret else { return refusal }
+        // The place inside of it and most reasons would tell of the value.
+        let reason = type.flatMap { allowsKind(of: value) ? nil : "it is no \($0)" } ?? "the schema doesn't allow it"
+        return Refusal(.unallowed(reason), nil)
+    }
+
+    private func fullRefusal(of value: PropertyListValue, isStored: Bool) throws -> Refusal? {
         if let reason = try reasonToRefuse(value) { return Refusal(.unallowed(reason), value) }
         if let others = keywords["anyOf"]?.elements {
             let refusals = try others.map { try Schema.Property($0.members).refusal(of: value, isStored: isStored) }
@@ -276,6 +309,15 @@ extension PropertyListValue {
 
     fileprivate var isDictionary: Bool {
         if case .dictionary = self { true } else { false }
+    }
+
+    /// Whether a part of a schema marks a value as a secret, or a part of one.
+    fileprivate var marksSecret: Bool {
+        switch self {
+        case .dictionary(let members): members["writeOnly"] == true || members.values.contains(where: \.marksSecret)
+        case .array(let elements): elements.contains(where: \.marksSecret)
+        default: false
+        }
     }
 
     /// The kind of value, in the words of JSON Schema, or `data` or `date`.

@@ -26,9 +26,8 @@ extension TextReader {
 
     mutating func expect(_ scalar: Unicode.Scalar) throws(TextProblem) {
         guard takes(scalar) else {
-            throw TextProblem(
-                reason: "\(scalar) is missing before \(rest.isEmpty ? "the end" : String(rest.prefix(20)))"
-            )
+            // No more of the text, as it may be a secret's.
+            throw TextProblem(reason: "\(scalar) is missing before \(rest.first.map { "\"\($0)\"" } ?? "the end")")
         }
     }
 

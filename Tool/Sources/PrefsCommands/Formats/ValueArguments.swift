@@ -23,7 +23,7 @@ enum ValueArguments {
                 case nil: return .array(elements)
                 case .array(let old): return .array(old + elements)
                 case let old?:
-                    throw Failure(.usage, "-array-add needs an array, but the value is \(try ValueText.json(old))")
+                    throw Failure(.usage, "-array-add needs an array, but the value is of type \(old.kind)")
                 }
             }
         case "-dict-add":
@@ -33,7 +33,7 @@ enum ValueArguments {
                 case nil: return .dictionary(members)
                 case .dictionary(let old): return .dictionary(old.merging(members) { _, new in new })
                 case let old?:
-                    throw Failure(.usage, "-dict-add needs a dictionary, but the value is \(try ValueText.json(old))")
+                    throw Failure(.usage, "-dict-add needs a dictionary, but the value is of type \(old.kind)")
                 }
             }
         default:

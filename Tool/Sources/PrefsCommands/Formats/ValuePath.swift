@@ -56,9 +56,8 @@ struct ValuePath {
     ) throws -> PropertyListValue? {
         guard !keys.isEmpty else { return new }
         guard case .dictionary(var members) = value ?? [:] else {
-            let text = try value.map { try ValueText.json($0) } ?? ""
-            let rest = keys.joined(separator: ".")
-            throw Failure(.usage, "\"\(place)\" is \(text) and no dictionary, so it has no member \"\(rest)\"")
+            let (type, rest) = (value?.kind ?? "", keys.joined(separator: "."))
+            throw Failure(.usage, "\"\(place)\" is of type \(type) and no dictionary, so it has no member \"\(rest)\"")
         }
         var rest = keys
         let key = takeKey(of: members, from: &rest)

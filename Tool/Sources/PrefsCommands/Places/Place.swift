@@ -12,6 +12,8 @@ protocol Place {
     func file(for purpose: FilePurpose) throws -> String?
     /// The paths at which the program's schema may lie, the most important first; empty if there is none.
     var schemaPaths: [String] { get }
+    /// The paths at which a schema may lie that says which values are secrets, also those of a file by its path.
+    var markingSchemaPaths: [String] { get }
     /// Whether the user may set values.
     var writability: Writability { get }
     /// Whether there is anything at the place, which may hold no value.
@@ -113,9 +115,12 @@ extension Place {
     }
 
     /// Returns the program's schema; nil if there is none, as of a file by its path.
-    func schema() throws -> Schema? {
-        try schemaPaths.lazy.first { access($0, F_OK) == 0 }.map { try Schema(path: $0) }
-    }
+    func schema() throws -> Schema? { try Schema(firstOf: schemaPaths) }
+
+    /// Returns the schema that says which values are secrets; nil if there is none.
+    func markingSchema() throws -> Schema? { try Schema(firstOf: markingSchemaPaths) }
+
+    var markingSchemaPaths: [String] { schemaPaths }
 
     /// Returns all names that are set or declared, sorted; fails if there is nothing at all.
     func knownNames(_ schema: Schema?) throws -> [KnownName] {
@@ -214,6 +219,26 @@ struct FilePlace: Place {
     }
 
     var schemaPaths: [String] { location?.schemaPaths ?? [] }
+
+    var markingSchemaPaths: [String] { location?.schemaPaths ?? Self.schemaPaths(near: path) }
+
+    /// The paths at which a schema may lie for a file by its path: beside it, and those of the suite that it is a file of.
+    static func schemaPaths(near path: String) -> [String] {
+        let real = InputFile.realPath(path)
+        return [path, real].flatMap { path in
+            let folders = path.split(separator: "/").dropLast()
+            let start = path.hasPrefix("/") ? "/" : ""
+            let beside = start + (folders + ["preferences.schema.json"]).joined(separator: "/")
+            do throws(PreferencesError) {
+                // A suite's files lie in folders of its name.
+                let files = try SuiteFiles(folders.last.map(String.init) ?? "")
+                let own = [files.userPath, files.managedPath] + files.systemPaths
+                return [beside] + (own.contains { InputFile.realPath($0) == real } ? files.schemaPaths : [])
+            } catch {
+                return [beside]
+            }
+        }
+    }
 
     var writability: Writability {
         var path = path[...]

@@ -12,20 +12,29 @@ protocol Suites: Sendable {
 }
 
 extension Suites {
-    /// Gives each suite with what a program reads of it; one that can't be read keeps none of the others back.
+    /// Gives each suite with what a program reads of it, and which of that is hidden; one that can't be read keeps none of the
+    /// others back.
     ///
     /// The result is what was in the way of the first that can't be read; of each the user is told.
-    func forEach(_ body: (_ suite: String, [String: PropertyListValue]) throws -> Void) throws -> Failure? {
+    func forEach(
+        _ secrets: SecretOptions,
+        _ body: (_ suite: String, [String: PropertyListValue], Redaction) throws -> Void
+    ) throws -> Failure? {
         var first: Failure?
         for name in try names() {
             let contents: [String: PropertyListValue]
-            do { contents = try place(of: name).contents() } catch {
+            let redaction: Redaction
+            do {
+                let place = try place(of: name)
+                contents = try place.contents()
+                redaction = try secrets.redaction(of: place)
+            } catch {
                 let failure = Failure(error)
                 Terminal.warn(failure.message)
                 first = first ?? Failure(failure.status, "")
                 continue
             }
-            try body(name, contents)
+            try body(name, contents, redaction)
         }
         return first
     }

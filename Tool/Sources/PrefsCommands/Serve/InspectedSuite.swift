@@ -87,10 +87,17 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
             }
             return issues.map { "\($0)" }
         }
+        // Before it is read, so that one that is written in between is a new one at the next look.
+        let schemaMark = place.markingSchemaPaths.lazy.compactMap { FileMark(path: $0) }.first
         var schema: Schema?
-        do { schema = try place.schema() } catch { damage.append(Failure(error).message) }
-        let schemaMark = schema.flatMap { FileMark(path: $0.path) }
-        let rows = changedRows(layers, schema, isNewSchema: schemaMark != shown.schema)
+        var redaction = Redaction.everything
+        do {
+            let marking = try place.markingSchema()
+            redaction = Redaction(marking)
+            // A file by its path is checked by none.
+            if !place.schemaPaths.isEmpty { schema = marking }
+        } catch { damage.append("\(Failure(error).message). Until then no value is shown, as any might be a secret") }
+        let rows = changedRows(layers, schema, redaction, isNewSchema: schemaMark != shown.schema)
         shown.layers = layers
         shown.schema = schemaMark
         for (name, text) in rows { if text == nil { shown.names.remove(name) } else { shown.names.insert(name) } }
@@ -103,7 +110,12 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     }
 
     /// The rows that differ from those on the board; rows of equal values are not made again.
-    private func changedRows(_ layers: [PlaceLayer], _ schema: Schema?, isNewSchema: Bool) -> [String: String?] {
+    private func changedRows(
+        _ layers: [PlaceLayer],
+        _ schema: Schema?,
+        _ redaction: Redaction,
+        isNewSchema: Bool
+    ) -> [String: String?] {
         var names = shown.names
         for layer in layers { names.formUnion(layer.contents.keys) }
         if let schema { names.formUnion(schema.properties.keys) }
@@ -117,7 +129,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
                 rows[name] = .some(nil)
                 continue
             }
-            rows[name] = text(name, values, layers.map(\.source), schema)
+            rows[name] = text(name, values, layers.map(\.source), schema, redaction)
         }
         return rows
     }
@@ -126,7 +138,8 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         _ name: String,
         _ values: [PropertyListValue?],
         _ sources: [PlaceLayer.Source],
-        _ schema: Schema?
+        _ schema: Schema?,
+        _ redaction: Redaction
     ) -> String {
         var problem: String?
         do {
@@ -138,6 +151,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
                 values: values,
                 sources: sources,
                 property: schema?.properties[name],
+                hidden: redaction.reason(name),
                 problem: problem
             ).json()
         } catch {
@@ -198,7 +212,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
 
     private func marks(of layers: [PlaceLayer]) -> [FileMark?] {
         let paths = layers.filter { $0.source != .etcd }.map(\.location)
-        return (paths + place.schemaPaths).map { FileMark(path: $0) }
+        return (paths + place.markingSchemaPaths).map { FileMark(path: $0) }
     }
 }
 
@@ -223,10 +237,12 @@ extension InspectedSuite {
     func edit(_ name: String, to text: String?, record: @escaping @Sendable (PageEdit) -> Void) async throws {
         let value = try text.map { try Self.value($0) }
         try await onQueue { place, stores in
-            if let value, let schema = try place.readableSchema(),
-                let refusal = try schema.refusal(of: value, for: name)
-            {
-                throw Failure(.usage, try refusal.text(by: schema.path))
+            if let value, let schema = try place.markingSchema() {
+                if let reason = Redaction(schema).reason(name) { throw Failure(.usage, reason) }
+                // A file by its path is checked by none.
+                if !place.schemaPaths.isEmpty, let refusal = try schema.refusal(of: value, for: name) {
+                    throw Failure(.usage, try refusal.text(by: schema.path))
+                }
             }
             var before: PropertyListValue?
             try stores.store.transaction { transaction in

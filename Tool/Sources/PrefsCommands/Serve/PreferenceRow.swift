@@ -21,6 +21,8 @@ struct PreferenceRow {
     let values: [PropertyListValue?]
     let sources: [PlaceLayer.Source]
     let property: Schema.Property?
+    /// Why the value is not shown; nil if it is.
+    let hidden: String?
     /// Why the program doesn't take the value.
     let problem: String?
 
@@ -31,10 +33,13 @@ struct PreferenceRow {
         let own = sources.lastIndex { $0 == .user || $0 == .file || $0 == .etcd }
         var members: [String: PropertyListValue] = ["name": .string(name)]
         members["source"] = .string(winner.map { sources[$0].rawValue } ?? "default")
-        members["kind"] = value.map { .string(Self.kind(of: $0)) }
-        members["text"] = try value.map { .string(try ValueText.json($0)) }
-        if let value, let pretty = try Self.pretty(value) { members["pretty"] = .string(pretty) }
-        members["layers"] = .array(try values.map { .string(try $0.map { try ValueText.json($0) } ?? "") })
+        members["hidden"] = hidden.map { .string($0) }
+        members["text"] = try value.map { .string(try text(of: $0)) }
+        if hidden == nil, let value {
+            members["kind"] = .string(Self.kind(of: value))
+            if let pretty = try Self.pretty(value) { members["pretty"] = .string(pretty) }
+        }
+        members["layers"] = .array(try values.map { .string(try $0.map { try text(of: $0) } ?? "") })
         if winner != nil { members["isSet"] = true }
         if let own, values[own] != nil { members["isOwn"] = true }
         if winner.map({ sources[$0] == .managed }) == true { members["isManaged"] = true }
@@ -42,6 +47,10 @@ struct PreferenceRow {
         members["problem"] = problem.map { .string($0) }
         members["schema"] = try property.map { .dictionary(try Self.members($0)) }
         return try ValueText.json(.dictionary(members))
+    }
+
+    private func text(of value: PropertyListValue) throws -> String {
+        try hidden == nil ? ValueText.json(value) : Redaction.text
     }
 
     /// The value without the user's: the system's, or else the program's default.

@@ -1,6 +1,5 @@
 import Glibc
 @_spi(Tool) import Preferences
-import Synchronization
 
 /// Text for people: no character of a name, a value or a path does anything in it but show.
 struct ShownText {
@@ -56,42 +55,6 @@ enum Terminal {
         Progress.clear()
         let text = PreferenceText.printable(message) + (usage.map { "\n" + ShownText($0).text } ?? "")
         write(Array("prefs: \(text)\n".utf8), to: STDERR_FILENO)
-    }
-
-    /// A file with damaged lines, and those that were reported, as a file may be opened more than once.
-    private struct DamagedFile {
-        var mark: FileMark?
-        var lines: [ArraySlice<UInt8>] = []
-        var reported: Set<String> = []
-    }
-
-    private static let damaged = Mutex<[String: DamagedFile]>([:])
-
-    /// Writes an error of the library that keeps nothing from being done; a damaged line once, with the beginning of its text.
-    static func report(_ error: PreferencesError) {
-        guard let line = error.damagedLine else { return warn("\(error)") }
-        do {
-            guard let text = try text(ofNew: line.number, in: InputFile.realPath(line.path)) else { return }
-            // No more of it, as it may be a secret's.
-            warn("\(error). The line: \(text.prefix(60))\(text.count > 60 ? "…" : "")")
-        } catch let failure {
-            // It was read a moment ago, and can't be shown any more.
-            warn("\(error). \(Failure(failure).message)")
-        }
-    }
-
-    /// Returns the text of a damaged line, or `nil` if the line was reported already.
-    private static func text(ofNew number: Int, in path: String) throws -> String? {
-        try damaged.withLock { damaged in
-            var file = damaged[path] ?? DamagedFile()
-            defer { damaged[path] = file }
-            // Another program may have written it since, also in a run that takes long.
-            let mark = FileMark(path: path)
-            if mark != file.mark { (file.mark, file.lines) = (mark, try InputFile.lines(of: path)) }
-            let text =
-                file.lines.indices.contains(number - 1) ? String(decoding: file.lines[number - 1], as: UTF8.self) : ""
-            return file.reported.insert("\(number) \(text)").inserted ? text : nil
-        }
     }
 
     static func end(_ failure: Failure, usage: String? = nil) -> Never {

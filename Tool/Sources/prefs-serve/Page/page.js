@@ -173,7 +173,7 @@ function applySuite(news, changed) {
     // A change of another layer is one, too, though the value stays.
     if (!isNew && (!old || old.text !== row.text || `${old.layers}` !== `${row.layers}`)) changed.add(key(suite, row));
     row.suite = news.name;
-    row.words = `${row.name}\n${row.text ?? ""}\n${row.schema?.description ?? ""}`.toLowerCase();
+    row.words = `${row.name}\n${row.hidden ? "" : row.text ?? ""}\n${row.schema?.description ?? ""}`.toLowerCase();
     suite.rows.set(row.name, row);
   }
   suite.sorted = null;
@@ -202,6 +202,7 @@ const isDamaged = (suite) =>
 /** Why the user can't change a row; null if the user can. */
 function reasonHeld(row) {
   const { info } = suites.get(row.suite);
+  if (row.hidden) return row.hidden;
   if (isReadOnly) return "This page was started with --read-only.";
   if (row.isManaged) return `An administrator manages this value${layerPath(info, "managed")}.`;
   if (info.unwritable) return `It can't be written: ${info.unwritable}.`;
@@ -452,7 +453,7 @@ function showDetail() {
 }
 
 /** The state on which the control depends; while it is the same, the control stays. */
-const shape = (row) => JSON.stringify([row.schema, row.kind, reasonHeld(row), controlMaker(row).name]);
+const shape = (row) => JSON.stringify([row.schema, row.kind, reasonHeld(row) ?? controlMaker(row).name]);
 
 function makePanel(row) {
   const parts = Object.fromEntries(["value", "problem", "actions", "facts", "layers"].map((name) => [name, make("div")]));
