@@ -56,7 +56,10 @@ struct ContributingTests {
         let names = sources.matches(of: /(?:class|struct) (\w+): PreferenceBackend\b/)
             .map { String($0.1) }.filter { !Self.unwritableBackends.contains($0) }
         #expect(names.count >= 5)
-        let folders = ["Tests/PreferencesTestingTests", "Tests/PreferencesEtcdTests", "Verify/Tests/VerifyTests"]
+        let folders = [
+            "Tests/PreferencesTestingTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesKeyringTests",
+            "Verify/Tests/VerifyTests",
+        ]
         let tests = try folders.map { try Self.sources(in: $0) }.joined().filter { $0.contains("Contract.verify") }
         for name in names { #expect(tests.contains { $0.contains("\(name)(") }, "no contract test of \(name)") }
     }

@@ -17,7 +17,7 @@ struct Snippet: Hashable {
     static func all() throws -> [Snippet] {
         try [
             "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesConfigurationTests",
-            "Tests/PreferencesMacrosTests", "Tests/PreferencesFoundationTests",
+            "Tests/PreferencesMacrosTests", "Tests/PreferencesFoundationTests", "Tests/PreferencesKeyringTests",
             "Verify/Tests/VerifyTests",
         ].flatMap { target in
             let folder = root.appending(path: "\(target)/Snippets")

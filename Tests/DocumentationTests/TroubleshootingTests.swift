@@ -26,14 +26,18 @@ struct TroubleshootingTests {
     @Test
     func eachMessageHasAnEntry() throws {
         let shown = Set(try Self.shownMessages())
-        let messages = try Self.sources(in: "Sources/Preferences").flatMap { Self.messages(in: $0) }
+        let messages = try ["Sources/Preferences", "Sources/PreferencesKeyring"].flatMap { try Self.sources(in: $0) }
+            .flatMap { Self.messages(in: $0) }
         #expect(messages.count > 60)
         for message in Set(messages).sorted() { #expect(shown.contains(message), "no entry for: \(message)") }
     }
 
     @Test
     func eachEntryIsAMessage() throws {
-        let folders = ["Sources/Preferences", "Sources/DurableFile", "Sources/PreferencesEtcd", "Tool/Sources"]
+        let folders = [
+            "Sources/Preferences", "Sources/DurableFile", "Sources/PreferencesEtcd", "Sources/PreferencesKeyring",
+            "Tool/Sources",
+        ]
         let sources = try folders.flatMap { try Self.sources(in: $0) }
         let messages = Set(sources.flatMap { Self.literals(in: $0) })
         for message in try Self.shownMessages() {
@@ -66,7 +70,10 @@ extension TroubleshootingTests {
     /// The texts that follow an error's code and name, and the reasons of damage.
     private static func messages(in source: String) -> [String] {
         let openings = source.matches(of: /\(\s*(?:error\.code|code|\.\w+),(?:\s*name: [^,"]*,)?\s*"|damaged\("/)
-        return openings.map { literal(in: source, from: source.index(before: $0.range.upperBound)).text }
+        // A `Failure` is a reason inside of a message.
+        return openings.filter { !source[..<$0.range.lowerBound].hasSuffix("Failure") }.map {
+            literal(in: source, from: source.index(before: $0.range.upperBound)).text
+        }
     }
 
     /// All texts in quotes, those that `+` joins as one.

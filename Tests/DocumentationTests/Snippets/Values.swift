@@ -211,6 +211,19 @@ struct ValuesSnippets {
     }
 
     @Test
+    func secretsAreRedacted() throws {
+        let output = Output()
+        let print = output.print
+        let store = PreferenceStore.inMemory()
+        // snippet: secrets of a declaration
+        let token = Preference<String?>("token", in: store, isSecret: true)
+        token.value = "hunter2"
+        print(token, token.value ?? "-")  // token = <redacted> (store) hunter2
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "secrets of a declaration")))
+    }
+
+    @Test
     func membersAreSetInTheNewestValue() throws {
         let output = Output()
         let print = output.print
