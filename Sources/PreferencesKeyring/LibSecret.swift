@@ -23,7 +23,6 @@ struct LibSecret: Sendable {
     let copyText: @convention(c) (Text) -> UnsafeMutableRawPointer?
     let prepend: @convention(c) (List?, Object?) -> List?
     let freeList: @convention(c) (List?) -> Void
-    let freeListAndItems: @convention(c) (List?, Release) -> Void
     let makeTable: @convention(c) (Hash, Equal, Release?, Release?) -> Object?
     let insert: @convention(c) (Object, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Int32
     let lookUp: @convention(c) (Object, Text) -> Text?
@@ -87,7 +86,6 @@ struct LibSecret: Sendable {
         copyText = try function("g_strdup")
         prepend = try function("g_list_prepend")
         freeList = try function("g_list_free")
-        freeListAndItems = try function("g_list_free_full")
         makeTable = try function("g_hash_table_new_full")
         insert = try function("g_hash_table_insert")
         lookUp = try function("g_hash_table_lookup")

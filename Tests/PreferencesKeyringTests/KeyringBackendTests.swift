@@ -82,7 +82,7 @@ struct KeyringBackendTests {
     func externalChangesAreSeenAfterTheTimeToLive(way: String) async throws {
         keyring.texts = ["kept": "1", "changed": "1", "removed": "1"]
         let timer = WorkerThread(isManual: true)
-        let store = PreferenceStore.testing(KeyringBackend(keyring, timer: timer))
+        let store = PreferenceStore.testing(keyring, timer: timer)
         #expect(store["changed"] == .string("1"))
         var changes = store.changes.makeAsyncIterator()
         keyring.texts = ["kept": "1", "changed": "2", "new": "1"]
@@ -102,7 +102,7 @@ struct KeyringBackendTests {
     func failedLookKeepsTheValuesAndIsReportedOnce() async throws {
         keyring.texts = ["token": "old"]
         let timer = WorkerThread(isManual: true)
-        let store = PreferenceStore.testing(KeyringBackend(keyring, timer: timer))
+        let store = PreferenceStore.testing(keyring, timer: timer)
         let reports = Lock<[PreferencesError.Code]>([])
         store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
         #expect(store["token"] == .string("old"))

@@ -40,20 +40,22 @@ struct KeyringFaultTests {
         }
     }
 
+    /// Of which a machine that is busy may need all, too.
     private static let limits = KeyringLimits(call: .milliseconds(100))
 
     @Test
     func callThatHangsEndsAtItsDeadlineAndOthersToo() async throws {
         keyring.texts = ["token": "1"]
         let store = PreferenceStore.testing(keyring, limits: Self.limits)
-        #expect(store["token"] == "1")
+        await eventually { (try? store.write("1", for: "token")) != nil }
+        keyring.forgetCalls()
         keyring.hold()
         for _ in 0..<3 {
             let error = #expect(throws: PreferencesError.self) { try store.write("2", for: "token") }
             #expect(error?.code == .unavailable)
         }
         // One thread hangs, and what was refused is not done later.
-        #expect(keyring.calls == ["items!", "items!"])
+        #expect(keyring.calls.count <= 1)
         keyring.goOn()
         await eventually { (try? store.write("3", for: "other")) != nil }
         #expect(keyring.texts == ["token": "1", "other": "3"])
@@ -84,13 +86,24 @@ struct KeyringFaultTests {
 
     @Test
     func writeThatHangsIsOfUnknownOutcome() async throws {
-        let store = PreferenceStore.testing(keyring, limits: Self.limits)
-        try await store.load()
+        let timer = WorkerThread(isManual: true)
+        let store = PreferenceStore.testing(keyring, limits: Self.limits, timer: timer)
         keyring.hangAfterWriting()
-        let error = await #expect(throws: PreferencesError.self) { try await store.write("1", for: "token") }
-        #expect(error?.code == .outcomeUnknown)
+        var code: PreferencesError.Code?
+        repeat {
+            // One that got no further than to the look before it has changed nothing.
+            #expect(keyring.texts.isEmpty)
+            let error = await #expect(throws: PreferencesError.self) { try await store.write("1", for: "token") }
+            code = error?.code
+        } while code == .unavailable
+        #expect(code == .outcomeUnknown)
+        #expect(keyring.texts == ["token": "1"])
         keyring.goOn()
-        await eventually { store["token"] == "1" }
+        // A look that the hanging call kept waiting is done again once the values are stale.
+        await eventually {
+            _ = timer.runNextJob()
+            return store["token"] == "1"
+        }
     }
 
     /// Waits until something is true that another thread brings about.

@@ -107,7 +107,12 @@ extension PreferenceStore {
         PreferenceStore(Layer(source: Source(backend), isText: true), isSecret: true)
     }
 
-    static func testing(_ keyring: MemoryKeyring, limits: KeyringLimits = KeyringLimits()) -> PreferenceStore {
-        testing(KeyringBackend(keyring, limits: limits))
+    /// One for which no time passes, unless the test gives limits or runs the timer's jobs.
+    static func testing(
+        _ keyring: MemoryKeyring,
+        limits: KeyringLimits = KeyringLimits(call: .seconds(3600)),
+        timer: WorkerThread = WorkerThread(isManual: true)
+    ) -> PreferenceStore {
+        testing(KeyringBackend(keyring, limits: limits, timer: timer))
     }
 }

@@ -322,7 +322,8 @@ struct KeychainStoreTests {
     private let device = TestKeychain()
 
     private func makeStore() -> PreferenceStore {
-        PreferenceStore(backend: KeyringBackend(device.keyring()), isSecret: true)
+        let timer = WorkerThread(isManual: true)  // no value gets stale by the time that passes
+        return PreferenceStore(backend: KeyringBackend(device.keyring(), timer: timer), isSecret: true)
     }
 
     @Test
