@@ -64,7 +64,7 @@ public macro Rule<Value: Sendable>(_ rule: PreferenceRule<Value>) =
 public macro Rule(_ rule: PreferenceRule<String>) =
     #externalMacro(module: "PreferencesMacrosPlugin", type: "MarkerMacro")
 
-/// Makes a property of a `@PreferenceGroup` a secret: descriptions, errors, issues and schemas don't show its value.
+/// Marks a property of a `@PreferenceGroup` as a secret: descriptions, errors, issues and schemas don't show its value.
 ///
 ///     @PreferenceGroup(prefix: "account.")
 ///     struct Credentials {

@@ -80,7 +80,7 @@ package final class PrivateKeyring {
     package var daemonProcess: pid_t { daemon?.process ?? -1 }
     /// Ends the keyring as a crash does.
     package func killDaemon() { daemon?.signal(SIGKILL) }
-    /// Makes the keyring hang.
+    /// Stops the keyring (SIGSTOP): calls get no answer.
     package func stopDaemon() { daemon?.signal(SIGSTOP) }
     package func continueDaemon() { daemon?.signal(SIGCONT) }
     package func killBus() { bus?.signal(SIGKILL) }

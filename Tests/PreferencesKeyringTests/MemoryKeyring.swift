@@ -45,17 +45,17 @@ final class MemoryKeyring: Keyring {
 
     func forgetCalls() { state.withLock { $0.calls = [] } }
 
-    /// Makes a later call fail, counted from the next one.
+    /// Lets a later call fail, counted from the next one.
     func fail(call number: Int = 0, _ fault: Fault) {
         state.withLock { $0.faults[$0.calls.count + number] = fault }
     }
 
-    /// Makes all calls fail until it is `nil`.
+    /// Lets all calls fail with the error, or none any more if it is `nil`.
     func failAll(with error: PreferencesError?) { state.withLock { $0.error = error } }
 
     func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Makes a write hang that was begun.
+    /// Holds up each write once it is done, before it returns.
     func hangAfterWriting() { state.withLock { $0.isWriteHeld = true } }
 
     func goOn() { state.signal { ($0.isHeld, $0.isWriteHeld) = (false, false) } }

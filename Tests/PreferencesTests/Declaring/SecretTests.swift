@@ -28,7 +28,7 @@ private func texts(of value: Any) -> [String] {
 private enum Secrecy: CaseIterable {
     case declaration, otherDeclaration, store, layerOfStore, scope, layeredStore, none
 
-    /// The preference's store and whether its declaration says that it is a secret, with what has to live meanwhile.
+    /// The preference's store and whether its declaration says that it is a secret, and the objects that have to live until it is used.
     func make() -> (store: PreferenceStore, isSecret: Bool, kept: [Any]) {
         let store = PreferenceStore.inMemory()
         func declared(in store: PreferenceStore, as name: String = "token") -> Preference<Int> {
@@ -385,7 +385,7 @@ struct PlainTextSecretTests {
         store.issueHandler = { issues.record("\($0)") }
         let token = Preference("token", default: "", in: store, isSecret: true)
         _ = Preference("token", default: "", in: store, isSecret: true)
-        #expect(issues.elements == [], "a declaration calls nobody")
+        #expect(issues.elements == [], "a declaration calls no issue handler")
         token.value = "a"
         #expect(issues.elements == [message(of: "token", in: path)])
         #expect(token.value == "a" && store["token"] == "a")
