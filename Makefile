@@ -12,9 +12,9 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
 # Two lanes at a time; what shares a build folder is one lane, joined by commas. EXCEPT leaves parts out.
-GATE := lint,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
-	verify,view-instructions tool apple-check examples fuzz-corpus
-ALL := lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions tool \
+GATE := lint,prose,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
+	verify,view-instructions tool apple-check examples fuzz-corpus,documentation
+ALL := lint prose test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions tool \
 	apple-check examples warnings fresh-clone getting-started install-check full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page \
 	documentation documentation-etcd documentation-traits syntax-versions benchmarks
 EXCEPT ?=
@@ -30,7 +30,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation documentation-etcd documentation-traits syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started install-check install release-tool uninstall debian-package \
-	lint test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
+	lint prose test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
 
 quick: lint build test
@@ -76,6 +76,10 @@ record-interface: build
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+
+# The terms and the spelling of comments, messages, guides and names.
+prose:
+	Scripts/check-prose
 
 build:
 	$(SWIFT) build --build-tests

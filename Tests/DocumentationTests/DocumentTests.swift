@@ -15,9 +15,8 @@ struct DocumentTests {
         + ["Configuration", "Macros"].map { "Sources/Preferences\($0)/Preferences\($0).docc/Preferences\($0).md" }
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
-        "Preferences", "Declaring", "Reacting", "Testing", "ModularApps", "ChoosingAStore", "Secrets", "Layers",
-        "Adopting",
-        "ApplePlatforms",
+        "Preferences", "GettingStartedSwiftUI", "HowDoI", "Declaring", "Reacting", "Testing", "ModularApps",
+        "ChoosingAStore", "Secrets", "Layers", "Adopting", "ApplePlatforms",
         "CommandLine", "Adopting/FromUserDefaults", "Adopting/FromDefaults", "Adopting/FromPDefaults",
         "Adopting/FromCodableStorage", "Adopting/FromWrappers", "Adopting/FromARepository",
     ]
@@ -37,7 +36,10 @@ struct DocumentTests {
     @Test
     func snippetsAreShownSomewhere() throws {
         let blocks = Set(try Self.documents.flatMap { try Snippet.blocks(of: $0) })
-        for snippet in try Snippet.all() { #expect(blocks.contains(snippet.text), "no document shows \(snippet.name)") }
+        for snippet in try Snippet.all() {
+            let isShown = blocks.contains(snippet.text)
+            #expect(isShown, "no document shows \(snippet.name)")
+        }
     }
 
     @Test(

@@ -14,18 +14,18 @@ struct StoresSnippets {
         defer { try? FileManager.default.removeItem(at: folder) }
         try PreferenceStore.withIsolatedStores {
             // snippet: stores
-            PreferenceStore.applicationIdentifier = "com.example.app"  // first thing; else the executable's name
+            PreferenceStore.applicationIdentifier = "com.example.app"  // set before all else; default: the executable's name
             let standard = PreferenceStore.standard  // ~/.config/com.example.app/preferences.jsonl
 
-            let shared = PreferenceStore.suite("com.example.shared")  // a name that several programs agree on
+            let shared = PreferenceStore.suite("com.example.shared")  // the same name in each program that shares it
             let project = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
             let trial = PreferenceStore.inMemory(["theme": "dark"])
 
-            // The first that has a name answers: `-volume 3`, `EXAMPLE_VOLUME=3`, what is tried, the project, the user.
+            // The first layer with a value wins: `-volume 3`, `EXAMPLE_VOLUME=3`, the trial, the project, the user.
             let layers = [.arguments, .environment(prefix: "EXAMPLE"), trial, project, standard]
             let preferences = GeneralPreferences(in: .layered(layers))
 
-            let nickname = preferences.$nickname.bound(to: shared)  // the same preference elsewhere
+            let nickname = preferences.$nickname.bound(to: shared)  // the same preference in another store
             // end
             project.set(7, for: "volume")
             nickname.value = "Pitt"

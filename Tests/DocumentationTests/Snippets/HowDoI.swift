@@ -1,0 +1,353 @@
+public import Preferences
+import PreferencesTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// The answers of the page *How do I …*; each test does what its answer shows, and looks at the result.
+
+// snippet: how enum collection
+enum Panel: String, PreferenceValue { case tree, search }
+
+struct PanelPreferences: PreferenceGroup {
+    @Preference("panels") var panels: [Panel] = [.tree]
+}
+// end
+
+// snippet: how public
+public struct LibraryPreferences: PreferenceGroup {
+    @Preference("cacheSize") public var cacheSize = 100
+    public init() {}
+}
+// end
+
+struct HowToDeclare {
+    @Test(.isolatedStores)
+    func rulesRejectValues() {
+        // snippet: how rule
+        let volume = Preference("volume", .range(0...10), default: 5)
+        let language = Preference("language", .choices(["en", "de", "pl"]), default: "en")
+        let nickname = Preference<String?>("nickname", .length(1...20))
+        let port = Preference("port", .check { $0 != 80 }, default: 8080)
+        // end
+        #expect(throws: PreferencesError.self) { try volume.write(11) }
+        #expect(throws: PreferencesError.self) { try language.write("fr") }
+        #expect(throws: PreferencesError.self) { try nickname.write("") }
+        #expect(throws: PreferencesError.self) { try port.write(80) }
+        #expect(PreferenceStore.standard.names.isEmpty)
+    }
+
+    @Test(.isolatedStores)
+    func collectionsAndPublicGroupsAreStored() {
+        PanelPreferences().panels.append(.search)
+        LibraryPreferences().cacheSize = 200
+        #expect(PreferenceStore.standard.contents == ["panels": ["tree", "search"], "cacheSize": 200])
+    }
+
+    @Test(.isolatedStores)
+    func dynamicNamesAreDeclaredWhereTheyAreUsed() {
+        let document = "notes.txt"
+        // snippet: how dynamic
+        let zoom = Preference("zoom.\(document)", default: 1.0)
+        zoom.value = 1.5
+        // end
+        #expect(PreferenceStore.standard.contents == ["zoom.notes.txt": 1.5])
+    }
+}
+
+struct HowToReadAndWrite {
+    let preferences = GeneralPreferences()
+
+    @Test(.isolatedStores)
+    func absenceIsDistinguishedFromTheDefault() {
+        let output = Output()
+        let print = output.print
+        // snippet: how source
+        print(preferences.$volume.isSet, preferences.$volume.source)  // false default
+        preferences.volume = 5
+        print(preferences.$volume.isSet, preferences.$volume.source)  // true store
+        // end
+        #expect(output.lines == ["false default", "true store"])
+    }
+
+    @Test(.isolatedStores(["volume": 7, "theme": "dark", "nickname": "Pitt"]))
+    func valuesAreRemoved() {
+        // snippet: how reset
+        preferences.nickname = nil  // an optional: removes the value
+        preferences.$volume.reset()  // any preference: the default is read again
+        preferences.reset()  // all preferences of the group
+        // end
+        #expect(PreferenceStore.standard.names.isEmpty)
+    }
+
+    @Test(.isolatedStores)
+    func updatesReturnResults() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: how update
+        let launch = try preferences.launches.update { launches in
+            launches += 1
+            return launches
+        }
+        print("launch \(launch)")
+        // end
+        #expect(output.lines == ["launch 1"])
+    }
+
+    @Test(.isolatedStores)
+    func transactionsChangeAllOrNothing() throws {
+        // snippet: how transaction
+        try PreferenceStore.standard.transaction { transaction in
+            transaction[preferences.$theme] = .dark
+            transaction[preferences.$volume] += 1
+        }
+        // end
+        #expect(PreferenceStore.standard.contents == ["theme": "dark", "volume": 6])
+    }
+
+    @Test(.isolatedStores)
+    func flushReturnsWhenValuesAreDurable() async throws {
+        // snippet: how flush
+        preferences.theme = .dark
+        try await PreferenceStore.standard.flush()
+        // end
+        #expect(PreferenceStore.standard.names == ["theme"])
+    }
+
+    @Test(.isolatedStores)
+    func membersArePreferences() {
+        // snippet: how member
+        let width = preferences.$window[\.width]
+        width.value = 1024  // the other members keep their values, even if another process sets them now
+        // end
+        #expect(preferences.window.width == 1024)
+    }
+
+    @Test(.isolatedStores)
+    func namesAreUsedWithoutADeclaration() {
+        // snippet: how untyped
+        let store = PreferenceStore.standard
+        store["volume"] = 7
+        for (name, value) in store.contents { print(name, value) }
+        // end
+        #expect(store.contents == ["volume": 7])
+    }
+
+    @Test(.isolatedStores(["volume": "loud"]))
+    func issuesGoToTheHandler() {
+        let output = Output()
+        let log: @Sendable (String) -> Void = { output.print($0) }
+        // snippet: how issues
+        PreferenceStore.standard.issueHandler = { error in
+            log("\(error)")  // what plain properties can't throw
+        }
+        // end
+        #expect(preferences.volume == 5)
+        #expect(output.lines.count == 1)
+    }
+
+    @Test(.isolatedStores)
+    func errorsAreCaughtByTheirCodes() {
+        let output = Output()
+        let print = output.print
+        // snippet: how catch
+        do {
+            try preferences.$volume.write(11)
+        } catch PreferencesError.invalid {
+            print("The volume is from 0 to 10.")
+        } catch {
+            print(error)
+        }
+        // end
+        #expect(output.lines == ["The volume is from 0 to 10."])
+    }
+}
+
+struct HowToObserve {
+    @Test(.isolatedStores)
+    func timingsAreChosen() {
+        let preferences = GeneralPreferences()
+        let output = Output()
+        let print = output.print
+        // snippet: how timing
+        let before = preferences.$theme.observe(at: .willSet) { change in
+            print("\(preferences.theme) becomes \(change.new)")
+        }
+        let after = preferences.$theme.observe { change in
+            print("\(preferences.theme) was \(change.old)")
+        }
+        preferences.theme = .dark
+        // system becomes dark
+        // dark was system
+        // end
+        #expect(output.lines == ["system becomes dark", "dark was system"])
+        before.cancel()
+        after.cancel()
+    }
+
+    @Test(.isolatedStores)
+    func sequencesFollowOnePreference() async {
+        let preferences = GeneralPreferences()
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        let show: @Sendable (Int) -> Void = { continuation.yield("\($0)") }
+        // snippet: how sequence
+        let task = Task {
+            for await volume in preferences.$volume.updates {
+                show(volume)  // the current value, then each change; ends when the task is cancelled
+            }
+        }
+        // end
+        var iterator = lines.makeAsyncIterator()
+        #expect(await iterator.next() == "5")
+        preferences.volume = 6
+        #expect(await iterator.next() == "6")
+        task.cancel()
+    }
+
+    @Test(.isolatedStores)
+    func observersSeeTheOrigin() {
+        let preferences = GeneralPreferences()
+        let output = Output()
+        let print = output.print
+        // snippet: how origin
+        let observation = preferences.$theme.observe { change in
+            if change.origin == .external { print("changed by another process") }
+        }
+        // end
+        preferences.theme = .dark
+        #expect(output.lines.isEmpty)
+        observation.cancel()
+    }
+}
+
+struct HowToTest {
+    // snippet: how test
+    @Test(.isolatedStores(["launches": 41]))
+    func launchIsCounted() throws {
+        try GeneralPreferences().launches.update { $0 += 1 }
+        #expect(GeneralPreferences().launches.value == 42)
+    }
+    // end
+
+    // snippet: how inject
+    struct Player {
+        let preferences: GeneralPreferences
+        init(store: PreferenceStore = .standard) { preferences = GeneralPreferences(in: store) }
+    }
+
+    @Test
+    func playerStartsWithTheStoredVolume() {
+        #expect(Player(store: .inMemory(["volume": 7])).preferences.volume == 7)
+    }
+    // end
+
+    // snippet: how fault
+    @Test
+    func failedSetIsReported() throws {
+        let backend = FaultInjectingBackend()
+        let preferences = GeneralPreferences(in: PreferenceStore(backend: backend))
+        backend.failNext(.apply)
+        #expect(throws: PreferencesError.self) { try preferences.$volume.write(7) }
+    }
+    // end
+
+    @Test
+    func externalChangesAreInjected() throws {
+        // snippet: how external
+        let backend = FaultInjectingBackend(["volume": 3])
+        let preferences = GeneralPreferences(in: PreferenceStore(backend: backend))
+        backend.changeOutside(["volume": 4])  // as another process would
+        #expect(preferences.volume == 4)
+        // end
+    }
+}
+
+struct HowToStore {
+    @Test
+    func filesHoldPreferences() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "preferences-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // snippet: how file
+        let store = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
+        let project = GeneralPreferences(in: store)
+        // end
+        project.volume = 7
+        #expect(store.contents == ["volume": 7])
+    }
+
+    @Test(.isolatedStores)
+    func suitesAreShared() {
+        // snippet: how suite
+        let shared = PreferenceStore.suite("com.example.shared")
+        let preferences = GeneralPreferences(in: shared)
+        // end
+        preferences.volume = 7
+        #expect(PreferenceStore.suite("com.example.shared").contents == ["volume": 7])
+    }
+
+    @Test(.isolatedStores)
+    func onePreferenceIsInAnotherStore() {
+        // snippet: how one elsewhere
+        struct PlayerPreferences: PreferenceGroup {
+            @Preference("volume") var volume = 5
+            @Preference("licence", in: .suite("com.example.shared")) var licence: String?
+        }
+        // end
+        PlayerPreferences().licence = "free"
+        #expect(PreferenceStore.suite("com.example.shared").contents == ["licence": "free"])
+    }
+
+    @Test(.isolatedStores)
+    func accountsHavePrefixes() {
+        // snippet: how scope
+        let ada = GeneralPreferences(in: .standard.scoped("account.1."))
+        let pitt = GeneralPreferences(in: .standard.scoped("account.2."))
+        // end
+        ada.volume = 1
+        pitt.volume = 2
+        #expect(PreferenceStore.standard.contents == ["account.1.volume": 1, "account.2.volume": 2])
+    }
+
+    @Test
+    func valuesAreCopied() throws {
+        let store = PreferenceStore.inMemory(["volume": 3])
+        let other = PreferenceStore.inMemory()
+        // snippet: how copy
+        try other.transaction { transaction in
+            for (name, value) in store.contents { transaction[name] = value }
+        }
+        // end
+        #expect(other.contents == ["volume": 3])
+    }
+
+    @Test
+    func renamedPreferencesMove() {
+        let store = PreferenceStore.inMemory(["userName": "Pitt"])
+        let preferences = GeneralPreferences(in: store)
+        // snippet: how rename
+        preferences.$nickname.migrate(from: Preference("userName", in: store))
+        // end
+        #expect(store.contents == ["nickname": "Pitt"])
+    }
+
+    @Test
+    func migrationsRunOnce() async throws {
+        let store = PreferenceStore.inMemory(["volume": 1, "colour": "red"])
+        let preferences = GeneralPreferences(in: store)
+        // snippet: how migrate
+        try await store.migrate(
+            to: 2,
+            steps: [
+                .init(1) { $0[preferences.$volume] *= 10 },
+                .init(2) { $0["colour"] = nil },
+            ]
+        )
+        // end
+        #expect(preferences.volume == 10)
+        #expect(store.names == ["preferences.version", "volume"])
+    }
+}
