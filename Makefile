@@ -12,11 +12,11 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
 # Two lanes at a time; what shares a build folder is one lane, joined by commas. EXCEPT leaves parts out.
-GATE := lint,prose,test,compile-tests,interface,imports,structure,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
-	verify,view-instructions tool apple-check examples fuzz-corpus,documentation
-ALL := lint prose test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions tool \
-	apple-check examples warnings fresh-clone getting-started install-check full-tests torture mutants fuzz thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page \
-	documentation documentation-etcd documentation-traits syntax-versions benchmarks
+GATE := lint,prose,test,compile-tests,interface,imports,structure,documentation,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
+	verify,view-instructions tool apple-check examples fuzz-corpus
+ALL := lint prose test compile-tests interface imports structure documentation instructions reading-path torture-short resolution traits \
+	verify view-instructions tool apple-check examples warnings fresh-clone getting-started install-check full-tests torture mutants fuzz \
+	thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
 
 # What the tests with etcd and those of prefs-adopt cover; the gate runs them only if one of these changed since they passed. Of etcd
@@ -28,7 +28,7 @@ ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
-	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation documentation-etcd documentation-traits syntax-versions benchmarks opencombine thread-sanitizer \
+	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started install-check install release-tool uninstall debian-package \
 	lint prose test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
@@ -77,12 +77,12 @@ record-interface: build
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
 
+build:
+	$(SWIFT) build --build-tests
+
 # The terms and the spelling of comments, messages, guides and names.
 prose:
 	Scripts/check-prose
-
-build:
-	$(SWIFT) build --build-tests
 
 # A tenth of the random rounds, and some of the faults; `full-tests` has all.
 test:
@@ -103,6 +103,10 @@ imports: build
 # No more than three files need each other in a circle, and none is longer than 500 lines.
 structure: build
 	Scripts/check-structure .build Preferences DurableFile
+
+# The pages build without a warning, and every public symbol has a comment; prints where the pages are.
+documentation: build
+	Scripts/check-documentation .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
 
 # No compiler warning in the builds that were made; after the checks that make them.
 warnings:
@@ -137,6 +141,7 @@ traits:
 	Scripts/check-compile-tests --traits Configuration,Macros --scratch-path .build/traits
 	Scripts/check-interface .build/traits PreferencesConfiguration PreferencesMacros
 	Scripts/check-imports .build/traits
+	Scripts/check-documentation .build/traits PreferencesConfiguration PreferencesMacros
 	Verify/apple-check --macros macOS iOS
 	# Else the next build without the traits would fetch what this one needed.
 	rm -f Package.resolved
@@ -235,17 +240,6 @@ adopt-tests:
 # It finds in public projects what a person finds there; needs the network.
 adopt-projects: build
 	Scripts/check-adopt
-
-# Without a warning, and with a comment on every public symbol; prints where the pages are.
-documentation:
-	Scripts/check-documentation
-
-documentation-etcd:
-	SCRATCH=.build/etcd Scripts/check-documentation --traits Etcd
-
-documentation-traits:
-	SCRATCH=.build/traits Scripts/check-documentation --traits Configuration,Macros
-	rm -f Package.resolved
 
 # The macros with other versions of swift-syntax than `traits` has.
 syntax-versions:
