@@ -14,9 +14,9 @@ internal import Foundation
 final class KeyringBackend: PreferenceBackend {
     private let keyring: any Keyring
     private let limits: KeyringLimits
-    private let worker = WorkerThread(hasOwnThread: true)
+    private let worker = WorkerQueue(hasOwnThread: true)
     /// Says when the copy is stale.
-    private let timer: WorkerThread
+    private let timer: WorkerQueue
     private let state = Lock(State())
 
     private struct Item {
@@ -43,7 +43,7 @@ final class KeyringBackend: PreferenceBackend {
     init(
         _ keyring: any Keyring,
         limits: KeyringLimits = KeyringLimits(),
-        timer: WorkerThread = WorkerThread()
+        timer: WorkerQueue = WorkerQueue()
     ) {
         self.keyring = keyring
         self.limits = limits

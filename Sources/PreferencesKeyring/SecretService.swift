@@ -324,7 +324,7 @@ extension SecretService {
         _ body: (LibSecret.Object?, LibSecret.Failure) -> Result
     ) throws(Failure) -> Result {
         let limit = Cancellable(library)
-        let timer = WorkerThread()
+        let timer = WorkerQueue()
         timer.run(after: max(.zero, call.deadline - .now)) { limit.cancel() }
         var error: UnsafeMutableRawPointer?
         let result = withExtendedLifetime(timer) { body(limit.object, &error) }

@@ -11,7 +11,7 @@ struct DurabilityTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func open(_ name: String = "log", worker: WorkerThread? = nil) throws -> LogFile<TextContents> {
+    private func open(_ name: String = "log", worker: WorkerQueue? = nil) throws -> LogFile<TextContents> {
         let log = LogFile<TextContents>(
             path: folder.path(name),
             fileSystem: fileSystem,
@@ -33,7 +33,7 @@ struct DurabilityTests {
 
     @Test
     func lineIsSyncedInTheBackground() throws {
-        let worker = WorkerThread(fileSystem: fileSystem, isManual: true)
+        let worker = WorkerQueue(fileSystem: fileSystem, isManual: true)
         let log = try open(worker: worker)
         fileSystem.begin()
         try log.set("a", "1")
@@ -132,7 +132,7 @@ struct DurabilityTests {
             func wait(until end: Int64) {
                 group.addTask {
                     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                        let isStarted = WorkerThread.start("waiter") {
+                        let isStarted = WorkerQueue.start("waiter") {
                             continuation.resume(with: Result { try sync.sync(upTo: end) })
                         }
                         #expect(isStarted)
@@ -165,7 +165,7 @@ struct DurabilityTests {
 
     @Test
     func failedBackgroundSyncIsReportedAndTheFileReplaced() throws {
-        let worker = WorkerThread(fileSystem: fileSystem, isManual: true)
+        let worker = WorkerQueue(fileSystem: fileSystem, isManual: true)
         let log = try open(worker: worker)
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
         try log.set("a", "1")

@@ -307,7 +307,7 @@ struct WatcherTests {
         }
         let (isSet, set) = AsyncStream.makeStream(of: Void.self)
         // A thread of its own, as those of the tasks are few.
-        _ = WorkerThread.start("test") {
+        _ = WorkerQueue.start("test") {
             do { try slow.set("a", "2") } catch { Issue.record(error) }
             set.yield()
         }

@@ -2,7 +2,7 @@ package import DurableFile
 
 /// A worker whose jobs run in `thread.runNextJob()` alone, as time doesn't pass by itself; what is left of them ends with it.
 package final class StoppedWorker: Sendable {
-    package let thread = WorkerThread(isManual: true)
+    package let thread = WorkerQueue(isManual: true)
     package init() {}
     deinit { thread.removeJobs() }
 }

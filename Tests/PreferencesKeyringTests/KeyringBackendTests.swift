@@ -81,7 +81,7 @@ struct KeyringBackendTests {
     @Test(arguments: ["read", "list"])
     func externalChangesAreSeenAfterTheTimeToLive(way: String) async throws {
         keyring.texts = ["kept": "1", "changed": "1", "removed": "1"]
-        let timer = WorkerThread(isManual: true)
+        let timer = WorkerQueue(isManual: true)
         let store = PreferenceStore.testing(keyring, timer: timer)
         #expect(store["changed"] == .string("1"))
         var changes = store.changes.makeAsyncIterator()
@@ -101,7 +101,7 @@ struct KeyringBackendTests {
     @Test
     func failedLookKeepsTheValuesAndIsReportedOnce() async throws {
         keyring.texts = ["token": "old"]
-        let timer = WorkerThread(isManual: true)
+        let timer = WorkerQueue(isManual: true)
         let store = PreferenceStore.testing(keyring, timer: timer)
         let reports = Lock<[PreferencesError.Code]>([])
         store.issueHandler = { error in reports.withLock { $0.append(error.code) } }

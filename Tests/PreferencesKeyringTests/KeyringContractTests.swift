@@ -68,7 +68,7 @@ struct KeyringContractTests {
             try await PreferenceBackendContract.verify(patience: .milliseconds(20)) {
                 let keyring = MemoryKeyring()
                 return PreferenceBackendPlace(failNextWrite: { keyring.fail(call: 1, .before) }) {
-                    TextBackend(base: KeyringBackend(keyring, timer: WorkerThread(isManual: true)))
+                    TextBackend(base: KeyringBackend(keyring, timer: WorkerQueue(isManual: true)))
                 }
             }
         }

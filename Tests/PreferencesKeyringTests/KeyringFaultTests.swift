@@ -67,7 +67,7 @@ struct KeyringFaultTests {
         let other = MemoryKeyring()
         let outcome = Condition<PreferencesError.Code?>(nil)
         keyring.hold()
-        let isStarted = WorkerThread.start("writer") {
+        let isStarted = WorkerQueue.start("writer") {
             do throws(PreferencesError) {
                 try store.write("1", for: "token")
                 outcome.signal { $0 = .misuse }
@@ -86,7 +86,7 @@ struct KeyringFaultTests {
 
     @Test
     func writeThatHangsIsOfUnknownOutcome() async throws {
-        let timer = WorkerThread(isManual: true)
+        let timer = WorkerQueue(isManual: true)
         let store = PreferenceStore.testing(keyring, limits: Self.limits, timer: timer)
         keyring.hangAfterWriting()
         var code: PreferencesError.Code?

@@ -111,7 +111,7 @@ extension PreferenceStore {
     static func testing(
         _ keyring: MemoryKeyring,
         limits: KeyringLimits = KeyringLimits(call: .seconds(3600)),
-        timer: WorkerThread = WorkerThread(isManual: true)
+        timer: WorkerQueue = WorkerQueue(isManual: true)
     ) -> PreferenceStore {
         testing(KeyringBackend(keyring, limits: limits, timer: timer))
     }

@@ -12,9 +12,9 @@ package final class LogFile<Contents: LogContents>: Sendable {
     private let contents: Contents
     let fileSystem: any FileSystem
     private let lockTimeout: Duration
-    let worker: WorkerThread
+    let worker: WorkerQueue
     /// Calls the observer, whose code must keep neither a sync nor the watcher waiting.
-    private let notifier: WorkerThread
+    private let notifier: WorkerQueue
     let compacting = Lock(CompactionSchedule())
     private let watcher: Watcher?
     private let background = Lock(LogBackground())
@@ -33,7 +33,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
         watcher: Watcher? = .shared,
-        worker: WorkerThread? = nil
+        worker: WorkerQueue? = nil
     ) {
         self.path = path
         contents = Contents()
@@ -50,8 +50,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
         self.fileSystem = fileSystem
         self.lockTimeout = lockTimeout
         self.watcher = watcher
-        self.worker = worker ?? WorkerThread(fileSystem: fileSystem, isBlocking: true)
-        notifier = worker ?? WorkerThread(fileSystem: fileSystem)
+        self.worker = worker ?? WorkerQueue(fileSystem: fileSystem, isBlocking: true)
+        notifier = worker ?? WorkerQueue(fileSystem: fileSystem)
     }
 
     deinit {

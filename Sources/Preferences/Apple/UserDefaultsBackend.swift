@@ -44,7 +44,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         protection: DataProtection = .none,
         sizeLimit: UserDefaultsSizeLimit = .platform,
         patience: Duration = .seconds(10),
-        runLater: @escaping RunLater = { WorkerThread(isBlocking: true).run($0) },
+        runLater: @escaping RunLater = { WorkerQueue(isBlocking: true).run($0) },
         observer: @escaping MakeObserver
     ) {
         self.defaults = defaults

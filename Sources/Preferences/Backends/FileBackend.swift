@@ -16,7 +16,7 @@ package final class FileBackend: PreferenceBackend {
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
         watcher: Watcher? = .shared,
-        worker: WorkerThread? = nil
+        worker: WorkerQueue? = nil
     ) {
         log = LogFile(
             path: path,

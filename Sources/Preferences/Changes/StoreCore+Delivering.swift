@@ -25,7 +25,7 @@ extension StoreCore {
                     state.withLock { $0.queue.takeOver(by: .current) }
                     isolation.run { deliverRest(isOwnThread: true) }
                 }
-                WorkerThread().run(rest)
+                WorkerQueue().run(rest)
                 return
             case .deliver(let batch, let depth):
                 AnswerDepth.answering(depth) {

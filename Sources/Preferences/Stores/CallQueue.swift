@@ -19,9 +19,9 @@ final class StoreCall: Sendable {
 ///
 /// A call that has not begun when its time is over or its task is cancelled never begins, and its task is resumed at that moment.
 final class CallQueue: Sendable {
-    private let worker = WorkerThread(isBlocking: true)
+    private let worker = WorkerQueue(isBlocking: true)
     /// Has a queue of its own, as the worker may be at a call for long.
-    private let timer = WorkerThread()
+    private let timer = WorkerQueue()
     private let waiting = Lock(Waiting())
 
     fileprivate enum Refusal {

@@ -38,7 +38,7 @@ extension Source {
         for attempt in 1...Self.attempts {
             guard isOpen, isUnknown(names) else { return }
             if let reentrant, reentrant.revalidate(state.withLock({ $0.asked.unknown(among: names) })), isReading {
-                WorkerThread().run { [weak self] in self?.takeExternalChanges() }
+                WorkerQueue().run { [weak self] in self?.takeExternalChanges() }
             }
             do throws(PreferencesError) {
                 let isDone = try withTurn(isReading ? .read : .other, call) { (publications) throws(PreferencesError) in

@@ -278,6 +278,6 @@ struct Publications {
 
     /// Does so on a thread of the library.
     func sendElsewhere() {
-        if let work { WorkerThread().run { work.send() } }
+        if let work { WorkerQueue().run { work.send() } }
     }
 }

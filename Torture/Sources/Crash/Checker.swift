@@ -80,7 +80,7 @@ struct Checker {
 
     private func load(_ fileSystem: ModelFileSystem, _ body: (FileBackend) throws -> Void) throws -> [String: Int] {
         // Without a thread, as a million of them would take longer than all the rest.
-        let worker = WorkerThread(fileSystem: fileSystem, isManual: true)
+        let worker = WorkerQueue(fileSystem: fileSystem, isManual: true)
         let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil, worker: worker)
         let contents = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))
         try body(backend)

@@ -185,7 +185,7 @@ enum Crash {
     private final class Life: @unchecked Sendable {
         let fileSystem: ModelFileSystem
         private let disturbance: Disturbance
-        private let workers: [WorkerThread]
+        private let workers: [WorkerQueue]
         private var backends: [FileBackend?] = [nil, nil, nil]
         /// The number of sets that each process knows.
         private var known = [0, 0, 0]
@@ -205,7 +205,7 @@ enum Crash {
             let fileSystem = ModelFileSystem(.folder(["home": .folder([:])]), failingSync: disturbance.failingSync)
             self.fileSystem = fileSystem
             self.disturbance = disturbance
-            workers = backends.map { _ in WorkerThread(fileSystem: fileSystem, isManual: true) }
+            workers = backends.map { _ in WorkerQueue(fileSystem: fileSystem, isManual: true) }
             if let call = disturbance.fragment {
                 fileSystem.before(call: call) { [weak self] in self?.writeFragment() }
             }

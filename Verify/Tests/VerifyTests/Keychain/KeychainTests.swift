@@ -322,7 +322,7 @@ struct KeychainStoreTests {
     private let device = TestKeychain()
 
     private func makeStore() -> PreferenceStore {
-        let timer = WorkerThread(isManual: true)  // no value gets stale by the time that passes
+        let timer = WorkerQueue(isManual: true)  // no value gets stale by the time that passes
         return PreferenceStore(backend: KeyringBackend(device.keyring(), timer: timer), isSecret: true)
     }
 

@@ -4,11 +4,11 @@ import Testing
 @testable import DurableFile
 
 @Suite(.timeLimit(.minutes(60)))
-struct WorkerThreadTests {
+struct WorkerQueueTests {
     @Test
     func idleThreadEndsAndComesBack() async {
         let pool = WorkerPool(idleTime: .milliseconds(1))
-        let worker = WorkerThread(pool)
+        let worker = WorkerQueue(pool)
         for _ in 1...3 {
             await withCheckedContinuation { continuation in worker.run { continuation.resume() } }
             while threads(pool) > 0 { await Task.yield() }
@@ -20,7 +20,7 @@ struct WorkerThreadTests {
         let pool = WorkerPool(idleTime: .seconds(3600))
         let ran = Lock(0)
         do {
-            let (first, second) = (WorkerThread(pool), WorkerThread(pool))
+            let (first, second) = (WorkerQueue(pool), WorkerQueue(pool))
             first.run { ran.withLock { $0 += 1 } }
             second.run(after: .seconds(3600)) { Issue.record("it was not due") }
         }
@@ -33,7 +33,7 @@ struct WorkerThreadTests {
     func jobsOfAThreadThatCanNotBeStartedRunWhereTheyAreAdded() {
         let ran = Lock<[Int]>([])
         let pool = WorkerPool { _, _ in false }
-        let (worker, other) = (WorkerThread(pool), WorkerThread(pool))
+        let (worker, other) = (WorkerQueue(pool), WorkerQueue(pool))
         worker.run {
             worker.run { ran.withLock { $0.append(2) } }
             other.run(after: .seconds(60)) { ran.withLock { $0.append(3) } }
@@ -46,8 +46,8 @@ struct WorkerThreadTests {
     func jobThatNeverReturnsKeepsNoOtherQueueWaiting() async {
         let pool = WorkerPool()
         let gate = Condition(false)
-        let (stuck, other) = (WorkerThread(pool), WorkerThread(pool))
-        for worker in [stuck, WorkerThread(pool), WorkerThread(pool)] {
+        let (stuck, other) = (WorkerQueue(pool), WorkerQueue(pool))
+        for worker in [stuck, WorkerQueue(pool), WorkerQueue(pool)] {
             worker.run { gate.wait { $0 ? .done(()) : .until(nil) } }
         }
         await withCheckedContinuation { continuation in other.run { continuation.resume() } }
@@ -61,7 +61,7 @@ struct WorkerThreadTests {
         await withTaskGroup { group in
             for counter in ran {
                 group.addTask {
-                    let worker = WorkerThread(pool, isBlocking: Bool.random())
+                    let worker = WorkerQueue(pool, isBlocking: Bool.random())
                     for number in 1...200 {
                         worker.run { #expect(counter.next() == number) }
                         if number.isMultiple(of: 50) { await Task.yield() }
@@ -93,7 +93,7 @@ struct WorkerThreadTests {
                 path: folder.path("log\(number)"),
                 fileSystem: fileSystem,
                 watcher: nil,
-                worker: WorkerThread(pool, isBlocking: true)
+                worker: WorkerQueue(pool, isBlocking: true)
             )
             try log.load(observer: Told().observer)
             try log.set("a", "1")
@@ -128,7 +128,7 @@ struct JobScheduleTests {
         /// Adds a job and, as a pool does, a thread if one is missing; returns how many threads there are then.
         @discardableResult
         func add(_ number: Int, to queue: Int, due: Int = 0, isBlocking: Bool = false) -> Int {
-            let job: WorkerThread.Job = { [ran] in ran.jobs.withLock { $0.append(number) } }
+            let job: WorkerQueue.Job = { [ran] in ran.jobs.withLock { $0.append(number) } }
             schedule.add(job, to: queue, due: .milliseconds(due), isBlocking: isBlocking)
             if schedule.needsThread { schedule.addThread() }
             return schedule.threads

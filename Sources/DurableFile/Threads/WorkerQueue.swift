@@ -4,7 +4,7 @@ internal import CDurableFile
 ///
 /// It keeps neither the process nor its owner alive. Jobs that wait for their time when the last reference goes are
 /// dropped, those that are due are run first.
-package final class WorkerThread: Sendable {
+package final class WorkerQueue: Sendable {
     package typealias Job = @Sendable () -> Void
     private let pool: WorkerPool
     private let number: Int
@@ -98,8 +98,8 @@ package final class WorkerThread: Sendable {
 }
 
 private final class JobBox: Sendable {
-    let job: WorkerThread.Job
-    init(_ job: @escaping WorkerThread.Job) { self.job = job }
+    let job: WorkerQueue.Job
+    init(_ job: @escaping WorkerQueue.Job) { self.job = job }
 }
 
 /// The threads that queues of jobs share: mostly one that works, and one that looks on while jobs wait.
@@ -108,7 +108,7 @@ final class WorkerPool: Sendable {
 
     let schedule: Condition<JobSchedule>
     let fileSystem: any FileSystem
-    private let start: @Sendable (String, @escaping WorkerThread.Job) -> Bool
+    private let start: @Sendable (String, @escaping WorkerQueue.Job) -> Bool
 
     /// Creates a pool without a thread yet.
     ///
@@ -118,7 +118,7 @@ final class WorkerPool: Sendable {
     init(
         fileSystem: any FileSystem = SystemFileSystem(),
         idleTime: Duration = .seconds(1),
-        start: @escaping @Sendable (String, @escaping WorkerThread.Job) -> Bool = WorkerThread.start
+        start: @escaping @Sendable (String, @escaping WorkerQueue.Job) -> Bool = WorkerQueue.start
     ) {
         schedule = Condition(JobSchedule(idleTime: idleTime))
         self.fileSystem = fileSystem
@@ -144,7 +144,7 @@ final class WorkerPool: Sendable {
     }
 
     /// Waits for the next job of the calling thread; nil if the thread has to end.
-    private func next(after last: Int?) -> (queue: Int, job: WorkerThread.Job)? {
+    private func next(after last: Int?) -> (queue: Int, job: WorkerQueue.Job)? {
         let idleSince = fileSystem.now()
         var last = last
         return schedule.wait { schedule in
@@ -174,11 +174,11 @@ struct JobSchedule {
         let due: Duration
         let queue: Int
         let isBlocking: Bool
-        let job: WorkerThread.Job
+        let job: WorkerQueue.Job
     }
 
     enum Next {
-        case run(queue: Int, WorkerThread.Job), wait(Duration), end
+        case run(queue: Int, WorkerQueue.Job), wait(Duration), end
     }
 
     private let idleTime: Duration
@@ -201,22 +201,22 @@ struct JobSchedule {
     }
 
     /// Returns the jobs of the queue that aren't due and so are dropped.
-    mutating func removeQueue(_ queue: Int, at now: Duration) -> [WorkerThread.Job] {
+    mutating func removeQueue(_ queue: Int, at now: Duration) -> [WorkerQueue.Job] {
         queues -= 1
         return removeJobs { $0.queue == queue && $0.due > now }
     }
 
-    mutating func add(_ job: @escaping WorkerThread.Job, to queue: Int, due: Duration, isBlocking: Bool) {
+    mutating func add(_ job: @escaping WorkerQueue.Job, to queue: Int, due: Duration, isBlocking: Bool) {
         let index = entries.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
         entries.insert(Entry(due: due, queue: queue, isBlocking: isBlocking, job: job), at: index)
     }
 
     /// Takes the next job, even if it isn't due.
-    mutating func takeFirst() -> WorkerThread.Job? { entries.isEmpty ? nil : entries.removeFirst().job }
+    mutating func takeFirst() -> WorkerQueue.Job? { entries.isEmpty ? nil : entries.removeFirst().job }
 
-    mutating func removeJobs(of queue: Int) -> [WorkerThread.Job] { removeJobs { $0.queue == queue } }
+    mutating func removeJobs(of queue: Int) -> [WorkerQueue.Job] { removeJobs { $0.queue == queue } }
 
-    private mutating func removeJobs(where isRemoved: (Entry) -> Bool) -> [WorkerThread.Job] {
+    private mutating func removeJobs(where isRemoved: (Entry) -> Bool) -> [WorkerQueue.Job] {
         defer { entries.removeAll(where: isRemoved) }
         return entries.filter(isRemoved).map(\.job)
     }
