@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// A package of its own, so that whoever uses the library builds none of it. Linux with glibc only. What the library is
-// compared with is loaded at run time, so that all builds and runs where a peer is not installed.
+// A separate package, which users of the library don't build. Linux with glibc only. The peers that the library is compared
+// with are loaded at run time, so that the package builds and runs without them.
 import PackageDescription
 
 #if !os(Linux)

@@ -1,6 +1,6 @@
-/// Reads the input as a line, as a file's first line, as a file and as a value alone: nothing may crash, and what is read must
-/// be the same after it was written and read again. The table that a file is read into must say what the reader says. What
-/// `prefs` shows of it does nothing to a terminal.
+/// Reads the input as a line, as a file's first line, as a file and as a single value: nothing must crash, and what was
+/// read must be the same after it was written and read again. The table that a file is read into must agree with the
+/// reader. The output of `prefs` for it must not control a terminal.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzJSONLine(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -40,7 +40,7 @@ private func read(_ bytes: UnsafeRawBufferPointer, isFirst: Bool = false) -> Res
     }
 }
 
-/// Reads what `write` appends, which must be one line.
+/// Reads back what `write` appends, which must be one line.
 private func readBack(_ write: (inout [UInt8]) throws(PreferencesError) -> Void) -> [Entry] {
     var line: [UInt8] = []
     do { try write(&line) } catch { fatalError("what was read can't be written: \(error)") }
@@ -67,7 +67,7 @@ private func checkWriting(_ entries: [Entry]) {
     check(again == changes, "a transaction changed")
 }
 
-/// A line that was cut off must say that it may still be arriving, unless nothing but space is missing or left.
+/// Checks that a line that was cut off counts as possibly still arriving, unless nothing but space is missing or left.
 private func checkBeginning(of bytes: UnsafeRawBufferPointer, isFirst: Bool, entries: [Entry]) {
     guard let last = bytes.last else { return }
     let cut = UnsafeRawBufferPointer(rebasing: bytes.prefix((Int(last) &* 31 &+ entries.count) % bytes.count))
@@ -77,8 +77,8 @@ private func checkBeginning(of bytes: UnsafeRawBufferPointer, isFirst: Bool, ent
     }
 }
 
-/// Reads a file's lines into a table, as the store does, and into a dictionary: the same lines are damaged, for the same reasons,
-/// and the same values come out, also of names that were set or removed in between.
+/// Reads a file's lines into a table, as the store does, and into a dictionary: the same lines must be damaged, for the
+/// same reasons, and the same values must result, also of names that were set or removed in between.
 private func checkTable(_ fileLines: [UnsafeRawBufferPointer]) {
     var table = ValueTable()
     var values: [String: PropertyListValue] = [:]
@@ -123,7 +123,7 @@ private func checkValue(_ bytes: UnsafeRawBufferPointer) {
     }
 }
 
-/// All that `prefs` prints of a name and a value.
+/// Checks everything that `prefs` prints of a name and a value.
 private func checkShowing(_ entry: Entry) {
     var table = Table()
     let error = PreferencesError(.unreadable, name: entry.name, "found \(entry.name)", codingPath: [entry.name])
@@ -161,7 +161,7 @@ private func expectHarmless(_ text: ShownText) {
     }
 }
 
-/// As `precondition`, which says nothing in an optimised build.
+/// Checks a condition as `precondition` does, but prints the failure in an optimized build too.
 private func check(_ condition: Bool, _ failure: @autoclosure () -> String) {
     if !condition { fatalError(failure()) }
 }

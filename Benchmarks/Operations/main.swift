@@ -14,7 +14,7 @@ import Darwin
 // `operations NAME COUNT FOLDER` performs an operation COUNT times, in a function that Scripts/count-instructions finds by its name.
 // `change-seen` alone is counted as a whole process, as the library's threads do the work.
 
-/// A value as programs define them, without any conformance but `Codable`.
+/// A typical value of a program, with `Codable` as its only conformance.
 struct Profile: Codable, Equatable, Sendable {
     var title = "untitled"
     var width = 800
@@ -62,7 +62,7 @@ func countBatch(_ store: PreferenceStore, _ names: [String], _ count: Int) throw
 @inline(never)
 func countOneSet(_ preference: Preference<Int>, _ number: Int) { preference.value = number }
 
-/// Opens the file anew each time, as nobody keeps the store.
+/// Opens the file each time, as no reference keeps the store.
 @inline(never)
 func countLoadThousand(_ url: URL, _ count: Int) throws -> Int {
     var sum = 0
@@ -75,7 +75,7 @@ func countDeclare(_ names: [String], _ store: PreferenceStore) -> [Preference<In
     names.map { Preference($0, default: 0, in: store) }
 }
 
-/// Returns a new file with names whose values are their numbers, a line each.
+/// Creates a file with names whose values are their numbers, one per line, and returns its URL.
 func file(_ name: String, names count: Int, in folder: URL) throws -> URL {
     let url = folder.appending(path: name)
     let lines = (0..<count).map { "{\"\(numbered($0))\":\($0)}\n" }
@@ -105,7 +105,7 @@ final class OtherWriter {
     }
 }
 
-/// A pipe over which a thread waits for another at the cost of two system calls.
+/// A pipe over which one thread waits for another at the cost of two system calls.
 struct Signal: Sendable {
     private let reading: Int32
     private let writing: Int32
@@ -144,7 +144,7 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         let preference = Preference("number", default: 0, in: memory)
         countSet(preference, count)
         precondition(preference.value == count)
-    case "set-beside-observers":
+    case "set-with-observers":
         let preference = Preference("number", default: 0, in: memory)
         let observations = (0..<1_000).map { number in
             Preference("other \(number)", default: 0, in: memory).observe { _ in preconditionFailure("nothing sets it")
@@ -164,17 +164,17 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         try countBatch(store, names, 1)
         try countBatch(store, names, count)
         precondition(Preference(names[99], default: 0, in: store).value == count)
-    case "set-after-foreign":
-        let url = try file("foreign.jsonl", names: 100, in: folder)
-        // Without a watcher, whose thread would sometimes read the other's line first.
-        let store = PreferenceStore(backend: FileBackend(path: url.path, watcher: nil), name: "foreign")
+    case "set-after-external":
+        let url = try file("external.jsonl", names: 100, in: folder)
+        // Without a watcher, whose thread would sometimes read the other program's line first.
+        let store = PreferenceStore(backend: FileBackend(path: url.path, watcher: nil), name: "external")
         let (preference, other) = (Preference(numbered(7), default: 0, in: store), OtherWriter(url))
-        let foreign = Preference(numbered(8), default: 0, in: store)
+        let external = Preference(numbered(8), default: 0, in: store)
         for number in 1...count {
-            other.set(foreign.name, -number)
+            other.set(external.name, -number)
             countOneSet(preference, -number)
         }
-        precondition(preference.value == -count && foreign.value == -count)
+        precondition(preference.value == -count && external.value == -count)
     case "first-set":
         for number in 1...count {
             let url = try file("first-\(number).jsonl", names: 10_000, in: folder)
@@ -191,7 +191,7 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         for number in 1...count {
             other.set(preference.name, -number)
             seen.wait()
-            // Until the library's threads wait again, so that all they do for a change is counted, also later.
+            // Wait until the library's threads are idle again, so that everything they do for a change is counted.
             usleep(150_000)
         }
         precondition(preference.value == -count)

@@ -115,7 +115,8 @@ static int status_with_times(int descriptor, const char *path, bool follows, str
 
 int durable_file_get_status(int descriptor, const char *path, bool follows, struct durable_file_status *status) {
 #if defined(__linux__) && defined(STATX_BASIC_STATS)
-    // Since Linux 6.13 a file whose times were asked for takes a finer time with the next write, some 300 ns dearer.
+    // Since Linux 6.13, the next write to a file whose times were requested records a finer time, which takes some 300
+    // ns.
     unsigned mask = STATX_TYPE | STATX_MODE | STATX_INO | STATX_SIZE | STATX_UID | STATX_GID;
     int flags = path == NULL ? AT_EMPTY_PATH : follows ? 0 : AT_SYMLINK_NOFOLLOW;
     struct statx found;
@@ -130,7 +131,7 @@ int durable_file_get_status(int descriptor, const char *path, bool follows, stru
         };
         return 0;
     }
-    // An old kernel has no such call, and an old sandbox forbids what it doesn't know.
+    // An old kernel lacks this call, and an old sandbox forbids calls that it doesn't know.
     if (errno != ENOSYS && errno != EPERM) return -1;
 #endif
     return status_with_times(descriptor, path, follows, status);
@@ -152,7 +153,7 @@ struct attributes {
     char value[attributes_size], other_value[attributes_size];
 };
 
-// A file system without attributes has none.
+// A file system without attributes has an empty list of them.
 static ssize_t names_of(int file, char *names) {
     ssize_t size = flistxattr(file, names, attributes_size);
     return size < 0 && errno == ENOTSUP ? 0 : size;
@@ -171,12 +172,12 @@ static int copy_attributes(int from, int to, struct attributes *buffers) {
     if (other_size < 0) return -1;
     for (ssize_t start = 0; start < size; start += strlen(buffers->names + start) + 1) {
         const char *name = buffers->names + start;
-        // These the kernel computes of the content (evm(7)).
+        // The kernel computes these from the content (evm(7)).
         if (strcmp(name, "security.ima") == 0 || strcmp(name, "security.evm") == 0) continue;
         ssize_t count = fgetxattr(from, name, buffers->value, attributes_size);
         if (count < 0) return -1;
         ssize_t other_count = fgetxattr(to, name, buffers->other_value, attributes_size);
-        // What the folder or the system gave it already, it may refuse to be given.
+        // The folder or the system might have given the file this attribute already, and refuse to set it again.
         if (other_count == count && memcmp(buffers->value, buffers->other_value, count) == 0) continue;
         if (fsetxattr(to, name, buffers->value, count, 0) != 0) return -1;
     }

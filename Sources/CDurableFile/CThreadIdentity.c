@@ -24,7 +24,8 @@ struct executor {
     const void *implementation;
 };
 
-// Of Swift's runtime, as its `include/swift/Runtime/Concurrency.h` declares it; without identity off every actor.
+// A function of Swift's runtime, as `include/swift/Runtime/Concurrency.h` declares it; the identity is null off every
+// actor.
 __attribute__((swiftcall)) struct executor swift_task_getCurrentExecutor(void);
 
 bool c_thread_runs_main_actor(const void *main_executor) {
@@ -38,7 +39,7 @@ bool c_process_runs_tests(void) {
         || dlsym(RTLD_DEFAULT, "OBJC_CLASS_$_XCTestCase") != NULL;
 }
 #else
-// Found also if it is linked statically, as with the static standard library.
+// Also found if it is linked statically, as with the static standard library.
 extern const char swt_abiv0_getEntryPoint __attribute__((weak));
 
 bool c_process_runs_tests(void) {

@@ -1,4 +1,4 @@
-// The C library under one name on all platforms: who imports this module has it.
+// The C library under one name on all platforms: importing this module imports it.
 #if canImport(Glibc)
 @_exported public import Glibc
 #elseif canImport(Musl)

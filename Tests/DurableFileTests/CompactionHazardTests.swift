@@ -7,11 +7,11 @@ import Testing
 import Glibc
 #endif
 
-/// Hazards of a compaction: appenders that begin or end a line, swapped links, lists of who may read
-/// it, a place that nothing can be renamed to.
+/// Hazards of a compaction: programs that begin or end a line, swapped links, access control lists, a path to which no
+/// file can be renamed.
 struct CompactionHazardTests {
     private let folder: TemporaryFolder
-    private let told = Told()
+    private let record = ObserverRecord()
     private let worker = StoppedWorker()
     private let fileSystem = FaultyFileSystem()
 
@@ -24,13 +24,13 @@ struct CompactionHazardTests {
             watcher: nil,
             worker: worker.thread
         )
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         return log
     }
 
     // MARK: Lines that are arriving
 
-    /// How many calls a compaction of `a=1.` makes.
+    /// Returns how many calls a compaction of `a=1.` makes.
     private static func calls() throws -> Int {
         let tests = try CompactionHazardTests()
         let log = try tests.open()
@@ -40,7 +40,8 @@ struct CompactionHazardTests {
         return tests.fileSystem.calls.count
     }
 
-    /// A flush must cover a line that was begun before a set: wherever it began, the set ended it in the file at the path.
+    /// A flush must cover a line that was begun before a set: wherever it began, the set has ended it in the file at
+    /// the path.
     @Test
     func beginningOfALineIsInTheFileOnceAnotherLineIsSet() throws {
         for number in 0..<(try Self.calls()) {
@@ -62,7 +63,7 @@ struct CompactionHazardTests {
         }
     }
 
-    /// The appender goes on in the old file, whose name may be gone by then.
+    /// The appender continues in the old file, whose name might be gone by then.
     @Test
     func lineThatIsBegunAndEndedAroundACompactionIsThereWhole() throws {
         for number in 0..<(try Self.calls()) {
@@ -103,7 +104,7 @@ struct CompactionHazardTests {
         #expect(try folder.read("log") == "a=1.\nb=2.\nc=3.\n")
     }
 
-    // MARK: Who may read it
+    // MARK: Access
 
     #if canImport(Glibc)
     private typealias SetAttribute =
@@ -131,7 +132,8 @@ struct CompactionHazardTests {
         return count < 0 ? nil : Array(buffer.prefix(count))
     }
 
-    /// As acl(5) and linux/posix_acl_xattr.h: the user 12345 may read and write, the group nothing.
+    /// An access control list as in acl(5) and linux/posix_acl_xattr.h: the user 12345 can read and write, the group
+    /// nothing.
     private static var list: [UInt8] {
         func entry(_ tag: UInt8, _ rights: UInt8, _ user: [UInt8] = [255, 255, 255, 255]) -> [UInt8] {
             [tag, 0, rights, 0] + user
@@ -154,9 +156,9 @@ struct CompactionHazardTests {
         }
     }
 
-    /// A folder's default list would give the new file one that the old file hasn't.
+    /// A folder's default list would give the new file a list that the old file doesn't have.
     @Test
-    func folderGivesNobodyAccess() throws {
+    func folderGrantsNoAccess() throws {
         try folder.write("a=1.\n", to: "log")
         try SystemFileSystem().setMode(SystemFileSystem().open(folder.path("log"), for: .appending), 0o660)
         try setAttribute("system.posix_acl_default", of: "", to: Self.list)
@@ -177,7 +179,7 @@ struct CompactionHazardTests {
         #expect(try folder.names() == ["log"])
     }
 
-    // MARK: Where it lies
+    // MARK: Links and mounts
 
     @Test
     func linkThatIsSwappedLeadsToNoOtherFile() throws {
@@ -199,7 +201,7 @@ struct CompactionHazardTests {
         #expect(log.values == ["b": "2"])
     }
 
-    /// The file stays the same one where the link is swapped for one that means it by another path.
+    /// The file stays the same if the link is swapped for one that leads to it by another path.
     @Test
     func linkThatIsSwappedUnderTheLockIsFollowedAgain() throws {
         try folder.write("a=1.\na=2.\n", to: "first")
@@ -220,7 +222,7 @@ struct CompactionHazardTests {
         #expect(try folder.read("second") == "a=2.\n")
     }
 
-    /// A file that is a mount of its own can't be replaced.
+    /// A file that is a mount point can't be replaced.
     @Test
     func failedRenameLeavesNoCopy() throws {
         try folder.write("a=1.\n!x\n", to: "log")

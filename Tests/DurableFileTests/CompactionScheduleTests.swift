@@ -59,7 +59,7 @@ struct CompactionScheduleTests {
             watcher: nil,
             worker: worker.thread
         )
-        try log.load(observer: Told().observer)
+        try log.load(observer: ObserverRecord().observer)
         for value in 0..<1_000 { try log.set("name", String(repeating: "x", count: 60) + String(value)) }
         try log.compactIfDue()
         #expect(try SystemFileSystem().status(at: folder.path("log")).size < 100)

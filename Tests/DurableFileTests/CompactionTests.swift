@@ -5,7 +5,7 @@ import Testing
 
 struct CompactionTests {
     private let folder: TemporaryFolder
-    private let told = Told()
+    private let record = ObserverRecord()
     private let worker = StoppedWorker()
 
     init() throws { folder = try TemporaryFolder() }
@@ -20,7 +20,7 @@ struct CompactionTests {
             watcher: nil,
             worker: worker.thread
         )
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         return log
     }
 
@@ -63,7 +63,7 @@ struct CompactionTests {
     }
 
     @Test(arguments: ["b=9.\n", "b=9.\nc=8.", "b=9.\nc", "!x\nb=9.\n"])
-    func whatComesWhileTheCopyIsMadeIsAdded(_ text: String) throws {
+    func linesAppendedDuringTheCopyAreAdded(_ text: String) throws {
         let fileSystem = FaultyFileSystem()
         let log = try open("log", fileSystem)
         try log.set("a", "1")
@@ -83,7 +83,7 @@ struct CompactionTests {
     }
 
     @Test
-    func whatComesBeforeTheOldFileLosesItsNameIsCarriedOver() throws {
+    func linesAppendedBeforeTheOldFileLosesItsNameAreCarriedOver() throws {
         let fileSystem = FaultyFileSystem()
         let log = try open("log", fileSystem)
         try log.set("a", "1")
@@ -98,8 +98,8 @@ struct CompactionTests {
         #expect(log.values == ["a": "1", "b": "2"])
     }
 
-    /// A reader may see half of a line that one `write` writes. Its rest must not land behind what others already append
-    /// to the new file.
+    /// A reader might see half of a line that one `write` writes. The rest must not be added after what other processes
+    /// already append to the new file.
     @Test(arguments: [false, true])
     func lineThatArrivesWhileTheFileIsReplacedBreaksNoOther(isLate: Bool) throws {
         let fileSystem = FaultyFileSystem()
@@ -120,24 +120,24 @@ struct CompactionTests {
                 }
             } catch { Issue.record(error) }
         }
-        var stray = try #require(
+        var lateLines = try #require(
             try log.core.withLock { core throws(LogError) in try core.install(compaction, draft) }
         )
         fileSystem.beforeEachCall(nil)
         if isLate { try appender.append("2.\n") }
-        stray = try log.core.withLock { [stray] core throws(LogError) in
-            var stray = stray
-            try core.collect(&stray, isLast: false)
-            return stray
+        lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
+            var lateLines = lateLines
+            try core.appendLateLines(&lateLines, isLast: false)
+            return lateLines
         }
         try log.catchUp()
         #expect(log.values == ["a": "1", "b": "2", "c": "3"])
         #expect(try folder.read("log") == (isLate ? "a=1.\nc=3.\nb=\nb=2.\n" : "a=1.\nc=3.\nb=2.\n"))
-        withExtendedLifetime(stray) {}
+        withExtendedLifetime(lateLines) {}
     }
 
     @Test
-    func linesThatStillGoToTheOldFileAreCollected() throws {
+    func linesThatStillGoToTheOldFileAreAppended() throws {
         let log = try open("log", FaultyFileSystem())
         try log.set("a", "1")
         try folder.append("b=", to: "log")
@@ -145,15 +145,15 @@ struct CompactionTests {
         let compaction = try #require(try log.core.withLock { core throws(LogError) in try core.compaction() })
         let draft = try compaction.draft()
         let appender = try FileSystemAppender(path: folder.path("log"))
-        var stray = try #require(
+        var lateLines = try #require(
             try log.core.withLock { core throws(LogError) in try core.install(compaction, draft) }
         )
         try log.set("c", "3")
         func collect(isLast: Bool) throws {
-            stray = try log.core.withLock { [stray] core throws(LogError) in
-                var stray = stray
-                try core.collect(&stray, isLast: isLast)
-                return stray
+            lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
+                var lateLines = lateLines
+                try core.appendLateLines(&lateLines, isLast: isLast)
+                return lateLines
             }
         }
         try collect(isLast: false)
@@ -168,7 +168,7 @@ struct CompactionTests {
     }
 
     @Test
-    func fileChangedInPlaceIsReadAfreshAndNotWrittenFromMemory() throws {
+    func fileChangedInPlaceIsReloadedAndNotWrittenFromMemory() throws {
         let fileSystem = FaultyFileSystem()
         let log = try open("log", fileSystem)
         try log.set("a", "1")
@@ -185,7 +185,7 @@ struct CompactionTests {
     }
 
     @Test
-    func fileReplacedMeanwhileIsNotOverwritten() throws {
+    func fileReplacedDuringACompactionIsNotOverwritten() throws {
         let fileSystem = FaultyFileSystem()
         let log = try open("log", fileSystem)
         try log.set("a", "1")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60)))
 struct DurabilityTests {
     private let folder: TemporaryFolder
-    private let told = Told()
+    private let record = ObserverRecord()
     private let fileSystem = FaultyFileSystem()
 
     init() throws { folder = try TemporaryFolder() }
@@ -18,11 +18,11 @@ struct DurabilityTests {
             watcher: nil,
             worker: worker
         )
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         return log
     }
 
-    /// The calls of a name, as they come.
+    /// The calls with a name, in order.
     private func calls(_ name: String) -> AsyncStream<String> {
         let (calls, called) = AsyncStream.makeStream(of: String.self)
         fileSystem.beforeEachCall { call, path in
@@ -37,7 +37,7 @@ struct DurabilityTests {
         let log = try open(worker: worker)
         fileSystem.begin()
         try log.set("a", "1")
-        _ = log.see()
+        _ = log.fetch()
         #expect(!fileSystem.calls.contains("fdatasync"))
         #expect(worker.runNextJob())
         #expect(fileSystem.calls.contains("fdatasync"))
@@ -46,14 +46,14 @@ struct DurabilityTests {
     }
 
     @Test
-    func releasedLogIsSyncedOnceMore() async throws {
+    func releasedLogIsSyncedOnceAgain() async throws {
         let syncs = calls("fdatasync")
         try open().set("a", "1")
         #expect(await syncs.first { _ in true } == folder.path("log"))
     }
 
     @Test
-    func whatIsSyncedIsNotSyncedAgain() throws {
+    func syncedBytesAreNotSyncedAgain() throws {
         let log = try open()
         try log.set("a", "1")
         try log.sync()
@@ -66,13 +66,13 @@ struct DurabilityTests {
         #expect(fileSystem.calls == ["fdatasync"])
     }
 
-    /// All that the path leads through, from the file's own folder up to the root.
+    /// Returns all folders on the path, from the file's own up to the root.
     private func foldersAbove(_ name: String) -> [String] {
         let parts = folder.path(name).split(separator: "/").dropLast()
         return (0...parts.count).reversed().map { "/" + parts.prefix($0).joined(separator: "/") }
     }
 
-    /// Notes what `fsync` is called for.
+    /// Records the paths for which `fsync` is called.
     private func noteSyncs() -> @Sendable () -> [String] {
         let synced = Log()
         fileSystem.beforeEachCall { call, path in
@@ -87,7 +87,7 @@ struct DurabilityTests {
 
     @Test(arguments: ["log", "a/b/log"])
     func fileIsSyncedWithAllFoldersThatLeadToItBeforeItCountsAsDurable(_ name: String) throws {
-        // Whoever made the folders may have died before it synced them.
+        // The process that created the folders might have died before it synced them.
         for above in ["a", "a/b"] { try SystemFileSystem().makeFolder(folder.path(above)) }
         try folder.write("a=1.\n", to: name)
         let log = try open(name)
@@ -99,7 +99,7 @@ struct DurabilityTests {
     }
 
     @Test
-    func foldersThatAreMadeAreSyncedAlsoWhereTheFileIsCompactedFirst() throws {
+    func createdFoldersAreSyncedAlsoIfTheFileIsCompactedFirst() throws {
         let log = try open("a/b/log")
         try log.set("x", "1")
         let synced = noteSyncs()
@@ -109,7 +109,7 @@ struct DurabilityTests {
     }
 
     @Test
-    func folderAboveThatMayNotBeReadIsPassed() throws {
+    func unreadableFolderAboveIsSkipped() throws {
         let log = try open()
         try log.set("x", "1")
         // The second `open` of the sync is that of the folder above.
@@ -146,12 +146,12 @@ struct DurabilityTests {
             gate.signal { $0 = true }
             try await group.waitForAll()
         }
-        // One for the first, and one for the eight that came while it ran.
+        // One sync for the first thread, and one for the eight that came while it ran.
         #expect(fileSystem.calls == ["fdatasync", "fdatasync"])
     }
 
     @Test
-    func failedSyncIsToldToEverybodyAndNeverTriedAgain() throws {
+    func failedSyncIsReportedToAllWaitersAndNeverTriedAgain() throws {
         let file = try SystemFileSystem().open(folder.path("log"), for: .creating)
         let sync = FileSync(file, folders: [], fileSystem: fileSystem)
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
@@ -170,7 +170,7 @@ struct DurabilityTests {
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
         try log.set("a", "1")
         while worker.runNextJob() {}
-        #expect(told.errors.count == 1)
+        #expect(record.errors.count == 1)
         #expect(fileSystem.calls.contains("rename"))
         try log.sync()
         #expect(try folder.read("log") == "a=1.\n")
@@ -179,21 +179,21 @@ struct DurabilityTests {
 
 struct SystemFileSystemTests {
     @Test
-    func statusIsWhatStatTellsHoweverItIsAskedFor() throws {
+    func statusEqualsThatOfStatHoweverItIsRequested() throws {
         let folder = try TemporaryFolder()
         try folder.write("a=1.\n", to: "file")
         try folder.link("link", to: "file")
         let fileSystem = SystemFileSystem()
         let file = try fileSystem.open(folder.path("file"), for: .reading)
-        var told = stat()
-        try #require(stat(file.path, &told) == 0)
+        var record = stat()
+        try #require(stat(file.path, &record) == 0)
         let status = FileStatus(
-            identity: FileIdentity(device: UInt64(told.st_dev), inode: UInt64(told.st_ino)),
+            identity: FileIdentity(device: UInt64(record.st_dev), inode: UInt64(record.st_ino)),
             kind: .file,
             size: 5,
-            mode: UInt32(told.st_mode) & 0o7777,
-            owner: told.st_uid,
-            group: told.st_gid
+            mode: UInt32(record.st_mode) & 0o7777,
+            owner: record.st_uid,
+            group: record.st_gid
         )
         #expect(try fileSystem.status(file) == status)
         #expect(try fileSystem.status(at: folder.path("link")) == status)

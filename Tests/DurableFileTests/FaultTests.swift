@@ -6,9 +6,9 @@ import Testing
 /// Every system call of every operation fails in turn: the file holds the old or the new state, memory agrees with it, and
 /// the next call works. Without `FULL_TESTS` three calls fail in each case.
 struct FaultTests {
-    /// What is done to a log whose file holds `a` and `b`.
+    /// An operation on a log whose file holds `a` and `b`.
     enum Operation: CaseIterable, Sendable {
-        case load, catchUp, replacedFile, firstSet, set, setBehindOthers, setBehindUnfinishedLine, sync, compaction
+        case load, catchUp, replacedFile, firstSet, set, setAfterOthersWrote, setAfterUnfinishedLine, sync, compaction
         case compactionOfDamagedFile, compactionOfLink
     }
 
@@ -23,7 +23,7 @@ struct FaultTests {
         try undisturbed.check(FaultyFileSystem.Fault(kind, at: .max))
         let count = undisturbed.fileSystem.faultableCalls
         #expect(count > 0 || operation == .load || kind.isShortWrite, "no call can be made to fail")
-        // Three calls of each kind of fault, other ones for the next kind.
+        // Three calls for each kind of fault, and different ones for the next kind.
         let step = isFullTest ? 1 : max(1, 2 * count / 3)
         let offset = 2 * (Self.kinds.firstIndex(of: kind) ?? 0)
         for isLasting in [false, true] {
@@ -56,10 +56,10 @@ struct FaultTests {
             if operation == .compactionOfDamagedFile { try folder.append("!x\n", to: "log") }
             log = LogFile(path: folder.path(name), fileSystem: fileSystem, watcher: nil, worker: worker.thread)
             if operation == .load { return }
-            try log.load(observer: Told().observer)
+            try log.load(observer: ObserverRecord().observer)
             switch operation {
-            case .catchUp, .setBehindOthers: try folder.append("c=1.\nd=1.\n", to: "log")
-            case .setBehindUnfinishedLine: try folder.append("c=", to: "log")
+            case .catchUp, .setAfterOthersWrote: try folder.append("c=1.\nd=1.\n", to: "log")
+            case .setAfterUnfinishedLine: try folder.append("c=", to: "log")
             case .replacedFile:
                 try folder.write("a=7.\nc=1.\n", to: "other")
                 try SystemFileSystem().rename(folder.path("other"), to: folder.path("log"))
@@ -71,12 +71,13 @@ struct FaultTests {
         var stored: [String: String] {
             get throws {
                 let log = LogFile<TextContents>(path: folder.path(name), watcher: nil)
-                try log.load(observer: Told().observer)
+                try log.load(observer: ObserverRecord().observer)
                 return log.values
             }
         }
 
-        /// Performs the operation with the fault and checks all that must hold then and after the next good calls.
+        /// Performs the operation with the fault and checks all that must hold then and after the next calls without a
+        /// fault.
         func check(_ fault: FaultyFileSystem.Fault) throws {
             let before = try stored
             fileSystem.begin(fault)
@@ -96,8 +97,8 @@ struct FaultTests {
             #expect(after == before || after == new, "\(text)")
             if failure == nil || isSet && !isCatchingUp { #expect(known == after, "\(text)") }
 
-            // The next good call.
-            if operation == .load, failure != nil { try log.load(observer: Told().observer) }
+            // The next call without a fault.
+            if operation == .load, failure != nil { try log.load(observer: ObserverRecord().observer) }
             try log.set("y", "2")
             let last = after.merging(["y": "2"]) { $1 }
             #expect(try stored == last, "\(text)")
@@ -113,26 +114,26 @@ struct FaultTests {
 
         private var isSet: Bool {
             switch operation {
-            case .firstSet, .set, .setBehindOthers, .setBehindUnfinishedLine: true
+            case .firstSet, .set, .setAfterOthersWrote, .setAfterUnfinishedLine: true
             default: false
             }
         }
 
-        /// Whether the error may have kept it from learning what others wrote.
-        private var isCatchingUp: Bool { operation == .setBehindOthers }
+        /// Whether the error might have kept the log from reading external changes.
+        private var isCatchingUp: Bool { operation == .setAfterOthersWrote }
 
         private var damagedCopyIsThere: Bool {
             get throws {
-                // A copy that could neither be finished nor removed keeps its number.
+                // A copy that could be neither finished nor removed keeps its number.
                 try folder.names().contains { try $0.hasPrefix("log.damaged-") && folder.read($0).contains("!x\n") }
             }
         }
 
         private func perform() throws(LogError) {
             switch operation {
-            case .load: try log.load(observer: Told().observer)
+            case .load: try log.load(observer: ObserverRecord().observer)
             case .catchUp, .replacedFile: try log.catchUp()
-            case .firstSet, .set, .setBehindOthers, .setBehindUnfinishedLine: try log.set("x", "1")
+            case .firstSet, .set, .setAfterOthersWrote, .setAfterUnfinishedLine: try log.set("x", "1")
             case .sync: try log.sync()
             case .compaction, .compactionOfDamagedFile, .compactionOfLink: try log.compact()
             }

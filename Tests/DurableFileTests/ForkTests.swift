@@ -4,9 +4,9 @@ import Testing
 
 @testable import DurableFile
 
-/// A child of `fork` has only the thread that called it, and gets no other: a lock that another held stays held. So no other thread
-/// of the log's runs in these tests but one that waits for events, and the child does nothing for the first time, as the runtime has
-/// locks of its own.
+/// A child of `fork` has only the thread that called it, and can't start any: a lock that another thread held stays
+/// held. So in these tests the log has no other thread than one that waits for events, and the child does nothing for
+/// the first time, as the runtime has locks too.
 struct ForkTests {
     private let folder: TemporaryFolder
 
@@ -17,13 +17,13 @@ struct ForkTests {
     }
 
     private func use(_ log: LogFile<TextContents>) throws(LogError) {
-        try log.load(observer: Told().observer)
+        try log.load(observer: ObserverRecord().observer)
         try log.set("b", "2")
         try log.sync()
         try log.compact()
     }
 
-    /// Runs `body` in a child of `fork`, which Swift doesn't offer by name; returns what the child exits with.
+    /// Runs `body` in a child of `fork`, which Swift doesn't export by name; returns the child's exit status.
     private func fork(_ body: () -> Int32) throws -> Int32 {
         let symbol = try #require(dlsym(nil, "fork"))
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
@@ -45,7 +45,7 @@ struct ForkTests {
     @Test
     func childDoesNotShareTheLockThatItsParentHolds() throws {
         let log = LogFile<TextContents>(path: folder.path("log"), lockTimeout: .milliseconds(20), watcher: nil)
-        try log.load(observer: Told().observer)
+        try log.load(observer: ObserverRecord().observer)
         let handle = try #require(log.core.withLock { $0.current })
         #expect(try SystemFileSystem().lock(handle.file))
         let result = try fork {
@@ -73,7 +73,7 @@ struct ForkTests {
         let isWaiting = Condition(false)
         fileSystem.beforeEachCall { call, _ in if call == "poll" { isWaiting.signal { $0 = true } } }
         let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher(fileSystem: fileSystem))
-        try log.load(observer: Told().observer)
+        try log.load(observer: ObserverRecord().observer)
         isWaiting.wait { $0 ? .done(()) : .until(.seconds(10)) }
         let result = try fork {
             do throws(LogError) {

@@ -5,13 +5,13 @@ import Testing
 
 struct HostileFileTests {
     private let folder: TemporaryFolder
-    private let told = Told()
+    private let record = ObserverRecord()
 
     init() throws { folder = try TemporaryFolder() }
 
     private func open(_ name: String = "log", path: String? = nil) throws -> LogFile<TextContents> {
         let log = LogFile<TextContents>(path: path ?? folder.path(name), watcher: nil)
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         return log
     }
 
@@ -71,7 +71,7 @@ struct HostileFileTests {
             mkfifo(path, 0o600)
         }
         let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        let error = #expect(throws: LogError.self) { try log.load(observer: told.observer) }
+        let error = #expect(throws: LogError.self) { try log.load(observer: record.observer) }
         #expect(kind(of: error) == .pipe)
         #expect(!fileSystem.calls.contains("pread"))
     }
@@ -89,7 +89,7 @@ struct HostileFileTests {
     }
 
     @Test
-    func danglingLinkIsAFileThatIsYetToBeMade() throws {
+    func fileAtADanglingLinkIsCreated() throws {
         try folder.link("log", to: "new/folder/file")
         let log = try open()
         #expect(log.values == [:])
@@ -132,9 +132,9 @@ struct HostileFileTests {
         }
     }
 
-    /// Another user who owns a link, the folder or the file would choose what is read, and where root writes.
+    /// Another user who owns a link, the folder or the file could choose which file is read and where root writes.
     @Test(arguments: ["log", "real/file", "real", "way"])
-    func whatBelongsToAnotherUserIsNotUsed(_ foreign: String) throws {
+    func filesOfAnotherUserAreNotUsed(_ foreign: String) throws {
         let fileSystem = FaultyFileSystem()
         try SystemFileSystem().makeFolder(folder.path("real"))
         try folder.link("way", to: "real")
@@ -142,22 +142,22 @@ struct HostileFileTests {
         try folder.link("log", to: "way/file")
         func open() throws -> LogFile<TextContents> {
             let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-            try log.load(observer: told.observer)
+            try log.load(observer: record.observer)
             return log
         }
         #expect(try open().values == ["a": "1"])
         fileSystem.give(folder.path(foreign), to: fileSystem.user + 1)
         if foreign == "real/file" { fileSystem.give(folder.path("log"), to: fileSystem.user + 1) }
         let error = #expect(throws: LogError.self) { try open() }
-        guard case .foreign(_, let owner) = error else {
+        guard case .foreignOwner(_, let owner) = error else {
             Issue.record("not that: \(String(describing: error))")
             return
         }
         #expect(owner == fileSystem.user + 1)
-        // Root may choose for everybody.
+        // Root is trusted by all users.
         for path in ["log", "real/file", "real", "way"] { fileSystem.give(folder.path(path), to: 0) }
         let log = try open()
-        // Nothing is created where another user would own it.
+        // No file is created if another user would own it.
         guard foreign != "real/file" else { return }
         fileSystem.give(folder.path(foreign), to: fileSystem.user + 1)
         try SystemFileSystem().remove(folder.path("real/file"))
@@ -165,16 +165,16 @@ struct HostileFileTests {
         #expect(try folder.names(in: "real").isEmpty)
     }
 
-    /// As of overlay file systems whose layers number their files each on its own.
+    /// As on overlay file systems, each of whose layers numbers its files separately.
     @Test
-    func fileThatIsNeverTheSameIsAnErrorAfterAWhile() throws {
+    func unstableIdentityIsAnErrorAfterAWhile() throws {
         let fileSystem = FaultyFileSystem()
         try folder.write("a=1.\n", to: "log")
         let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         fileSystem.disagree()
         let error = #expect(throws: LogError.self) { try log.set("a", "2") }
-        guard case .neverTheSame = error else {
+        guard case .unstableIdentity = error else {
             Issue.record("not that: \(String(describing: error))")
             return
         }
@@ -182,13 +182,13 @@ struct HostileFileTests {
         #expect(try folder.read("log") == "a=1.\n")
     }
 
-    /// As where another machine has replaced a file of the network.
+    /// As when another machine has replaced a file on the network.
     @Test(arguments: ["stat", "flock", "write"])
     func staleFileIsOpenedAgainOnce(_ call: String) throws {
         let fileSystem = FaultyFileSystem()
         try folder.write("a=1.\n", to: "log")
         let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         fileSystem.begin(.init(.error(.stale), calls: [call]))
         try log.set("a", "2")
         #expect(fileSystem.isFaultMet && fileSystem.calls.contains("open"))
@@ -202,12 +202,12 @@ struct HostileFileTests {
         let fileSystem = FaultyFileSystem()
         try folder.write("a=1.\n", to: "log")
         let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         let holder = try SystemFileSystem().open(folder.path("log"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))
         let begin = fileSystem.clockReads
         fileSystem.beforeEachCall { call, _ in
-            // Until every thread has its deadline.
+            // Wait until every thread has its deadline.
             while call == "flock", fileSystem.clockReads < begin + 4 { sched_yield() }
         }
         await withTaskGroup { group in
@@ -226,12 +226,12 @@ struct HostileFileTests {
     }
 
     @Test(arguments: [FileSystemError.Code.accessDenied, .readOnlyFileSystem, .notPermitted])
-    func fileThatMayOnlyBeReadIsReadAndSaysWhyItCanNotBeWritten(_ code: FileSystemError.Code) throws {
+    func readOnlyFileIsReadAndTheErrorSaysWhyItCanNotBeWritten(_ code: FileSystemError.Code) throws {
         try folder.write("a=1.\n", to: "log")
         let fileSystem = FaultyFileSystem()
         fileSystem.denyWriting(code)
         let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         #expect(log.values == ["a": "1"])
         try folder.append("b=1.\n", to: "log")
         try log.catchUp()
@@ -249,20 +249,20 @@ struct HostileFileTests {
     }
 
     @Test
-    func lineLongerThanAnyMayBeIsSkippedAndKept() throws {
+    func tooLongLineIsSkippedAndKept() throws {
         try folder.write("a=1.\n", to: "log")
         let log = try open()
         let appender = try FileSystemAppender(path: folder.path("log"))
         log.core.withLock { $0.longestLine = 1 << 20 }
         try appender.append(String(repeating: "x", count: (1 << 20) + 1))
         try log.catchUp()
-        #expect(told.damage == [])
+        #expect(record.damage == [])
         try appender.append("\nb=2.\n")
         try log.catchUp()
-        #expect(told.damage.map(\.line) == [2])
+        #expect(record.damage.map(\.line) == [2])
         #expect(log.values == ["a": "1", "b": "2"])
         try log.set("c", "3")
-        try log.core.withLock { core throws(LogError) in try core.readAfresh() }
+        try log.core.withLock { core throws(LogError) in try core.reload() }
         #expect(log.values == ["a": "1", "b": "2", "c": "3"])
     }
 
@@ -277,7 +277,7 @@ struct HostileFileTests {
                 fileSystem: FaultyFileSystem(),
                 watcher: nil
             )
-            try log.load(observer: told.observer)
+            try log.load(observer: record.observer)
             try log.set("z", "1")
             try log.catchUp()
             #expect(try open("log\(count)").values == log.values)
@@ -296,7 +296,7 @@ struct HostileFileTests {
         try folder.write("a=1.\n", to: "log")
         func round(_ number: Int) throws {
             let log = LogFile<TextContents>(path: folder.path("log"), watcher: watcher)
-            try log.load(observer: Told().observer)
+            try log.load(observer: ObserverRecord().observer)
             try log.set("a", "\(number)")
         }
         try round(0)

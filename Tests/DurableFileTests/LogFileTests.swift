@@ -4,7 +4,7 @@ import Testing
 
 struct LogFileTests {
     private let folder: TemporaryFolder
-    private let told = Told()
+    private let record = ObserverRecord()
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -12,12 +12,12 @@ struct LogFileTests {
         TextContents
     > {
         let log = LogFile<TextContents>(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         return log
     }
 
     @Test
-    func readingMakesNothing() throws {
+    func readingCreatesNoFile() throws {
         let log = try open("a/b/log")
         try log.catchUp()
         try log.append({ _ in nil }, commit: { _ in })
@@ -50,7 +50,7 @@ struct LogFileTests {
         let (first, second) = (try open(), try open())
         try first.set("x", "1")
         try second.set("x", "2")
-        // What `first` remembers is what it sets, and yet it has to be written.
+        // `first` still has this value in memory, but it has to be written.
         try first.set("x", "1")
         #expect(try open().values == ["x": "1"])
         try first.set("x", "1")
@@ -81,7 +81,7 @@ struct LogFileTests {
         try log.set("z", "3")
         #expect(try folder.read("log") == "x=1.\ny=2\nz=3.\n")
         #expect(log.values == ["x": "1", "z": "3"])
-        #expect(told.damage.map(\.line) == [2])
+        #expect(record.damage.map(\.line) == [2])
     }
 
     @Test
@@ -97,11 +97,11 @@ struct LogFileTests {
         try log.set("z", "3")
         #expect(try folder.read("log") == "y=2.\nz=3.\n")
         #expect(log.values == ["y": "2", "z": "3"])
-        #expect(told.damage.isEmpty)
+        #expect(record.damage.isEmpty)
     }
 
     @Test(arguments: ["y=2.\n", "y=2.\nz=3.\n", "\n"])
-    func linesThatComeInBetweenAreReadBeforeOnesOwn(_ lines: String) throws {
+    func linesWrittenInBetweenAreReadBeforeTheOwnLine(_ lines: String) throws {
         try folder.write("x=0.\n", to: "log")
         let fileSystem = FaultyFileSystem()
         let log = try open("log", fileSystem)
@@ -128,7 +128,7 @@ struct LogFileTests {
         }
         try log.set("x", "1")
         #expect(try folder.read("log") == "x=0.\ny=x=1.\nx=1.\n")
-        #expect(told.damage.map(\.line) == [2])
+        #expect(record.damage.map(\.line) == [2])
         #expect(log.values == ["x": "1"])
         #expect(try log.values == open().values)
     }
@@ -146,7 +146,7 @@ struct LogFileTests {
     }
 
     @Test
-    func removedFileRemovesAllAndTheNextSetMakesItAnew() throws {
+    func removedFileRemovesAllAndTheNextSetCreatesItAgain() throws {
         let log = try open()
         try log.set("x", "1")
         try SystemFileSystem().remove(folder.path("log"))
@@ -160,7 +160,7 @@ struct LogFileTests {
     }
 
     @Test(arguments: ["", "x=7.\n", "x=1.\ny=3.\n", "x=1.\ny=2.\nz=3.\n", "a=1.\nb=2.\nc=3.\nd=4.\n"])
-    func fileWrittenAnewInPlaceIsReadAnew(_ text: String) throws {
+    func fileRewrittenInPlaceIsReloaded(_ text: String) throws {
         let log = try open()
         try log.set("x", "1")
         try log.set("y", "2")
@@ -172,15 +172,15 @@ struct LogFileTests {
     }
 
     @Test
-    func damagedLinesAreToldOnceByNumber() throws {
+    func damagedLinesAreReportedOnceByNumber() throws {
         try folder.write("x=1.\n!a\n\n\r\ny=2.\nb!\n", to: "log")
         let log = try open()
         #expect(log.values == ["x": "1", "y": "2"])
-        #expect(told.damage.map(\.line) == [2, 6])
+        #expect(record.damage.map(\.line) == [2, 6])
         try SystemFileSystem().rename(folder.path("log"), to: folder.path("log~"))
         try folder.write("!a\nx=1.\n!c\n", to: "log")
         try log.catchUp()
-        #expect(told.damage.map(\.line) == [2, 6, 3])
+        #expect(record.damage.map(\.line) == [2, 6, 3])
     }
 
     @Test
@@ -200,7 +200,7 @@ struct LogFileTests {
     }
 
     @Test
-    func stoppedHolderOfTheLockIsWaitedForOnlySoLong() throws {
+    func waitForAStoppedLockHolderIsLimited() throws {
         let log = try open()
         try log.set("x", "1")
         let fileSystem = FaultyFileSystem()

@@ -48,7 +48,7 @@ final class TextContents: LogContents, @unchecked Sendable {  // used under its 
         return copy
     }
 
-    /// The line that sets a value, or nil where it is set.
+    /// Returns the line that sets a value, or nil if it is set already.
     func stage(_ name: String, _ value: String) -> [UInt8]? {
         if values[name] == value { return nil }
         staged = (name, value)
@@ -60,9 +60,9 @@ final class TextContents: LogContents, @unchecked Sendable {  // used under its 
         staged = nil
     }
 
-    /// The values when they were asked for last.
-    var seen: [String: String] = [:]
-    var hasNews: Bool { values != seen }
+    /// The values when they were last fetched.
+    var fetched: [String: String] = [:]
+    var hasChanges: Bool { values != fetched }
 
     func lines() -> [UInt8] {
         var values = values
@@ -80,17 +80,17 @@ extension LogFile<TextContents> {
 }
 
 extension LogFile<TextContents> {
-    /// The values, which count as asked for.
-    func see() -> [String: String] {
+    /// Returns the values and notes them as fetched.
+    func fetch() -> [String: String] {
         withContents { contents in
-            contents.seen = contents.values
+            contents.fetched = contents.values
             return contents.values
         }
     }
 }
 
-/// What a log told its observer.
-final class Told: Sendable {
+/// The damage and errors that a log's observer was notified of.
+final class ObserverRecord: Sendable {
     private struct State {
         var damage: [LogDamage] = []
         var errors: [LogError] = []
@@ -115,7 +115,7 @@ final class Told: Sendable {
         )
     }
 
-    /// Returns when `condition` holds, which is looked at whenever the observer was called.
+    /// Returns when `condition` holds; checks it at once and after each call of the observer.
     func wait(until condition: () throws -> Bool) async rethrows {
         if try condition() { return }
         for await _ in calls where try condition() { return }

@@ -6,31 +6,31 @@ import Testing
 @Suite(.timeLimit(.minutes(60)))
 struct WatcherTests {
     private let folder: TemporaryFolder
-    private let told = Told()
+    private let record = ObserverRecord()
 
-    /// Lines that make a file so large that it isn't compared whole at each event.
+    /// Lines that make a file so large that it isn't compared as a whole at each event.
     private static let largeFiller = (0..<600).map { "filler\($0)=\(String(repeating: "x", count: 2_000)).\n" }.joined()
 
     init() throws { folder = try TemporaryFolder() }
 
     private func open(
         _ name: String = "log",
-        told: Told? = nil,
+        record: ObserverRecord? = nil,
         _ watcher: Watcher = Watcher()
     ) throws -> LogFile<TextContents> {
         let log = LogFile<TextContents>(path: folder.path(name), watcher: watcher)
-        try log.load(observer: (told ?? self.told).observer)
-        _ = log.see()
+        try log.load(observer: (record ?? self.record).observer)
+        _ = log.fetch()
         return log
     }
 
-    /// Waits until the log holds the values because its watcher told so, and not because anybody asked.
+    /// Waits until the log holds the values because its watcher reported them, and not because of a call.
     private func expect(_ values: [String: String], in log: LogFile<TextContents>) async {
-        await told.wait { log.see() == values }
+        await record.wait { log.fetch() == values }
     }
 
     @Test
-    func appendedLineIsTold() async throws {
+    func appendedLineIsReported() async throws {
         try folder.write("a=1.\n", to: "log")
         let log = try open()
         try folder.append("b=2.\n", to: "log")
@@ -38,8 +38,8 @@ struct WatcherTests {
     }
 
     @Test
-    func anotherLogsLineIsTold() async throws {
-        let (log, other) = (try open(), try open(told: Told()))
+    func lineOfAnotherLogIsReported() async throws {
+        let (log, other) = (try open(), try open(record: ObserverRecord()))
         for number in 1...20 {
             try other.set("n", "\(number)")
             await expect(["n": "\(number)"], in: log)
@@ -49,7 +49,7 @@ struct WatcherTests {
     @Test
     func fileInFoldersThatAreMadeLaterIsSeen() async throws {
         let log = try open("a/b/c/log")
-        let other = try open("a/b/c/log", told: Told())
+        let other = try open("a/b/c/log", record: ObserverRecord())
         try other.set("x", "1")
         await expect(["x": "1"], in: log)
     }
@@ -68,7 +68,7 @@ struct WatcherTests {
     @Test
     func newFileOfABusyWriterIsSeenWhileItWrites() async throws {
         let log = try open()
-        let writer = try open(told: Told())
+        let writer = try open(record: ObserverRecord())
         let isSeen = Lock(false)
         let writing = Task.detached {
             var number = 0
@@ -79,8 +79,8 @@ struct WatcherTests {
             }
         }
         for _ in 1...20 {
-            let last = log.see()["n"]
-            await told.wait { log.see()["n"] != last }
+            let last = log.fetch()["n"]
+            await record.wait { log.fetch()["n"] != last }
         }
         isSeen.withLock { $0 = true }
         try await writing.value
@@ -88,7 +88,7 @@ struct WatcherTests {
 
     #if os(Linux)
     @Test
-    func eventsAreTakenAPieceAtATimeSoThatOneWhoNeverStopsKeepsNobodyWaiting() throws {
+    func eventsAreReadAPieceAtATime() throws {
         let fileSystem = SystemFileSystem()
         let queue = try #require(try fileSystem.makeEventQueue())
         _ = try fileSystem.addWatch(queue, folder: folder.path(""), namesOnly: false)
@@ -114,12 +114,12 @@ struct WatcherTests {
     }
 
     @Test(arguments: ["a=2.\n", "a=1.\nb=3.\n", ""])
-    func fileWrittenAnewInPlaceIsSeen(_ text: String) async throws {
+    func fileRewrittenInPlaceIsSeen(_ text: String) async throws {
         try folder.write("a=1.\nb=2.\n", to: "log")
         let log = try open()
         try folder.truncate("log", andWrite: text)
         let reader = LogFile<TextContents>(path: folder.path("log"), watcher: nil)
-        try reader.load(observer: Told().observer)
+        try reader.load(observer: ObserverRecord().observer)
         await expect(reader.values, in: log)
     }
 
@@ -130,10 +130,10 @@ struct WatcherTests {
         let log = try open()
         #expect(log.values.count == 601)
         try folder.overwrite("log", with: "a=2.\n")
-        await told.wait { log.see()["a"] == "2" }
+        await record.wait { log.fetch()["a"] == "2" }
     }
 
-    /// Before the bytes at the end, which each look compares.
+    /// The change is before the bytes at the end, which are compared each time.
     @Test
     func changeInPlaceWithALineBehindItIsSeenAfterAClose() async throws {
         try folder.write("a=1.\n" + Self.largeFiller, to: "log")
@@ -143,7 +143,7 @@ struct WatcherTests {
         fseek(file, 0, SEEK_END)
         fputs("b=1.\n", file)
         fclose(file)
-        await told.wait { log.see()["b"] == "1" && log.see()["a"] == "2" }
+        await record.wait { log.fetch()["b"] == "1" && log.fetch()["a"] == "2" }
     }
 
     @Test
@@ -161,13 +161,13 @@ struct WatcherTests {
     }
 
     @Test
-    func lineBehindWhatWasReadLeavesNothingToCompare() throws {
+    func appendedLineLeavesNothingToCompare() throws {
         try folder.write("a=1.\n", to: "log")
         let fileSystem = FaultyFileSystem()
         let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: told.observer)
+        try log.load(observer: record.observer)
         func look() throws -> Bool? {
-            try log.core.withLock { core throws(LogError) in try core.noticed(.appended) }?.isComplete
+            try log.core.withLock { core throws(LogError) in try core.check(.appended) }?.isComplete
         }
         #expect(try look() == false, "nothing shows what happened")
         let appender = try FileSystemAppender(path: folder.path("log"))
@@ -190,7 +190,7 @@ struct WatcherTests {
     func completeFindingIsNotLookedAtAgainUnlessTheFileWasClosed() {
         let fileSystem = FaultyFileSystem()
         var state = WatcherState()
-        let grown = WatchFinding(isBlank: false, isNews: true, isComplete: true)
+        let grown = WatchFinding(isBlank: false, hasChanges: true, isComplete: true)
         let (number, _) = state.add(folder.path("log"), { _ in grown }, fileSystem)
         state.note(number, .init(isWhole: false), grown, at: .zero)
         #expect(state.deadline == nil)
@@ -198,8 +198,8 @@ struct WatcherTests {
         #expect(state.deadline == QuietTimer.quiet)
         state.note(number, .init(isWhole: false), grown, at: .milliseconds(5))
         #expect(state.deadline == .milliseconds(15), "it is not at rest")
-        let settled = state.settled(at: .milliseconds(15), except: [:])
-        #expect(settled == [number: .init(isWhole: true)] && state.deadline == nil)
+        let idle = state.idle(at: .milliseconds(15), except: [:])
+        #expect(idle == [number: .init(isWhole: true)] && state.deadline == nil)
         state.note(number, .init(isWhole: false), nil, at: .milliseconds(20))
         #expect(state.deadline == .milliseconds(30), "it could not be looked at")
     }
@@ -231,7 +231,7 @@ struct WatcherTests {
         await expect(["a": "2", "b": "2"], in: log)
     }
 
-    /// As when a backup is put back, or a link to a folder of another version is swapped.
+    /// As when a backup is restored, or a link to a folder of another version is swapped.
     @Test(arguments: ["", "/b"])
     func folderAboveTheFileThatIsReplacedIsSeen(_ depth: String) async throws {
         for place in ["a", "new"] {
@@ -297,7 +297,7 @@ struct WatcherTests {
             lockTimeout: .seconds(3600),
             watcher: watcher
         )
-        try slow.load(observer: Told().observer)
+        try slow.load(observer: ObserverRecord().observer)
         let log = try open("log", watcher)
         let holder = try SystemFileSystem().open(folder.path("slow"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))
@@ -306,13 +306,13 @@ struct WatcherTests {
             if call == "flock" { waiting.yield() }
         }
         let (isSet, set) = AsyncStream.makeStream(of: Void.self)
-        // A thread of its own, as those of the tasks are few.
+        // On a new thread, as tasks have only few.
         _ = WorkerQueue.start("test") {
             do { try slow.set("a", "2") } catch { Issue.record(error) }
             set.yield()
         }
         _ = await isWaiting.first { true }
-        // More than once, as the watcher may come to the file that isn't slow first.
+        // More than once, as the watcher might call the file that isn't slow first.
         for round in 1...8 {
             try folder.append("x=\(round).\n", to: "slow")
             try folder.append("b=\(round).\n", to: "log")
@@ -323,7 +323,7 @@ struct WatcherTests {
     }
 
     @Test(arguments: ["inotify_init1", "inotify_add_watch", "read", "statfs", "lstat", "poll"])
-    func fileIsPolledWhereNoEventsAreToBeHad(_ call: String) async throws {
+    func fileWithoutEventsIsPolled(_ call: String) async throws {
         let fileSystem = FaultyFileSystem()
         fileSystem.startClock()
         fileSystem.begin(.init(.error(.tooManyFiles), isLasting: true, calls: [call]))
@@ -335,14 +335,14 @@ struct WatcherTests {
     }
 
     @Test
-    func kernelIsAskedWhenItIsTimeTo() {
+    func eventsAreRequestedAfterTheDelay() {
         let fileSystem = FaultyFileSystem()
         fileSystem.begin()
         var state = WatcherState(startingAfter: .milliseconds(50))
         let begin = fileSystem.now()
         let (number, thread) = state.add(
             folder.path("log"),
-            { _ in WatchFinding(isBlank: true, isNews: false) },
+            { _ in WatchFinding(isBlank: true, hasChanges: false) },
             fileSystem
         )
         #expect(thread != nil && state.queue == nil && !fileSystem.calls.contains("inotify_init1"))
@@ -352,39 +352,39 @@ struct WatcherTests {
         let hits = state.started(at: due ?? .zero, fileSystem)
         #expect(hits == [number: WatcherState.Hit(isWhole: true)] && state.queue != nil && state.deadline == nil)
         #expect(state.started(at: due ?? .zero, fileSystem).isEmpty)
-        _ = state.add(folder.path("later"), { _ in WatchFinding(isBlank: true, isNews: false) }, fileSystem)
+        _ = state.add(folder.path("later"), { _ in WatchFinding(isBlank: true, hasChanges: false) }, fileSystem)
         #expect(state.deadline == nil)
     }
 
-    /// The watcher may look at a file before its log has read it. It must not take the damage, which `load` reports before it
-    /// returns.
+    /// The watcher might look at a file before its log has read it. It must not remove the damage, which `load` reports
+    /// before it returns.
     @Test
     func damageIsReportedByTheLoadThatMeetsIt() throws {
         try folder.write("!\n", to: "log")
         let log = LogFile<TextContents>(path: folder.path("log"), watcher: nil)
-        let finding = try log.core.withLock { core throws(LogError) in try core.noticed(.appended) }
+        let finding = try log.core.withLock { core throws(LogError) in try core.check(.appended) }
         #expect(finding == nil)
-        try log.load(observer: told.observer)
-        #expect(told.damage.count == 1)
+        try log.load(observer: record.observer)
+        #expect(record.damage.count == 1)
         #expect(log.core.withLock { !$0.damage.isUnreported })
     }
 
     @Test
-    func whatChangedBeforeTheKernelWasAskedIsTold() async throws {
+    func changeBeforeTheEventsWereRequestedIsReported() async throws {
         let filler = Self.largeFiller
         try folder.write("a=1.\n" + filler, to: "log")
         let log = try open("log", Watcher(startingAfter: .milliseconds(50)))
         try folder.overwrite("log", with: "a=2.\n")
-        await told.wait { log.see()["a"] == "2" }
+        await record.wait { log.fetch()["a"] == "2" }
         try folder.append("b=1.\n", to: "log")
-        await told.wait { log.see()["b"] == "1" }
+        await record.wait { log.fetch()["b"] == "1" }
     }
 
     @Test
     func watcherOfNothingHasNoThreadAndNoQueue() throws {
         let watcher = Watcher()
         let watches = ["a", "b"].map { name in
-            watcher.watch(folder.path(name)) { _ in WatchFinding(isBlank: true, isNews: false) }
+            watcher.watch(folder.path(name)) { _ in WatchFinding(isBlank: true, hasChanges: false) }
         }
         #expect(watcher.isRunning)
         withExtendedLifetime(watches) {}
@@ -395,7 +395,7 @@ struct WatcherTests {
 
 struct QuietTimerTests {
     @Test
-    func fileThatIsNeverAtRestSettlesAfterAWhile() {
+    func fileWithEndlessEventsCountsAsIdleAfterAWhile() {
         var timer = QuietTimer()
         for time in stride(from: 0, through: 95, by: 5) {
             timer.note(at: .milliseconds(time), isBlank: false, isWhole: false)
@@ -407,7 +407,7 @@ struct QuietTimerTests {
     }
 
     @Test
-    func fileSettlesTenMillisecondsAfterItsLastEvent() {
+    func fileIsIdleTenMillisecondsAfterItsLastEvent() {
         var timer = QuietTimer()
         timer.note(at: .milliseconds(1), isBlank: false, isWhole: true)
         timer.note(at: .milliseconds(5), isBlank: false, isWhole: false)
@@ -416,7 +416,7 @@ struct QuietTimerTests {
     }
 
     @Test
-    func blankFileIsGivenLonger() {
+    func emptyFileBecomesIdleLater() {
         var timer = QuietTimer()
         timer.note(at: .zero, isBlank: true, isWhole: false)
         #expect(timer.due == .milliseconds(100))
@@ -426,12 +426,12 @@ struct QuietTimerTests {
 }
 
 struct WakeLimitTests {
-    /// How often a watcher is woken in a second by events that come so often and bring so much news.
-    private func wakes(each interval: Duration, isNews: (Int) -> Bool = { _ in false }) -> Int {
+    /// Returns how often a watcher is woken in a second by events at an interval, of which some bring changes.
+    private func wakes(each interval: Duration, hasChanges: (Int) -> Bool = { _ in false }) -> Int {
         var (limit, now, count) = (WakeLimit(), Duration.zero, 0)
         while now < .seconds(1) {
             count += 1
-            now += max(limit.pause(isNews: isNews(count), at: now), interval)
+            now += max(limit.pause(hasChanges: hasChanges(count), at: now), interval)
         }
         return count
     }
@@ -445,7 +445,7 @@ struct WakeLimitTests {
 
     @Test
     func processesThatAnswerEachOtherNeverWait() {
-        // Each own set wakes for nothing, and each answer is news.
+        // Each set of this process wakes it for nothing, and each answer is a change.
         #expect(wakes(each: .milliseconds(1)) { $0.isMultiple(of: 2) } == 1_000)
         #expect(wakes(each: .milliseconds(1)) { _ in true } == 1_000)
     }
@@ -454,10 +454,10 @@ struct WakeLimitTests {
     func eventThatIsTheOnlyOneForAWhileCostsNoWait() {
         var limit = WakeLimit()
         for time in stride(from: 0, to: 1_000, by: 25) {
-            #expect(limit.pause(isNews: false, at: .milliseconds(time)) == .zero)
+            #expect(limit.pause(hasChanges: false, at: .milliseconds(time)) == .zero)
         }
-        #expect(limit.pause(isNews: false, at: .milliseconds(976)) == .milliseconds(1))
-        #expect(limit.pause(isNews: true, at: .milliseconds(977)) == .zero)
-        #expect(limit.pause(isNews: false, at: .milliseconds(978)) == .milliseconds(1))
+        #expect(limit.pause(hasChanges: false, at: .milliseconds(976)) == .milliseconds(1))
+        #expect(limit.pause(hasChanges: true, at: .milliseconds(977)) == .zero)
+        #expect(limit.pause(hasChanges: false, at: .milliseconds(978)) == .milliseconds(1))
     }
 }

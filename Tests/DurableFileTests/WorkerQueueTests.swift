@@ -28,7 +28,7 @@ struct WorkerQueueTests {
         #expect(ran.withLock { $0 } == 1)
     }
 
-    /// A flush that waits for a job must return, and so must one of another queue that comes meanwhile.
+    /// A flush that waits for a job must return, and so must a flush of another queue that comes in between.
     @Test
     func jobsOfAThreadThatCanNotBeStartedRunWhereTheyAreAdded() {
         let ran = Lock<[Int]>([])
@@ -43,7 +43,7 @@ struct WorkerQueueTests {
     }
 
     @Test
-    func jobThatNeverReturnsKeepsNoOtherQueueWaiting() async {
+    func jobThatNeverReturnsDelaysNoOtherQueue() async {
         let pool = WorkerPool()
         let gate = Condition(false)
         let (stuck, other) = (WorkerQueue(pool), WorkerQueue(pool))
@@ -74,7 +74,7 @@ struct WorkerQueueTests {
         while threads(pool) > 0 { await Task.yield() }
     }
 
-    /// With the watcher's they are three.
+    /// With the watcher's thread there are three.
     @Test
     func hundredLogsThatAreSetHaveTwoThreads() async throws {
         let folder = try TemporaryFolder()
@@ -95,7 +95,7 @@ struct WorkerQueueTests {
                 watcher: nil,
                 worker: WorkerQueue(pool, isBlocking: true)
             )
-            try log.load(observer: Told().observer)
+            try log.load(observer: ObserverRecord().observer)
             try log.set("a", "1")
             return log
         }
@@ -125,7 +125,7 @@ struct JobScheduleTests {
 
         func queue() -> Int { schedule.addQueue() }
 
-        /// Adds a job and, as a pool does, a thread if one is missing; returns how many threads there are then.
+        /// Adds a job and, as a pool does, a thread if one is missing; returns the number of threads.
         @discardableResult
         func add(_ number: Int, to queue: Int, due: Int = 0, isBlocking: Bool = false) -> Int {
             let job: WorkerQueue.Job = { [ran] in ran.jobs.withLock { $0.append(number) } }
@@ -134,7 +134,7 @@ struct JobScheduleTests {
             return schedule.threads
         }
 
-        /// Asks for the next job; returns its queue, and nil if there is none now.
+        /// Starts the next job; returns its queue, or nil if no job can run now.
         func take(at now: Int, idleSince: Int? = nil) -> Int? {
             guard case .run(let queue, let job) = next(at: now, idleSince) else { return nil }
             job()
@@ -146,7 +146,7 @@ struct JobScheduleTests {
             schedule.next(at: .milliseconds(now), idleSince: .milliseconds(idleSince ?? now))
         }
 
-        /// How long a thread waits; nil if it runs a job or ends.
+        /// Returns how long a thread waits; nil if it runs a job or ends.
         func wait(at now: Int, idleSince: Int? = nil) -> Duration? {
             if case .wait(let duration) = next(at: now, idleSince) { duration } else { nil }
         }
@@ -173,7 +173,7 @@ struct JobScheduleTests {
         let (first, second) = (run.queue(), run.queue())
         #expect(run.add(1, to: first) == 1)
         #expect(run.take(at: 0) == first)
-        // None of the other queues waits, and the one that works will look itself.
+        // None of the other queues waits, and the working thread will look for the next job itself.
         #expect(run.add(2, to: first) == 1)
         #expect(run.add(3, to: second) == 2)
         #expect(run.take(at: 100) == second)
@@ -185,18 +185,18 @@ struct JobScheduleTests {
     }
 
     @Test
-    func anotherThreadTakesOverWhenAJobTakesLong() {
+    func anotherThreadStartsWhenAJobTakesLong() {
         let run = Run()
         let queues = (0..<100).map { _ in run.queue() }
         for queue in queues { run.add(queue, to: queue) }
         #expect(run.schedule.threads == 1)
         #expect(run.take(at: 0) == queues[0])
-        // One that looks on, and no more while the job may end.
+        // One idle thread, and no more while the job might still end.
         #expect(run.schedule.threads == 2)
         #expect(run.wait(at: 0) == JobSchedule.longestTurn)
         #expect(run.take(at: 29) == nil && run.take(at: 30) == queues[1])
         #expect(run.schedule.threads == 3)
-        // The one that is stuck no longer counts: those that aren't take the rest without a wait, one at a time.
+        // The stuck thread no longer counts: other threads run the remaining jobs without a wait, one at a time.
         #expect(run.wait(at: 31) == .milliseconds(29))
         for queue in queues[2...] {
             run.schedule.finish(queue - 1)
@@ -232,7 +232,7 @@ struct JobScheduleTests {
         run.schedule.finish(second)
         run.add(3, to: second, due: 5_000)
         #expect(run.schedule.threads == 2)
-        // Of two that wait for a job one is enough.
+        // Of two idle threads one is enough.
         #expect(run.wait(at: 40, idleSince: 40) == .milliseconds(1_000))
         #expect(run.isEnd(at: 1_040, idleSince: 40))
         #expect(run.wait(at: 1_040, idleSince: 40) == .milliseconds(3_960))
@@ -253,7 +253,7 @@ struct JobScheduleTests {
         #expect(dropped.count == 1)
         #expect(run.take(at: 0) == queue)
         run.schedule.finish(queue)
-        // Without a queue nobody adds a job.
+        // Without a queue no job can be added.
         #expect(run.isEnd(at: 0, idleSince: 0))
     }
 }

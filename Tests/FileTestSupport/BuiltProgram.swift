@@ -6,7 +6,7 @@ import Foundation
 
 /// The programs of this package that its tests start.
 package enum BuiltProgram {
-    /// Returns the path of a program that the build has put beside the test bundle.
+    /// Returns the path of a program that the build has put next to the test bundle.
     package static func path(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
 
     #if canImport(Darwin)

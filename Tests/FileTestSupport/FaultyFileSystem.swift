@@ -1,31 +1,32 @@
 package import DurableFile
 
-/// A worker whose jobs run in `thread.runNextJob()` alone, as time doesn't pass by itself; what is left of them ends with it.
+/// A worker whose jobs run in `thread.runNextJob()` only, as time doesn't pass by itself; drops the remaining jobs when
+/// it is released.
 package final class StoppedWorker: Sendable {
     package let thread = WorkerQueue(isManual: true)
     package init() {}
     deinit { thread.removeJobs() }
 }
 
-/// The system's files, where each call is counted and one or more can be made to fail.
+/// The system's file system, in which each call is counted and one or more can be made to fail.
 ///
-/// Time passes in `sleep` only, so nothing that a log does by itself after a while comes between the calls of a test, until
+/// Time passes in `sleep` only, so that nothing that a log does after a while comes between the calls of a test, until
 /// the clock is started.
 package final class FaultyFileSystem: FileSystem {
-    /// What goes wrong.
+    /// A fault of one or more calls.
     package struct Fault: Sendable {
         package enum Kind: Hashable, Sendable {
             case error(FileSystemError.Code)
-            /// A write takes only so many bytes.
+            /// A write stores only this many bytes.
             case shortWrite(Int)
         }
         package var kind: Kind
-        /// From which of the counted calls on, from 0.
+        /// The number of the first counted call that fails, from 0.
         package var start: Int
         package var isLasting: Bool
-        /// Only these calls, by their names in manual pages; nil for all.
+        /// The names of the calls that fail, as in manual pages; nil for all calls.
         package var calls: Set<String>?
-        /// Only calls for this path; nil for all.
+        /// The path of the calls that fail; nil for all paths.
         package var path: String?
 
         package init(
@@ -54,7 +55,7 @@ package final class FaultyFileSystem: FileSystem {
         var matched = 0
         var isEnded = false
         var hook: (@Sendable (_ call: String, _ path: String) -> Void)?
-        /// Nil where time passes by itself.
+        /// The time; nil if it passes by itself.
         var time: Duration? = .zero
         var denial: FileSystemError.Code?
         var clockReads = 0
@@ -73,7 +74,7 @@ package final class FaultyFileSystem: FileSystem {
     /// The number of calls since the last `begin`, up to `end`, that the fault concerns.
     package var faultableCalls: Int { state.withLock { $0.matched } }
 
-    /// Whether anything went wrong since the last `begin`.
+    /// Whether a call has failed since the last `begin`.
     package var isFaultMet: Bool { state.withLock { $0.matched > $0.fault?.start ?? .max } }
 
     /// Counts from 0 again, with or without a fault.
@@ -86,25 +87,25 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// Ends the fault; what was counted since `begin` stays.
+    /// Ends the fault; keeps what was counted since `begin`.
     package func end() {
         state.withLock { $0.isEnded = true }
     }
 
-    /// Runs before each call, without a lock.
+    /// Runs a closure before each call, without a lock.
     package func beforeEachCall(_ hook: (@Sendable (_ call: String, _ path: String) -> Void)?) {
         state.withLock { $0.hook = hook }
     }
 
-    /// Files can be opened for reading only; nil ends it.
+    /// Makes opening a file for writing fail with an error, or succeed again if nil.
     package func denyWriting(_ code: FileSystemError.Code?) {
         state.withLock { $0.denial = code }
     }
 
-    /// How often the time was asked for.
+    /// How often the time was read.
     package var clockReads: Int { state.withLock { $0.clockReads } }
 
-    /// From now on the file, folder or link at a path belongs to another user.
+    /// Gives the file, folder or link at a path to another user, from now on.
     package func give(_ path: String, to user: UInt32) {
         state.withLock { $0.owners[path] = user }
     }
@@ -117,17 +118,17 @@ package final class FaultyFileSystem: FileSystem {
 
     package var user: UInt32 { base.user }
 
-    /// From now on `stat` of a path tells another file than `fstat` of the file that is opened there.
+    /// Makes `stat` of a path return another identity than `fstat` of the file that is opened there, from now on.
     package func disagree() {
         state.withLock { $0.isDisagreeing = true }
     }
 
-    /// From now on time passes by itself; to be called before a log is opened that reads the clock.
+    /// Lets time pass by itself from now on; must be called before a log is opened that reads the clock.
     package func startClock() {
         state.withLock { $0.time = nil }
     }
 
-    /// How many bytes of a write are taken; throws where the call is to fail.
+    /// Counts a call; returns how many bytes a write stores, or throws if the call has to fail.
     @discardableResult
     private func enter(_ call: String, _ path: String) throws(FileSystemError) -> Int {
         let (hook, kind) = state.withLock { state -> ((@Sendable (String, String) -> Void)?, Fault.Kind?) in

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A folder of a test's own, removed with it.
+/// A temporary folder for one test, removed with this object.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
@@ -24,14 +24,14 @@ package final class TemporaryFolder: Sendable {
         }
     }
 
-    /// The path of the file or folder of that name.
+    /// Returns the path of the file or folder with a name.
     package func path(_ name: String) -> String { path + "/" + name }
 
     package func write(_ text: String, to name: String) throws {
         try Data(text.utf8).write(to: URL(filePath: path(name)))
     }
 
-    /// Adds text as a shell's `>>` does.
+    /// Appends text, as a shell's `>>` does.
     package func append(_ text: String, to name: String) throws {
         let file = try FileSystemAppender(path: path(name))
         try file.append(text)
@@ -41,7 +41,7 @@ package final class TemporaryFolder: Sendable {
         String(decoding: try Data(contentsOf: URL(filePath: path(name))), as: UTF8.self)
     }
 
-    /// What lies in the folder, sorted.
+    /// Returns the names in the folder, sorted.
     package func names(in folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
     }
@@ -52,7 +52,7 @@ package final class TemporaryFolder: Sendable {
 }
 
 extension TemporaryFolder {
-    /// Writes a file anew in place, as some editors and a shell's `>` do.
+    /// Rewrites a file in place, as some editors and a shell's `>` do.
     package func truncate(_ name: String, andWrite text: String) throws {
         let fileSystem = SystemFileSystem()
         let file = try fileSystem.open(path(name), for: .appending)

@@ -9,7 +9,7 @@ final class Child {
     private var received: [UInt8] = []
     private var status: Int32?
 
-    /// This program in one of its roles.
+    /// Starts this program in one of its roles.
     static func worker(_ arguments: String...) throws -> Child {
         try Child("/proc/self/exe", ["torture", "worker"] + arguments)
     }
@@ -21,9 +21,10 @@ final class Child {
     init(_ program: String, _ arguments: [String]) throws {
         var (toChild, fromChild): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw Obstacle("no pipe can be made") }
-        // Else a process started later would hold it open.
+        // Otherwise a process that is started later would hold it open.
         for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // As large as a user may make it, so that a worker needn't wait for whoever reads only when it is dead.
+        // As large as a user can make it, so that a worker needn't wait for an experiment that reads only after the
+        // worker's death.
         _ = fcntl(fromChild[1], 1031 /* F_SETPIPE_SZ */, 1 << 20)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -54,7 +55,7 @@ final class Child {
         input = -1
     }
 
-    /// The next line; nil at the end.
+    /// Returns the next line; nil at the end.
     func readLine() -> String? {
         while true {
             if let end = received.firstIndex(of: 10) {
@@ -65,11 +66,11 @@ final class Child {
         }
     }
 
-    /// All lines up to the end.
+    /// Returns all lines up to the end.
     func readLines() -> [String] {
         while fill() {}
         defer { received = [] }
-        // What has no newline was not all written.
+        // A last line without a newline wasn't completely written.
         return received.split(separator: 10, omittingEmptySubsequences: false).dropLast().map {
             String(decoding: $0, as: UTF8.self)
         }
@@ -84,7 +85,7 @@ final class Child {
 
     func kill() { if status == nil { _ = Glibc.kill(process, SIGKILL) } }
 
-    /// The exit code, or the negative number of the signal that ended it.
+    /// Waits for the end; returns the exit code, or the negative number of the signal that ended the process.
     @discardableResult
     func wait() -> Int32 {
         if let status { return status }
@@ -95,16 +96,16 @@ final class Child {
         return result
     }
 
-    /// Whether it has ended.
+    /// Whether the process has ended.
     var hasEnded: Bool {
         var information = siginfo_t()
-        // Not taken off, so that `wait` finds it.
+        // Not reaped, so that `wait` finds it.
         return status != nil
             || waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0
                 && information._sifields._sigchld.si_pid == process
     }
 
-    /// Runs a shell command and throws what it printed where it fails.
+    /// Runs a shell command; if it fails, throws what it printed.
     static func command(_ script: String) throws {
         let child = try shell("exec 2>&1; " + script)
         let output = child.readLines()
@@ -112,7 +113,7 @@ final class Child {
     }
 }
 
-/// Writes a line in one call, so that it is there whole or not at all when the process is killed.
+/// Writes a line in one call, so that all of it or nothing is there when the process is killed.
 func writeLine(_ line: String, to descriptor: Int32) {
     let bytes = Array(line.utf8) + [10]
     _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -1,24 +1,24 @@
 #if canImport(Glibc)
 import Glibc
 
-/// One proof: what is done how often, and what must come of it.
+/// An experiment: the steps, how often they are done, and what must hold afterwards.
 struct Experiment: Sendable {
     let name: String
-    /// How often, unless the command says otherwise.
+    /// How often the steps are done, unless the command line says otherwise.
     let count: Int
     let run: @Sendable (_ count: Int, _ report: inout Report) async throws -> Void
 }
 
-/// What an experiment found.
+/// The results of an experiment.
 struct Report {
     private(set) var figures: [String] = []
     private(set) var failures: [String] = []
     private(set) var missing: [String] = []
 
-    /// Something measured or counted.
+    /// Adds something measured or counted.
     mutating func note(_ figure: String) { figures.append(figure) }
 
-    /// Something that could not be tried here, and why.
+    /// Adds something that could not be tried here, and why.
     mutating func skip(_ what: String) { missing.append(what) }
 
     mutating func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
@@ -36,7 +36,7 @@ struct Report {
     }
 }
 
-/// Something that keeps an experiment from being done at all.
+/// An error that prevents an experiment.
 struct Obstacle: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -3,7 +3,7 @@ import DurableFile
 import Glibc
 import Preferences
 
-/// Places that only a real system has; the other hostile files are unit tests.
+/// Environments that only a real system has; the other hostile files are in unit tests.
 enum Hostile {
     static func run(_ count: Int, _ report: inout Report) async throws {
         for _ in 0..<count {
@@ -15,7 +15,7 @@ enum Hostile {
         }
     }
 
-    /// A folder that everybody may write to, as /tmp is: the file is still its user's alone.
+    /// A folder that all users can write to, such as /tmp: only its user can access the file.
     private static func worldWritableFolder(_ report: inout Report) throws {
         let place = try Place()
         try Child.command("mkdir \(place.path)/config && chmod 1777 \(place.path)/config")
@@ -26,10 +26,10 @@ enum Hostile {
         stat(place.file, &status)
         report.expect(status.st_mode & 0o7777 == 0o600, "the file's mode is \(String(status.st_mode, radix: 8))")
         report.expect(open.problems.isEmpty, "\(open.problems)")
-        report.note("world-writable folder: the file is for its user alone, also when compacted")
+        report.note("world-writable folder: only its user can access the file, also when compacted")
     }
 
-    /// No event queue is left, so the file is looked at.
+    /// No event queue is left, so the file is polled.
     private static func usedUpWatches(_ report: inout Report) throws {
         let place = try Place()
         let watcher = Watcher()
@@ -41,16 +41,16 @@ enum Hostile {
         }
         let code = errno
         let open = OpenStore(place.file, watcher: watcher)
-        // Others on this machine may want some.
+        // Other programs on this machine might need some.
         for queue in queues { close(queue) }
         report.expect(code == EMFILE, "inotify_init1 failed with \(code)")
         let seen = Arrival(open.store, "a")
         try OpenStore(place.file, watcher: nil).set(1, for: "a")
         report.expect(seen.comes(1, within: 60), "with no event queue left a set isn't seen")
-        report.note("\(queues.count) event queues, all there are: another's set is seen by looking")
+        report.note("\(queues.count) event queues, all there are: another process's set is seen by polling")
     }
 
-    /// More events than the kernel keeps, while the watcher is kept from taking them.
+    /// More events than the kernel keeps, while the watcher is prevented from reading them.
     private static func overflow(_ report: inout Report) throws {
         let place = try Place()
         let other = OpenStore(place.file, watcher: nil)
@@ -74,9 +74,9 @@ enum Hostile {
         }
         try other.set(1, for: "b")
         gate.open()
-        report.expect(seen.comes(1, within: 60), "a set isn't seen when the event queue has overflown")
+        report.expect(seen.comes(1, within: 60), "a set isn't seen after the event queue has overflown")
         withExtendedLifetime(blocking) {}
-        report.note("event queue of \(most) overflown: the set behind it is seen")
+        report.note("event queue of \(most) overflown: the set after that is seen")
     }
 
     private static func kernelNumber(_ path: String) throws -> Int {
@@ -85,7 +85,7 @@ enum Hostile {
         return number
     }
 
-    /// The times of files run backwards, while the file is polled; nothing asks the time of day.
+    /// File times run backwards while the file is polled; no code reads the time of day.
     private static func clockSetBack(_ report: inout Report) throws {
         let place = try Place()
         let (open, other) = (OpenStore(place.file), OpenStore(place.file, watcher: nil))
@@ -107,7 +107,7 @@ enum Hostile {
         report.note("clock set back with each of 3 sets and compactions: seen and stored")
     }
 
-    /// A disk without a byte or an inode left: an error, nothing lost, and it works again with room.
+    /// A disk without a byte or an inode left: an error, no loss, and success again once there is room.
     private static func fullDisk(_ report: inout Report) throws {
         guard geteuid() == 0 else { return report.skip("full disk: only root may mount a tmpfs") }
         for (what, options) in [("byte", "size=64k"), ("inode", "nr_inodes=6")] {
@@ -158,7 +158,7 @@ enum Hostile {
             "with room again the file differs from what was stored"
         )
         report.note(
-            "no \(what) left: \(refused) of 400 sets and compactions refused, nothing lost, well again with room"
+            "no \(what) left: \(refused) of 400 sets and compactions refused, nothing lost, and none refused with room again"
         )
     }
 }
@@ -184,7 +184,7 @@ private final class Arrival: Sendable {
     }
 }
 
-/// Keeps threads waiting until it is opened.
+/// A gate that blocks threads until it is opened.
 private final class Gate: Sendable {
     private let isOpen = Lock(false)
     func open() { isOpen.withLock { $0 = true } }

@@ -4,12 +4,13 @@ import KeyringTestSupport
 import Preferences
 import PreferencesKeyring
 
-/// A program sets, reads and removes secrets while the keyring's own program is killed at random moments.
+/// A program sets, reads and removes secrets while the keyring's daemon is killed at random moments.
 enum Keyring {
     private static let service = "torture"
     private static let names = (0..<8).map { "secret.\($0)" }
 
-    /// Does what its input says, a line each, and answers with the outcome and how long it took in microseconds.
+    /// Performs the calls that its input lists, one per line, and answers with the outcome and the duration in
+    /// microseconds.
     static func work() throws {
         let store = PreferenceStore.keyring(
             service: service,
@@ -41,7 +42,7 @@ enum Keyring {
         }
         let session = try PrivateKeyring()
         let worker = try session.start("/proc/self/exe", ["worker", "keyring", ""])
-        // The values that each secret may have: one, unless the outcome of a call is unknown.
+        // The values that each secret might have: one, unless the outcome of a call is unknown.
         var possible: [String: Set<String>] = [:]
         var (sets, reads, kills, failures, unknown, torn, longest) = (0, 0, 0, 0, 0, 0, 0.0)
 
@@ -56,7 +57,7 @@ enum Keyring {
             guard let name = names.randomElement() else { break }
             let old = possible[name] ?? ["-"]
             let isKilled = Int.random(in: 0..<4) == 0
-            // Another process, as this one waits for the answer.
+            // In another process, as this one waits for the answer.
             let killer =
                 isKilled
                 ? try Child.shell("sleep 0.00\(Int.random(in: 0...9)); kill -9 \(session.daemonProcess) 2>/dev/null")
@@ -74,7 +75,8 @@ enum Keyring {
                     possible[name] = [new]
                 case "error.outcomeUnknown":
                     unknown += 1
-                    // gnome-keyring creates an item first and gives it its secret then: killed between, it leaves an empty one.
+                    // gnome-keyring first creates an item and then gives it its secret: if it is killed in between, it
+                    // leaves an empty one.
                     possible[name] = old.union(act != 1 && old.contains("-") ? [new, ""] : [new])
                 case "error.unavailable": failures += 1
                 case let outcome: report.expect(false, "round \(round): \(outcome)")
@@ -84,7 +86,7 @@ enum Keyring {
             killer.wait()
             kills += 1
             try session.startDaemon()
-            // By another program, which has seen nothing of it.
+            // Read by another program, which knows nothing of the earlier calls.
             for name in names {
                 let tool = try session.secretTool("lookup", "application", service, "name", name)
                 let value = tool.status == 0 ? tool.output : "-"
@@ -103,7 +105,7 @@ enum Keyring {
                 + "none lost or wrong; \(failures) calls failed and changed nothing, of \(unknown) the outcome was unknown, "
                 + "\(torn) of which left an item without its secret"
         )
-        report.note("the longest call took \(Int(longest / 1000)) ms of the 5 s that it may take")
+        report.note("the longest call took \(Int(longest / 1000)) ms of at most 5 s")
     }
 }
 #endif

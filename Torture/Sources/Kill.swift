@@ -7,7 +7,7 @@ import Preferences
 enum Kill {
     private static let workers = 4
 
-    /// A set whose call returned, and when it began and ended.
+    /// A set whose call returned, with the times of its begin and end.
     private struct Acknowledged {
         var name: String
         var text: String
@@ -21,7 +21,7 @@ enum Kill {
         while true {
             number += 1
             let name = Bool.random() ? "shared.\(Int.random(in: 0..<8))" : "own.\(id).\(Int.random(in: 0..<20))"
-            // A write of many pages can be cut by the signal, one of few can't.
+            // A signal can cut a write of many pages, but not one of few.
             let length = Int.random(in: 0..<60) == 0 ? Int.random(in: 0..<1_000_000) : Int.random(in: 0..<100)
             let begin = now()
             try open.set(.string(text(id, number, length)), for: name)
@@ -42,7 +42,7 @@ enum Kill {
         var (sets, inFlight, cut) = (0, 0, 0)
         for round in 1...rounds {
             let children = try (0..<workers).map { try Child.worker("kill", place.file, "\($0)", "\(numbers[$0])") }
-            // Each has set something before any is killed.
+            // Wait until each has set something.
             let firsts = children.map { $0.readLine() }
             for child in children.shuffled() {
                 pause(microseconds: .random(in: 0...20_000))
@@ -62,7 +62,7 @@ enum Kill {
                     sets += 1
                 }
             }
-            // The set that was under way may be there or not.
+            // The set that was in progress might be there or not.
             let attempted = Set(numbers.enumerated().map { "\($0.offset):\($0.element + 1):" })
             let open = OpenStore(place.file, watcher: nil)
             let found = open.store.contents.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
@@ -75,7 +75,7 @@ enum Kill {
                     continue
                 }
                 let isRight = sets.contains { set in
-                    // Whatever began after this one had ended must have replaced it.
+                    // Each set that began after this one had ended must have replaced it.
                     set.text == text && !sets.contains { $0.begin > set.end }
                 }
                 report.expect(
@@ -94,13 +94,13 @@ enum Kill {
             fragments.formUnion(judge.broken)
             if judge.isUnfinished { cut += 1 }
             expected = found
-            // What a shell leaves that was ended in the middle of its `echo`; the next to write finds it.
+            // The rest of a shell that was ended in the middle of its `echo`; the next writer finds it.
             if round.isMultiple(of: 3) {
                 let fragment = "{\"cut.\(round)\":\"in the mid"
                 try Child.command("printf '\\n\(fragment)' >> \(place.file)")
                 fragments.insert(Array(fragment.utf8))
             }
-            // As the next round's workers, which know none of these.
+            // Like the next round's workers, which know none of these values.
             numbers = numbers.map { $0 + 2 }
             if !report.failures.isEmpty { break }
         }
@@ -118,7 +118,7 @@ enum Kill {
         return parts.count == 4 && parts[3].utf8.count == Int(parts[2])
     }
 
-    /// All lines of the file and of the copies that were made before damaged lines were left out.
+    /// Returns all lines of the file, and of the copies that were made before damaged lines were left out.
     private static func keptLines(_ place: Place) throws -> Set<[UInt8]> {
         var lines: Set<[UInt8]> = []
         for name in try place.names() where name.hasSuffix(".jsonl") {

@@ -3,9 +3,10 @@ import DurableFile
 import Glibc
 import Preferences
 
-/// How soon another process's set is seen, beside what the kernel alone takes to wake a process that waits for the file.
+/// How soon a set of another process is seen, compared to the time that the kernel alone takes to wake a process that
+/// waits for the file.
 enum Latency {
-    /// As many as there are sets in a block, so that none can be superseded by the next before it was seen.
+    /// As many names as sets in a block, so that no set is superseded by the next one before it was seen.
     private static let names = block
     private static let block = 500
     private static let bareLength = 8
@@ -20,7 +21,7 @@ enum Latency {
             let isBare = line == "bare"
             var times: [Int] = []
             for _ in 0..<block {
-                // So that the reader waits again when the next one comes, as in life.
+                // The reader has to be waiting again when the next set comes, as in practice.
                 pause(microseconds: .random(in: 200...800))
                 times.append(now())
                 if isBare {
@@ -37,7 +38,7 @@ enum Latency {
 
     // MARK: The process that observes
 
-    /// When each number was seen first.
+    /// The time at which each number was first seen.
     private final class Seen: Sendable {
         private struct State {
             var times: [Int?]
@@ -64,7 +65,7 @@ enum Latency {
             }
         }
 
-        /// Everything before `end`, as the kernel tells only of a size.
+        /// Notes all numbers before `end`, as the kernel only reports a size.
         func take(upTo end: Int) {
             let time = now()
             state.withLock { state in
@@ -77,7 +78,7 @@ enum Latency {
 
         var disorder: [String] { state.withLock { $0.disorder } }
 
-        /// The times of a block, waited for at most 10 s.
+        /// Returns the times of a block, after waiting for at most 10 s.
         func times(_ range: Range<Int>) -> [Int?] {
             for _ in 0..<1000 {
                 let times = state.withLock { Array($0.times[range]) }
@@ -96,7 +97,7 @@ enum Latency {
         mkdir(place.path + "/bare", 0o700)
         try watchBare(barePath, bare)
 
-        // Made before, as folders and a file that come to be are noticed later than a set.
+        // Created first, as new folders and files are noticed later than a set.
         try OpenStore(place.file, watcher: nil).set(-1, for: "made")
         let open = OpenStore(place.file)
         let observations = (0..<names).map { name in
@@ -135,7 +136,7 @@ enum Latency {
         report.note("\(calls.count) sets of another process, each seen once, in order; \(lost) lost")
         report.note("from the return of the set to the observer: median \(return50) µs, 99 % \(return99) µs")
         report.note("from the call of the set to the observer:   median \(call50) µs, 99 % \(call99) µs")
-        // The kernel wakes the reader before `write` returns, so there is no measuring from there.
+        // Not from its return, as the kernel wakes the reader before `write` returns.
         report.note("from the call of write to a bare inotify:   median \(bare50) µs, 99 % \(bare99) µs")
         report.note(
             "ratio to it, from the return: median \(ratio(return50, bare50)), 99 % \(ratio(return99, bare99)); "
@@ -153,7 +154,7 @@ enum Latency {
         base > 0 ? "\((value / base * 10).rounded() / 10) ×" : "none"
     }
 
-    /// Waits for events as plainly as can be: a thread that blocks in `read`.
+    /// Waits for events in the simplest way: a thread that blocks in `read`.
     private static func watchBare(_ path: String, _ seen: Seen) throws {
         let file = Glibc.open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
         let queue = inotify_init1(Int32(IN_CLOEXEC))

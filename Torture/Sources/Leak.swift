@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Preferences
 
-/// Stores that are opened, used and released leave nothing behind.
+/// Stores that are opened, used and released leave no descriptors, threads or memory behind.
 enum Leak {
     private struct Usage {
         var descriptors: Int
@@ -13,7 +13,7 @@ enum Leak {
         init() throws {
             // One descriptor is the folder that is being read.
             descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count - 1
-            // The library's, by their name: how many the runtime keeps for tasks is its own affair.
+            // The library's threads, by their name: the number that the runtime keeps for tasks doesn't matter here.
             threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
                 FileManager.default.contents(atPath: "/proc/self/task/\(thread)/comm") == Data("preferences\n".utf8)
             }
@@ -22,8 +22,9 @@ enum Leak {
             kilobytes = line?.split(separator: " ").compactMap { Int($0) }.first ?? 0
         }
 
-        /// What is used when threads that are ending have ended: for a second neither threads nor descriptors change.
-        static func settled() throws -> Usage {
+        /// Returns the usage once ending threads have ended: when neither threads nor descriptors have changed for a
+        /// second.
+        static func whenStable() throws -> Usage {
             var usage = try Usage()
             var steady = 0
             for _ in 0..<3_000 where steady < 50 {
@@ -38,11 +39,11 @@ enum Leak {
 
     static func run(_ count: Int, _ report: inout Report) async throws {
         let place = try Place()
-        // What is made once for the process, and what the allocator keeps, is there after some rounds.
+        // After some rounds there is everything that is allocated once for the process, and that the allocator keeps.
         for round in 0..<200 { try await use(place, round) {} }
-        let before = try Usage.settled()
+        let before = try Usage.whenStable()
         for round in 0..<count { try await use(place, round) {} }
-        let after = try Usage.settled()
+        let after = try Usage.whenStable()
         let growth = after.kilobytes - before.kilobytes
         let open = try await use(place, count) { try Usage() }
         report.expect(
@@ -54,12 +55,12 @@ enum Leak {
             "\(before.threads) threads of the library became \(after.threads)"
         )
         report.expect(open.threads > after.threads, "the threads of an open store are not seen")
-        // Less than a page a round.
+        // Less than a page per round.
         report.expect(growth < max(1024, 4 * count / 2), "\(growth) KB of memory more")
         let (most, idle) = try together(place)
         report.expect(most <= 10, "100 stores at once have \(most) threads")
-        report.expect(idle == 1, "100 stores at rest have \(idle) threads, not only the watcher's")
-        report.note("100 stores at once, each set and observed: threads of the library \(most), at rest \(idle)")
+        report.expect(idle == 1, "100 idle stores have \(idle) threads, not only the watcher's")
+        report.note("100 stores at once, each set and observed: threads of the library \(most), idle \(idle)")
         report.note(
             "\(count) stores opened, set, observed, flushed and released: descriptors \(before.descriptors) → "
                 + "\(after.descriptors), threads of the library \(before.threads) → \(after.threads) "
@@ -68,7 +69,7 @@ enum Leak {
         )
     }
 
-    /// The most threads that 100 stores have while they sync what was set, and those that stay.
+    /// Returns the most threads that 100 stores have while they sync, and the number that stays.
     private static func together(_ place: Place) throws -> (most: Int, idle: Int) {
         var most = 0
         let stores = try (0..<100).map { number in
@@ -83,12 +84,13 @@ enum Leak {
             pause(microseconds: 4_000)
             most = max(most, try Usage().threads)
         }
-        let idle = try Usage.settled().threads
+        let idle = try Usage.whenStable().threads
         for (_, observation) in stores { observation.cancel() }
         return (most, idle)
     }
 
-    /// Every second round in a folder of its own, as what is kept for each path would stay unseen with one.
+    /// Opens, uses and releases a store, in every second round in a different folder: with one folder, memory that is
+    /// kept for each path wouldn't show.
     private static func use<Result>(_ place: Place, _ round: Int, _ body: () throws -> Result) async throws -> Result {
         let folder = round.isMultiple(of: 2) ? "config" : "config-\(round)"
         let store = try PreferenceStore.file(at: URL(filePath: "\(place.path)/\(folder)/preferences.jsonl"))

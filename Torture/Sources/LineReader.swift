@@ -2,12 +2,12 @@
 import FoundationEssentials
 import Glibc
 
-/// Reads a file of JSON lines with nothing of the library, as the judge of what it says.
+/// A reader of a file of JSON lines that uses nothing of the library, to judge what the library reads.
 struct LineReader<Value: Decodable> {
     private(set) var values: [String: Value] = [:]
-    /// The complete lines that are no JSON of that kind.
+    /// The complete lines that can't be decoded.
     private(set) var broken: Set<[UInt8]> = []
-    /// Whether the last line has no end and can't be read.
+    /// Whether the last line has no newline and can't be read.
     private(set) var isUnfinished = false
     private var inode: UInt = 0
     private var offset = 0
@@ -41,13 +41,13 @@ struct LineReader<Value: Decodable> {
         for line in lines where !line.isEmpty {
             if !take(line) { broken.insert(Array(line)) }
         }
-        // Without its newline the last line counts if it is complete, and is read again next time.
+        // A last line without a newline counts if it is complete, and is read again next time.
         isUnfinished = !last.isEmpty && !take(last)
         offset += count - last.count
     }
 
     private mutating func take(_ line: ArraySlice<UInt8>) -> Bool {
-        // What a compaction puts behind the values that it wrote.
+        // The mark that a compaction writes after the values.
         if line.elementsEqual(#"{"$comment":"compacted"}"#.utf8) { return true }
         do {
             for (name, value) in try JSONDecoder().decode([String: Value?].self, from: Data(line)) {

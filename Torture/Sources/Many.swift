@@ -2,7 +2,7 @@
 import Glibc
 import Preferences
 
-/// Processes that write one file as fast as they can, also while another compacts it and a shell appends to it.
+/// Processes that write one file as fast as they can, also while another one compacts it and a shell appends to it.
 enum Many {
     private static let workers = 4
     private static let shellLines = 1000
@@ -37,7 +37,7 @@ enum Many {
         _ = fcntl(0, F_SETFL, O_NONBLOCK)
         var count = 0
         var byte: UInt8 = 0
-        // Nothing is there to be read until the experiment says that the others are done.
+        // The input has nothing to read until the experiment reports that the other processes are done.
         while read(0, &byte, 1) < 0 {
             try open.compact()
             count += 1
@@ -47,7 +47,7 @@ enum Many {
         Worker.finish()
     }
 
-    // MARK: What they do together
+    // MARK: The experiments
 
     static func runNames(_ count: Int, _ report: inout Report) async throws {
         for isDisturbed in [false, true] {
@@ -101,7 +101,7 @@ enum Many {
         if let compactor {
             compactor.send("enough")
             while let line = compactor.readLine(), line != "done" { compactions = Int(line) ?? 0 }
-            // As long as stray lines are collected.
+            // Wait while the store appends late lines.
             pause(microseconds: 1_500_000)
         }
         for child in children + [compactor].compactMap(\.self) {

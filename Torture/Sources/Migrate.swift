@@ -2,7 +2,7 @@
 import Glibc
 import Preferences
 
-/// Two processes migrate one file at once and are killed at random moments.
+/// Two processes migrate one file at the same time and are killed at random moments.
 enum Migrate {
     private static let names = 1000
     private static let steps = 10
@@ -14,7 +14,7 @@ enum Migrate {
         writeLine("done", to: 1)
     }
 
-    /// Each step moves its share of the names, and counts what it moves: a step that ran twice would show.
+    /// Each step moves its share of the names and counts them: a step that ran twice would show.
     private static var migrations: [PreferenceMigration] {
         (1...steps).map { step in
             PreferenceMigration(step) { transaction in
@@ -33,7 +33,7 @@ enum Migrate {
         (step - 1) * names / steps..<step * names / steps
     }
 
-    /// What the file holds once so many steps are done.
+    /// Returns the contents of the file after `done` steps.
     private static func contents(after done: Int) -> [String: PropertyListValue] {
         var contents: [String: PropertyListValue] = [:]
         for step in 1...steps {

@@ -2,7 +2,7 @@
 import DurableFile
 import Preferences
 
-/// A store on a file as a program has it, what it compacts with, and what it reported.
+/// A store on a file as a program has it, its backend for compactions, and the problems that it reported.
 struct OpenStore {
     let store: PreferenceStore
     let backend: FileBackend
@@ -12,7 +12,7 @@ struct OpenStore {
         let errors = Lock<[PreferencesError]>([])
     }
 
-    /// `load` comes first, so that nothing is read later than asked.
+    /// Creates a store and loads it at once, so that the file isn't read later than requested.
     init(_ path: String, watcher: Watcher? = .shared) {
         backend = FileBackend(path: path, watcher: watcher)
         store = PreferenceStore(backend: backend)
@@ -22,7 +22,7 @@ struct OpenStore {
 
     var damages: Int { errors.count { $0.code == .damaged } }
 
-    /// What was reported but for damaged lines.
+    /// The reported problems except damaged lines.
     var problems: [PreferencesError] { errors.filter { $0.code != .damaged } }
 
     private var errors: [PreferencesError] { reports.errors.withLock { $0 } }
@@ -31,7 +31,7 @@ struct OpenStore {
         try store.transaction { $0[name] = value }
     }
 
-    /// Compacts unless others keep it from that just now.
+    /// Compacts, unless other processes prevent that at the moment.
     func compact() throws {
         do { try backend.compact() } catch {
             if error.code != .busy { throw error }

@@ -2,7 +2,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder for an experiment, removed with it.
+/// A folder for an experiment, removed with this object.
 final class Place {
     let path: String
     private let isKept: Bool
@@ -23,11 +23,11 @@ final class Place {
 
     var file: String { path + "/config/preferences.jsonl" }
 
-    /// The names in the folder of the file.
+    /// The names in the file's folder.
     func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path + "/config").sorted() }
 }
 
-/// Nanoseconds on the clock that all processes share.
+/// Returns nanoseconds of the clock that all processes share.
 func now() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

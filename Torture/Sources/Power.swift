@@ -2,8 +2,8 @@
 import Glibc
 import Preferences
 
-/// The power of a real file system is cut: it is shut down by the ioctl that its own tests use, while a process sets and
-/// flushes, and mounted again.
+/// A real file system loses its power: while a process sets and flushes, it is shut down by the ioctl that the file
+/// system's own tests use, and mounted again.
 enum Power {
     private static let systems = [
         (name: "ext4", make: "mkfs.ext4 -q -F", size: "64M"), (name: "xfs", make: "mkfs.xfs -q -f", size: "320M"),
@@ -25,7 +25,7 @@ enum Power {
                 if Int.random(in: 0..<10) == 0 { try open.compact() }
             }
         } catch {
-            // As it should be, once the power is gone.
+            // Expected once the power is gone.
             writeLine("failed \(number) \(now())", to: 1)
         }
     }
@@ -50,7 +50,7 @@ enum Power {
         var before: [String: Int] = [:]
         var (last, flushCount, unflushed, lost) = (0, 0, 0, 0)
         for round in 0..<rounds {
-            // A new folder and file now and then, as they have to survive too.
+            // A new folder and file in some rounds, as they have to survive too.
             let path = "\(mount)/\(round / 4)/config/preferences.jsonl"
             if round.isMultiple(of: 4) { (last, before) = (0, [:]) }
             try Child.command("mount -o loop \(place.path)/image \(mount)")
@@ -71,8 +71,8 @@ enum Power {
                 guard parts.count == 3, let number = Int(parts[1]), let time = Int(parts[2]) else { return nil }
                 return (String(parts[0]), number, time)
             }
-            // Without power nobody is told anything. Here the process goes on for a moment, so what it says then counts for
-            // nothing.
+            // In reality, no process continues without power. Here it runs on for a moment, and its output from then on
+            // doesn't count.
             let flushes = events.filter { $0.0 == "flushed" && $0.2 < cutTime }
             report.expect(
                 !events.contains { $0.0 == "failed" && $0.2 < cutTime },
@@ -100,13 +100,13 @@ enum Power {
             flushCount += flushes.count
             unflushed += set > flushed ? 1 : 0
             lost += found < set ? 1 : 0
-            // What was lost must not be taken for set in the next round.
+            // Lost values must not count as set in the next round.
             (last, before) = (set + 2, values)
             try Child.command("umount \(mount)")
             if !report.failures.isEmpty { break }
         }
         report.note(
-            "\(name): \(rounds) power cuts, \(flushCount) flushes returned and nothing of them lost; of \(unflushed) cuts with "
+            "\(name): \(rounds) power cuts, \(flushCount) flushes returned and none of them lost; of \(unflushed) cuts with "
                 + "newer sets \(lost) took some of them"
         )
     }
@@ -117,7 +117,7 @@ enum Power {
         return open.store.contents.compactMapValues { if case .integer(let number) = $0 { Int(number) } else { nil } }
     }
 
-    /// Ends all writing to the file system at once, without writing its journal (EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN).
+    /// Ends all writes to the file system at once, without writing its journal (EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN).
     private static func cut(_ mount: String) throws {
         let descriptor = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { close(descriptor) }

@@ -1,10 +1,10 @@
 #if canImport(Glibc)
 import Preferences
 
-/// Shells that append lines with `echo >>` while a program sets and compacts without a pause.
+/// Shells that append lines with `echo >>` while a program continuously sets and compacts.
 enum Shells {
     private static let shells = 4
-    /// So that the file stays small and is compacted often.
+    /// Few, so that the file stays small and is compacted often.
     private static let linesOfAFile = 1000
 
     static func run(_ count: Int, _ report: inout Report) async throws {
@@ -16,7 +16,7 @@ enum Shells {
             let open = OpenStore(place.file, watcher: nil)
             try open.set(0, for: "sets")
             let running = try (0..<shells).map { shell in
-                // A process of its own after each line, so that there are compactions between the lines, too.
+                // Another process after each line, so that compactions also come between the lines.
                 try Child.shell(
                     "i=0; while [ $i -lt \(lines) ]; do echo '{\"\(shell).'$i'\":'$i'}' >> \(place.file); i=$((i+1)); (:); done"
                 )
@@ -36,7 +36,7 @@ enum Shells {
             }
             let first = try missing()
             late += first.count
-            // For a second what still comes to a replaced file is brought to the new one.
+            // For one second, lines that are still added to a replaced file are appended to the new one.
             let end = now() + 5_000_000_000
             var rest = first
             while !rest.isEmpty, now() < end {
@@ -51,7 +51,7 @@ enum Shells {
             report.expect(open.problems.isEmpty, "\(open.problems)")
         }
         report.note(
-            "\(whole) of \(files * lines * shells) lines of \(shells) shells at a time, in \(files) files beside \(compactions) "
+            "\(whole) of \(files * lines * shells) lines of \(shells) shells at a time, in \(files) files during \(compactions) "
                 + "compactions and as many sets; \(late) came to the file only after the shells had ended"
         )
     }

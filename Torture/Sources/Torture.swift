@@ -1,8 +1,8 @@
 #if canImport(Glibc)
 import Glibc
 
-// `torture <experiment>… [count]` runs experiments, `torture all` each of them, `torture short` each of them with a tenth of the
-// rounds; `torture worker …` is for themselves.
+// `torture <experiment>… [count]` runs experiments, `torture all` all of them, and `torture short` all of them with a
+// tenth of the rounds; `torture worker …` is internal.
 @main
 enum Torture {
     private static let experiments = [

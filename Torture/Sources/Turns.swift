@@ -1,8 +1,8 @@
 #if canImport(Glibc)
 import Preferences
 
-/// Processes that set one after another, each the moment the one before has returned, often what is set already or was
-/// set before: whoever compares before it has caught up loses such a set.
+/// Processes that set in turn, each as soon as the previous one has returned, often a value that is or was stored
+/// already: a process that compares before it has caught up loses such a set.
 enum Turns {
     static func work(_ path: String) throws {
         let open = OpenStore(path)

@@ -1,8 +1,9 @@
 #if canImport(Glibc)
-/// What this program does when an experiment starts it as a process of its own.
+/// The roles of this program as a process that an experiment starts.
 enum Worker {
     static func run(_ arguments: [String]) async throws {
-        // None outlives the experiment, whatever happens to that: its input ends, or a write to its output kills it.
+        // No worker outlives the experiment, whatever happens to that: its input ends, or a write to its output kills
+        // it.
         let number = { (index: Int) in Int(arguments[index]) ?? 0 }
         let path = arguments[1]
         switch arguments[0] {
@@ -19,10 +20,10 @@ enum Worker {
         }
     }
 
-    /// Says that the work is done and waits for the experiment to say that all is.
+    /// Reports that the work is done and waits until the experiment reports that all processes are done.
     ///
-    /// What an appender without the lock writes to a file that was just compacted is collected for a second; a program
-    /// that ends earlier can't.
+    /// The store appends, for one second after a compaction, the lines that programs without the lock write to the old
+    /// file; it can't if its program ends earlier.
     static func finish() {
         writeLine("done", to: 1)
         while readLine() != nil {}

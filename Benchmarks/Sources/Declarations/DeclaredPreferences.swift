@@ -13,7 +13,7 @@ public struct DeclaredPreferences: PreferenceGroup {
     public init() {}
 }
 
-/// What a feature sees that doesn't know where its preferences live.
+/// The view of a feature that doesn't know where its preferences are stored.
 public protocol VisiblePreferences: Sendable {
     /// A flag.
     var visibleFlag: Preference<Bool> { get }

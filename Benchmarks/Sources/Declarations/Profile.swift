@@ -1,4 +1,4 @@
-/// A value as programs define them, without any conformance but `Codable`.
+/// A typical value of a program, with `Codable` as its only conformance.
 public struct Profile: Codable, Equatable, Sendable {
     /// A short text.
     public var title = "untitled"
@@ -11,6 +11,6 @@ public struct Profile: Codable, Equatable, Sendable {
     /// A collection.
     public var tags = ["red", "green"]
 
-    /// Makes one with all its defaults.
+    /// Creates a profile with all its defaults.
     public init() {}
 }

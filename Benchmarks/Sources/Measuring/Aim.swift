@@ -1,28 +1,30 @@
-/// A bound on one contender's figure: beside another's of the same run, or a number.
+/// A bound on one contender's figure: relative to another one of the same run, or a number.
 package struct Aim: Sendable {
     package let row: String
     package let text: String
     /// The two figures, the contender's first.
     package let measured: String
-    /// The first figure divided by the second or by the number, or how many times as good the first is, as the bound has it.
+    /// The first figure divided by the second or by the number, or how many times as good the first is, depending on
+    /// the bound.
     package let ratio: Double
     package let isMet: Bool
 
     package enum Bound: Sendable {
-        /// Of the contender's figure divided by the other's.
+        /// The greatest quotient of the contender's figure and the other one.
         case atMost(Double)
-        /// Of how many times as good as the other's figure the contender's is: as fast, for times and rates.
+        /// The least factor by which the contender's figure is better than the other one: how many times as fast, for
+        /// times and rates.
         case atLeast(Double)
     }
 }
 
 extension Table {
-    /// Returns an aim of a contender beside another in a column, or `nil` if one of them wasn't measured.
+    /// Returns an aim of a contender relative to another one in a column, or `nil` if one of them wasn't measured.
     package func aim(
         _ row: String,
         _ text: String,
         _ contender: String,
-        beside other: String,
+        comparedTo other: String,
         _ column: String,
         _ bound: Aim.Bound
     ) -> Aim? {
@@ -51,10 +53,10 @@ extension Table {
     }
 }
 
-/// The aims as a Markdown table.
+/// Returns the aims as a Markdown table.
 package func markdown(_ aims: [Aim]) -> String {
     let rows = aims.map { aim in
-        // Of a limit of none there is no ratio.
+        // A ratio to a limit of 0 doesn't exist.
         let ratio = aim.ratio.isFinite ? times(aim.ratio) : "–"
         return "| \(aim.row) | \(aim.text) | \(aim.measured) | \(ratio) | \(aim.isMet ? "yes" : "**no**") |"
     }

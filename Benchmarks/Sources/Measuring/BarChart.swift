@@ -1,6 +1,6 @@
 import Glibc
 
-/// Horizontal bars on a logarithmic scale, as an SVG that is legible on light and dark grounds.
+/// Horizontal bars on a logarithmic scale, as an SVG that is legible on light and dark backgrounds.
 package struct BarChart: Sendable {
     package struct Bar: Sendable {
         package let name: String
@@ -14,7 +14,7 @@ package struct BarChart: Sendable {
         }
     }
 
-    /// Bars under a heading of their own.
+    /// Bars under a common heading.
     package struct Group: Sendable {
         package let title: String
         package let bars: [Bar]
@@ -38,7 +38,7 @@ package struct BarChart: Sendable {
         self.groups = groups.filter { !$0.bars.isEmpty }
     }
 
-    /// A group for each of some columns of a table.
+    /// Creates a chart with a group for each of some columns of a table.
     package init(_ file: String, _ title: String, _ table: Table, columns: [String]) {
         let groups = columns.map { column in
             Group(
@@ -57,7 +57,7 @@ extension BarChart {
     private static let labels = 250.0
     private static let figures = 90.0
     private static let row = 24.0
-    // The same contrast, 4.5, with white and with black.
+    // It has the same contrast, 4.5, with white and with black.
     private static let ink = "#767676"
     private static let colors: [Contender.Kind: String] = [
         .ours: "#2f7fd6", .peer: "#9a9a9a", .limit: "#5f9e6e", .aside: "#b39b5c",
@@ -89,7 +89,7 @@ extension BarChart {
 
     private func draw(_ bar: Bar, _ y: Double) -> String {
         let room = Self.width - Self.labels - Self.figures
-        // The shortest bar is a tenth of a decade, so that it is seen.
+        // The shortest bar is a tenth of a decade, so that it is visible.
         let (least, most) = extent
         let length = room * (log10(bar.value / least) + 0.1) / (log10(most / least) + 0.1)
         let weight = bar.kind == .ours ? "bold" : "normal"

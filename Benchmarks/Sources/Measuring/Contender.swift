@@ -1,14 +1,14 @@
-/// One of those that are measured beside each other, and how a sample of it is taken.
+/// One of the candidates that are measured in comparison, and how a sample of it is taken.
 package struct Contender {
-    /// What a contender is to the reader of a table.
+    /// The role of a contender in a table.
     package enum Kind: Sendable {
         /// The library itself.
         case ours
-        /// What a user would pick instead.
+        /// An alternative that a user would choose.
         case peer
-        /// What can't be beaten, or a part of the work alone.
+        /// A bound that can't be beaten, or a part of the work alone.
         case limit
-        /// Shown, but no measure: what promises less than the row asks for.
+        /// Shown, but not compared: a contender that promises less than the row requires.
         case aside
     }
 
@@ -16,21 +16,22 @@ package struct Contender {
     package let kind: Kind
     let sample: () throws -> Double
 
-    /// Makes a contender whose sample is taken by a closure.
+    /// Creates a contender whose sample is taken by a closure.
     ///
-    /// - Parameter sample: Returns seconds, or whatever the table's unit is.
+    /// - Parameter sample: Returns seconds, or a figure in the table's unit.
     package init(_ name: String, _ kind: Kind, sample: @escaping () throws -> Double) {
         self.name = name
         self.kind = kind
         self.sample = sample
     }
 
-    /// Makes a contender that does an operation again and again; a sample is the time of one, in seconds.
+    /// Creates a contender that repeats an operation; a sample is the time of one operation, in seconds.
     ///
     /// - Parameters:
-    ///   - length: How long a sample takes about, in seconds. The first sample finds out how many operations that is.
+    ///   - length: The approximate time of a sample, in seconds. The first sample finds the number of operations for
+    ///     it.
     ///   - most: The most operations in a sample.
-    ///   - body: Does the operation so many times.
+    ///   - body: Performs the operation as often as its argument says.
     package static func timed(
         _ name: String,
         _ kind: Kind,
@@ -48,10 +49,10 @@ package struct Contender {
 
     private static func calibrated(length: Double, most: Int, _ body: (Int) throws -> Void) throws -> Int {
         var count = 1
-        // What happens once, at the first operation, is no measure.
+        // Work that is done once, at the first operation, must not be measured.
         try body(count)
         while true {
-            // The better of two, as one may have met what else the machine does.
+            // The better of two, as other work of the machine might have disturbed one.
             let time = try min(seconds { try body(count) }, seconds { try body(count) })
             if time >= length / 4 || count >= most {
                 return max(1, min(most, Int(Double(count) * length / max(time, 1e-9))))
@@ -61,13 +62,13 @@ package struct Contender {
     }
 }
 
-/// How long the body takes, in seconds.
+/// Returns how long the body takes, in seconds.
 package func seconds(_ body: () throws -> Void) rethrows -> Double {
     let start = ContinuousClock.now
     try body()
     return (ContinuousClock.now - start) / .seconds(1)
 }
 
-/// Takes a value so that the compiler can't leave out what made it.
+/// Uses a value, so that the compiler can't remove its computation.
 @_optimize(none)
 package func keep<Value>(_ value: Value) {}

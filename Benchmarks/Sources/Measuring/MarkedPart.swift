@@ -12,7 +12,7 @@ package struct MarkedPart: Sendable {
         end = "<!-- \(name): end -->"
     }
 
-    /// The document with other text between the marks.
+    /// Returns the document with other text between the marks.
     package func replacing(_ text: String, in document: String) throws -> String {
         let lines = document.split(separator: "\n", omittingEmptySubsequences: false)
         guard let first = lines.firstIndex(where: { $0 == begin }),

@@ -1,8 +1,8 @@
-/// How thoroughly is measured.
+/// The number and the length of samples.
 package struct Effort: Sendable {
-    /// How many samples of each contender the median is taken of.
+    /// The number of samples of each contender, whose median is taken.
     package var rounds: Int
-    /// How long a sample of a repeated operation takes, in seconds.
+    /// The time of a sample of a repeated operation, in seconds.
     package var length: Double
 
     package init(rounds: Int, length: Double) {
@@ -12,14 +12,15 @@ package struct Effort: Sendable {
 }
 
 extension Effort {
-    /// The median of each contender, in the order given.
+    /// Returns the median of each contender, in the order given.
     ///
-    /// One sample of each is taken in turn, in every second round in the other direction, so that what else the machine does meets
-    /// all alike. A first round warms up and doesn't count. A contender that takes long takes part in every fourth round.
+    /// The contenders are sampled in turn, in every second round in reverse order, so that other work of the machine affects all
+    /// contenders alike. A first round warms up and doesn't count. A slow contender only takes a sample in every fourth
+    /// round.
     package func medians(of contenders: [Contender]) throws -> [Double] {
         var samples = contenders.map { _ in [Double]() }
         let isSlow = try contenders.map { contender in
-            // The first sample may also find out how many operations it is to be of.
+            // The first sample might also find the number of operations per sample.
             _ = try contender.sample()
             return try seconds { _ = try contender.sample() } > slow
         }
@@ -33,11 +34,11 @@ extension Effort {
         return samples.map(median)
     }
 
-    /// The length of a sample from which fewer do, in seconds.
+    /// The length of a sample from which fewer samples are taken, in seconds.
     private var slow: Double { max(0.05, length * 5) }
 }
 
-/// The middle one, or the mean of the two in the middle; not a number where there are none.
+/// Returns the middle value, or the mean of the two in the middle; not a number for an empty array.
 package func median(_ values: [Double]) -> Double {
     guard !values.isEmpty else { return .nan }
     let sorted = values.sorted()

@@ -1,5 +1,5 @@
 extension Table {
-    /// The table as Markdown, the ratios in its last lines.
+    /// The table as Markdown, with the ratios in its last lines.
     package var markdown: String {
         var rows = lines.map { line in
             [label(line)] + line.values.map { $0.map(unit.text) ?? "–" }
@@ -19,7 +19,7 @@ extension Table {
         }
     }
 
-    /// What each line of ours is to the best peer and to the first limit.
+    /// The ratios of the library's lines to the best peer and to the first limit.
     private var ratios: [[String]] {
         lines.filter { $0.kind == .ours }.flatMap { line in
             let peers = row("\(line.name): times as good as the best peer", line) { own, column in
@@ -36,7 +36,7 @@ extension Table {
         }
     }
 
-    /// Nil where no column has anything to say.
+    /// Returns a row, or nil if all of its cells are empty.
     private func row(_ title: String, _ line: Line, _ cell: (_ own: Double, _ column: Int) -> String?) -> [String]? {
         let cells = line.values.enumerated().map { column, value in value.flatMap { cell($0, column) } }
         return cells.contains { $0 != nil } ? [title] + cells.map { $0 ?? "–" } : nil

@@ -1,6 +1,6 @@
-/// Medians of contenders, a line each, in columns of what was done.
+/// Medians of contenders, one line each, with a column for each operation.
 package struct Table: Sendable {
-    /// One contender's medians; nil where it wasn't measured.
+    /// One contender's medians; nil in columns for which it wasn't measured.
     package struct Line: Sendable {
         package let name: String
         package let kind: Contender.Kind
@@ -9,7 +9,7 @@ package struct Table: Sendable {
 
     package let title: String
     package let unit: Unit
-    /// Said under the title.
+    /// A note under the title.
     package let note: String
     package private(set) var columns: [String] = []
     package private(set) var lines: [Line] = []
@@ -26,7 +26,7 @@ package struct Table: Sendable {
         add(column, zip(contenders, medians).map { ($0.name, $0.kind, $1) })
     }
 
-    /// Adds what was measured otherwise.
+    /// Adds figures that were measured in another way.
     package mutating func add(_ column: String, _ figures: [(name: String, kind: Contender.Kind, value: Double)]) {
         for (name, kind, value) in figures {
             let index = lines.firstIndex { $0.name == name } ?? lines.endIndex
@@ -37,13 +37,13 @@ package struct Table: Sendable {
         for index in lines.indices where lines[index].values.count < columns.count { lines[index].values.append(nil) }
     }
 
-    /// What was measured of a contender in a column; nil where it wasn't.
+    /// Returns the figure of a contender in a column; nil if it wasn't measured.
     package func value(_ name: String, _ column: String) -> Double? {
         guard let index = columns.firstIndex(of: column) else { return nil }
         return lines.first { $0.name == name }?.values[index]
     }
 
-    /// The best of a kind in a column.
+    /// Returns the best figure of a kind in a column.
     package func best(_ kind: Contender.Kind, _ column: Int) -> (name: String, value: Double)? {
         let found = lines.compactMap { line in
             line.kind == kind ? line.values[column].map { (name: line.name, value: $0) } : nil

@@ -1,12 +1,12 @@
-/// What a table's figures are, and how they are written.
+/// The unit of a table's figures, and how they are written.
 package enum Unit: Sendable {
     /// Seconds.
     case time
     /// Bytes.
     case bytes
-    /// How many a second.
+    /// A number per second.
     case rate
-    /// How many.
+    /// A number.
     case count
 
     /// Whether a larger figure is the better one.
@@ -17,7 +17,7 @@ package enum Unit: Sendable {
         isMoreBetter ? figure / other : other / figure
     }
 
-    /// The figure with three significant digits, in the unit that fits.
+    /// Returns the figure with three significant digits, in the multiple of the unit that fits.
     package func text(_ value: Double) -> String {
         switch self {
         case .time:
@@ -34,13 +34,13 @@ package enum Unit: Sendable {
     }
 }
 
-/// A factor with three significant digits.
+/// Returns a factor with three significant digits.
 package func times(_ ratio: Double) -> String { "\(digits(ratio))×" }
 
-/// Three significant digits, all those before the point, and groups of thousands.
+/// Returns three significant digits, all digits before the point, in groups of thousands.
 func digits(_ value: Double) -> String {
     guard value.isFinite else { return "–" }
-    // The bounds are those from which on rounding gives one digit more.
+    // From these bounds on, rounding gives one more digit.
     let places = value.magnitude >= 99.95 ? 0 : value.magnitude >= 9.995 ? 1 : 2
     let scale = [1.0, 10, 100][places]
     let scaled = (value * scale).rounded()

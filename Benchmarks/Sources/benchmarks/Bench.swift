@@ -1,34 +1,34 @@
 import Measuring
 
-/// What all rows of a run share.
+/// The state that all rows of a run share.
 final class Bench {
     let place: Place
     let effort: Effort
-    /// What can't be measured here, and why.
+    /// The contenders that can't be measured here, and why.
     private(set) var skipped: [(name: String, problem: Unavailable)] = []
 
     init(_ place: Place, _ effort: Effort, sizes: [Int]) {
         (self.place, self.effort, self.sizes) = (place, effort, sizes)
     }
 
-    /// How many names are stored, in the rows that are about that.
+    /// The numbers of stored names, for the rows that compare them.
     let sizes: [Int]
 
     /// A number of names that only some peers open quickly enough for a row.
     var largest: Int { (sizes.last ?? 1) * 10 }
 
-    /// More and shorter samples, most of which are over before the scheduler lets another process run; for what is quick and has
-    /// no part in the background.
+    /// More and shorter samples, most of which end before the scheduler runs another process; for operations that are
+    /// quick and do nothing in the background.
     var shortEffort: Effort { Effort(rounds: effort.rounds * 2, length: effort.length / 4) }
 
-    /// Fewer samples, for what takes long.
+    /// Returns an effort with fewer samples, for slow operations.
     func effort(part: Int) -> Effort { Effort(rounds: max(3, effort.rounds / part), length: effort.length) }
 
     func skip(_ name: String, _ problem: Unavailable) {
         if !skipped.contains(where: { $0.name == name }) { skipped.append((name, problem)) }
     }
 
-    /// A peer over a folder that is filled; nil, and noted, where it isn't installed.
+    /// Returns a peer over a folder with the samples; nil, and noted as skipped, if it isn't installed.
     func filled(_ kind: PeerKind, _ samples: Samples) throws -> FilledPeer? {
         if kind.needsBus, let problem = place.busProblem {
             skip(kind.name, Unavailable(problem))
@@ -48,7 +48,7 @@ final class Bench {
     }
 }
 
-/// A peer that holds what is measured, as long as this object lives.
+/// A peer that holds the samples while this object exists.
 final class FilledPeer {
     let kind: PeerKind
     let folder: String
@@ -60,7 +60,7 @@ final class FilledPeer {
     }
 
     deinit {
-        // All of dconf lies in one file, whose size the next measurement would meet.
+        // All of dconf is in one file, whose size would affect the next measurement.
         (peer as? GSettingsPeer)?.removeAll(samples)
     }
 }

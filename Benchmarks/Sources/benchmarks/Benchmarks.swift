@@ -1,7 +1,7 @@
 import Foundation
 import Measuring
 
-// `benchmarks --help` tells what it takes; `benchmarks child …` is for itself.
+// `benchmarks --help` prints the options; `benchmarks child …` is internal.
 @main
 enum Benchmarks {
     static func main() {
@@ -22,15 +22,15 @@ enum Benchmarks {
         let place = try Place()
         let bench = Bench(place, options.effort, sizes: options.sizes)
         let machine = Machine.describe(place.path)
-        tell(machine + "\n")
+        writeLine(machine + "\n")
         let outcomes = try options.rows.map { row in
             let outcome = try row.measure(bench)
-            for table in outcome.tables { tell(table.markdown + "\n") }
+            for table in outcome.tables { writeLine(table.markdown + "\n") }
             return outcome
         }
-        tell(markdown(outcomes.flatMap { $0.aims.compactMap { $0 } }))
-        for (name, problem) in bench.skipped { tell("SKIPPED \(name): \(problem)") }
-        // What must not be missing there, CI installs.
+        writeLine(markdown(outcomes.flatMap { $0.aims.compactMap { $0 } }))
+        for (name, problem) in bench.skipped { writeLine("SKIPPED \(name): \(problem)") }
+        // CI installs all peers that must not be missing there.
         let isComplete = !bench.skipped.contains { $0.problem.isInstallable }
         guard isComplete || ProcessInfo.processInfo.environment["CI"] != "true" else {
             throw Failure("with CI=true no peer may be skipped that a package brings")

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What the figures were taken on, in a sentence.
+/// The machine that the figures were measured on, in a sentence.
 enum Machine {
     static func describe(_ folder: String) -> String {
         let cores = ProcessInfo.processInfo.activeProcessorCount
@@ -22,7 +22,7 @@ enum Machine {
         }
     }
 
-    /// That of the mount point that the folder lies under.
+    /// Returns the type of the file system at the mount point above a folder.
     private static func fileSystem(_ folder: String) -> String {
         let mounts = (try? String(contentsOfFile: "/proc/mounts", encoding: .utf8))?.split(separator: "\n") ?? []
         let fields = mounts.map { $0.split(separator: " ") }
@@ -40,7 +40,7 @@ enum Machine {
         #endif
     }
 
-    /// So that a reader knows whether the machine was quiet.
+    /// The load average, which shows whether the machine was idle.
     private static var load: String {
         var averages = [Double](repeating: 0, count: 1)
         getloadavg(&averages, 1)

@@ -1,7 +1,7 @@
 import Foundation
 import Measuring
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     static let usage = """
         usage: benchmarks [--quick] [--rows NAME,…] [--charts FOLDER] [--update-page]

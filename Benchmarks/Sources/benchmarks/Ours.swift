@@ -3,26 +3,26 @@ import Foundation
 import Measuring
 import Preferences
 
-/// The library itself, as it is measured.
+/// The library itself, as a contender.
 enum Ours {
     static let memory = "Preference, in memory"
     static let file = "Preference, in a file"
 
     static func inMemory(_ samples: Samples) -> PreferenceStore { .inMemory(samples.storedValues) }
 
-    /// A store over a new file in a folder, with one name a line, as a compacted file has.
+    /// Creates a store over a new file in a folder, with one name per line, as in a compacted file.
     static func inFile(_ folder: String, _ samples: Samples, _ durability: PreferenceDurability = .background) throws
         -> PreferenceStore
     {
         let store = try PreferenceStore.file(at: url(folder))
         for (name, value) in samples.storedValues { try store.transaction { $0[name] = value } }
-        // The same store, from here on with this durability.
+        // The same store, from now on with this durability.
         return try PreferenceStore.file(at: url(folder), durability: durability)
     }
 
     static func url(_ folder: String) -> URL { URL(filePath: folder).appending(path: "preferences.jsonl") }
 
-    /// Reads one preference of a kind so many times.
+    /// Reads one preference of a kind `count` times.
     static func reading(_ kind: Kind, _ name: String, _ store: PreferenceStore) -> (Int) -> Void {
         switch kind {
         case .boolean: reading(Preference(name, default: false, in: store))
@@ -64,11 +64,11 @@ enum Ours {
     }
 }
 
-/// Which name is set to which of some values next, so that none is set to what it holds.
+/// The order in which names are set to some values, so that no name is set to the value that it has.
 struct Turn {
-    /// The numbers that the values are made of.
+    /// The numbers that the values are made from.
     static let values = Samples.fresh..<(Samples.fresh + 64)
-    /// How many names are set in turn at the most.
+    /// The most names that are set in turn.
     static let names = 16
 
     private let names: Int

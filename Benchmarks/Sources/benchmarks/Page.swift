@@ -3,19 +3,20 @@ import Measuring
 
 /// The page of the documentation that shows the figures.
 struct Page {
-    /// Where the page and its charts lie: in the documentation of the package that this file is part of.
+    /// The folder of the page and its charts: the documentation in the package that this file is a part of.
     private static let folder = URL(filePath: #filePath).appending(
         path: "../../../../Sources/Preferences/Preferences.docc"
     ).standardized
     private static let file = folder.appending(path: "Performance.md")
 
-    /// Writes charts into a folder, made where it is missing.
+    /// Writes charts into a folder, which is created if it is missing.
     static func write(_ charts: [BarChart], to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for chart in charts { try Data(chart.svg.utf8).write(to: folder.appending(path: chart.file)) }
     }
 
-    /// Writes the tables between the page's marks, each row's charts before its tables, and the charts beside the page.
+    /// Writes the tables between the page's marks, each row's charts before its tables, and the charts next to the
+    /// page.
     static func update(_ machine: String, _ outcomes: [Outcome]) throws {
         let aims = outcomes.flatMap { $0.aims.compactMap { $0 } }
         var parts = [machine, "## Aims", markdown(aims), "## Tables"]

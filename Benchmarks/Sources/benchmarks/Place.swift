@@ -1,18 +1,18 @@
 import Foundation
 import Glibc
 
-/// A folder of one's own that is removed with the object; also where everything lies that a user's settings would.
+/// A folder for the run, removed with this object, which also holds everything that is stored for the user.
 final class Place {
     let path: String
-    /// The bus over which dconf is reached; nil where it can't be started.
+    /// The bus over which dconf is reached; nil if it can't be started.
     private var bus: Child?
     private(set) var busProblem: String?
 
-    /// The variable that says where this program works.
+    /// The environment variable with the path of the folder.
     private static let variable = "BENCHMARKS_PLACE"
 
-    /// Starts the program anew with an environment that points to a new folder, as Foundation reads it only once; returns where
-    /// that has been done.
+    /// Executes the program again with an environment that points to a new folder, as Foundation reads the environment
+    /// only once; returns if that has been done.
     static func enter() throws {
         guard getenv(variable) == nil else { return }
         let root = ProcessInfo.processInfo.environment["BENCHMARKS_FOLDER"] ?? NSTemporaryDirectory()
@@ -31,10 +31,10 @@ final class Place {
         setenv(variable, path, 1)
         var arguments = CommandLine.arguments.map { strdup($0) } + [nil]
         execv("/proc/self/exe", &arguments)
-        throw Failure("the program can't be started anew: \(String(cString: strerror(errno)))")
+        throw Failure("the program can't be executed again: \(String(cString: strerror(errno)))")
     }
 
-    /// Takes over the folder that was made before.
+    /// Uses the folder that `enter` has created.
     init() throws {
         guard let path = getenv(Self.variable) else { throw Failure("no folder was made") }
         self.path = String(cString: path)
@@ -52,7 +52,7 @@ final class Place {
         do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path): \(error)") }
     }
 
-    /// The process that writes for dconf; nil where none runs.
+    /// The process that writes for dconf; nil if it isn't running.
     var dconfService: Int? {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.compactMap { Int($0) }.first { process in
@@ -63,7 +63,7 @@ final class Place {
         }
     }
 
-    /// A new folder in it, or in one of its folders.
+    /// Creates a folder in this one, or in one of its folders, and returns its path.
     func folder(in outer: String? = nil) throws -> String {
         let folder = "\(outer ?? path)/\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

@@ -1,6 +1,6 @@
 import Measuring
 
-/// A part of what is measured, by the name that the option takes.
+/// A part of the measurements, with the name that the option takes.
 struct Row: Sendable {
     let name: String
     let measure: @Sendable (Bench) throws -> Outcome
@@ -25,7 +25,7 @@ struct Row: Sendable {
     ]
 }
 
-/// What came of a row.
+/// The results of a row.
 struct Outcome {
     var tables: [Table] = []
     var aims: [Aim?] = []

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Preferences
 
-// What a program does that keeps a preference in a file: `starts-preferences FILE NAME`. With one more argument it prints the
-// seconds from the call that opens to the value, too.
+// A program that keeps a preference in a file: `starts-preferences FILE NAME`. With one more argument, it also prints
+// the seconds from the call that opens the store to the value.
 let arguments = CommandLine.arguments
 let start = ContinuousClock.now
 let store = try PreferenceStore.file(at: URL(filePath: arguments[1]))

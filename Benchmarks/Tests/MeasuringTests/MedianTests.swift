@@ -32,7 +32,7 @@ struct MedianTests {
         var counts: [Int] = []
         let contender = Contender.timed("one", .peer, length: 3600, most: 5) { counts.append($0) }
         _ = try Effort(rounds: 3, length: 1).medians(of: [contender])
-        // One warms up, 1 and 4 and 5 find out, each twice; then five samples.
+        // One warms up, 1, 4 and 5 find the number of operations, each twice; then there are five samples.
         #expect(counts == [1, 1, 1, 4, 4, 5, 5] + Array(repeating: 5, count: 5))
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationXML
 
-/// Takes what a chart shows out of its XML.
+/// A reader of the text and bars of a chart's XML.
 final class SVGReader: NSObject, XMLParserDelegate {
     private(set) var texts: [String] = []
     private(set) var widths: [Double] = []

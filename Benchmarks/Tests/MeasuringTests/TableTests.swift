@@ -62,14 +62,14 @@ struct TableTests {
     func aimIsMetUpToItsBound() {
         var times = Table("Get")
         times.add("Int", [("ours", .ours, 10e-9), ("slow", .peer, 400e-9), ("limit", .limit, 5e-9)])
-        #expect(times.aim("get", "", "ours", beside: "limit", "Int", .atMost(2))?.isMet == true)
-        #expect(times.aim("get", "", "ours", beside: "limit", "Int", .atMost(1.9))?.isMet == false)
-        #expect(times.aim("get", "", "ours", beside: "slow", "Int", .atLeast(40))?.isMet == true)
-        #expect(times.aim("get", "", "ours", beside: "slow", "Int", .atLeast(41))?.isMet == false)
+        #expect(times.aim("get", "", "ours", comparedTo: "limit", "Int", .atMost(2))?.isMet == true)
+        #expect(times.aim("get", "", "ours", comparedTo: "limit", "Int", .atMost(1.9))?.isMet == false)
+        #expect(times.aim("get", "", "ours", comparedTo: "slow", "Int", .atLeast(40))?.isMet == true)
+        #expect(times.aim("get", "", "ours", comparedTo: "slow", "Int", .atLeast(41))?.isMet == false)
         var rates = Table("Set", unit: .rate)
         rates.add("Int", [("ours", .ours, 100), ("slow", .peer, 50)])
-        #expect(rates.aim("set", "", "ours", beside: "slow", "Int", .atLeast(2))?.isMet == true)
-        #expect(rates.aim("set", "", "slow", beside: "ours", "Int", .atLeast(1))?.isMet == false)
+        #expect(rates.aim("set", "", "ours", comparedTo: "slow", "Int", .atLeast(2))?.isMet == true)
+        #expect(rates.aim("set", "", "slow", comparedTo: "ours", "Int", .atLeast(1))?.isMet == false)
     }
 
     @Test
@@ -95,9 +95,9 @@ struct TableTests {
 
     @Test
     func aimShowsBothFiguresAndIsLeftOutIfOneIsMissing() throws {
-        #expect(table().aim("get", "", "ours", beside: "nobody", "Int", .atMost(2)) == nil)
-        #expect(table().aim("get", "", "ours", beside: "slow", "String", .atMost(2)) == nil)
-        let missed = try #require(table().aim("get", "≤ 2×", "slow", beside: "ours", "Int", .atMost(2)))
+        #expect(table().aim("get", "", "ours", comparedTo: "nobody", "Int", .atMost(2)) == nil)
+        #expect(table().aim("get", "", "ours", comparedTo: "slow", "String", .atMost(2)) == nil)
+        let missed = try #require(table().aim("get", "≤ 2×", "slow", comparedTo: "ours", "Int", .atMost(2)))
         #expect(markdown([missed]).hasSuffix("| get | ≤ 2× | 2.50 µs, ours: 10.0 ns | 250× | **no** |"))
     }
 }

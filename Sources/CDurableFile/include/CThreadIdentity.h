@@ -4,19 +4,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Whether the caller runs on the thread that the process began with; asks the kernel once a thread.
+/// Whether the caller runs on the process's first thread; asks the kernel once per thread.
 bool c_thread_is_main(void);
 
-/// Whether the caller runs on the main actor's executor, or on the main thread and on none.
+/// Whether the caller runs on the main actor's executor, or on the main thread without an executor.
 bool c_thread_runs_main_actor(const void *_Nonnull main_executor);
 
 /// Whether Swift Testing or XCTest is loaded.
 bool c_process_runs_tests(void);
 
-/// An address that differs between any two threads that run at the same time.
+/// Returns an address that differs between any two threads that run at the same time.
 const void *_Nonnull c_thread_identity(void);
 
-/// A number that each thread has for itself, at first 0; see `AnswerDepth`.
+/// Returns a number that each thread has for itself, initially 0; see `AnswerDepth`.
 int64_t *_Nonnull c_thread_answer_depth(void);
 
 #endif

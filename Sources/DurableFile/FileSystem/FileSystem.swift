@@ -1,76 +1,79 @@
-/// Every system call that the package makes, so that a test can fail each in turn and record all of them.
+/// The system calls of the package, of which a test can record all and make each fail.
 ///
-/// A call that a signal interrupts is made again by the implementation. All calls are allowed on any thread.
+/// An implementation repeats a call that a signal interrupted. All calls can be made on any thread.
 package protocol FileSystem: Sendable {
     func open(_ path: String, for purpose: OpenPurpose) throws(FileSystemError) -> OpenFile
-    /// Only for `OpenFile`; an error of `close` tells nothing that can be acted on once the data is synced or need not be.
+    /// Closes a descriptor, for `OpenFile` only. Ignores an error of `close`: nothing can be done about it, and the
+    /// data is synced by then or need not be.
     func close(_ descriptor: Int32)
-    /// Reads at most the buffer's size from a position; 0 at the end.
+    /// Reads at most the buffer's size from an offset; returns 0 at the end.
     func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError)
         -> Int
     /// Appends; returns how many of the bytes were written, which may be fewer.
     func write(_ file: OpenFile, _ bytes: UnsafeRawBufferPointer) throws(FileSystemError) -> Int
-    /// Where the last write ended.
+    /// Returns the offset at which the last write ended.
     func position(_ file: OpenFile) throws(FileSystemError) -> Int64
     func truncate(_ file: OpenFile, to size: Int64) throws(FileSystemError)
-    /// Syncs content and what is needed to find it (fdatasync).
+    /// Syncs the content and the metadata that is needed to find it (fdatasync).
     func syncData(_ file: OpenFile) throws(FileSystemError)
     /// Syncs all of a file or folder (fsync).
     func sync(_ file: OpenFile) throws(FileSystemError)
-    /// Takes the exclusive lock, or returns false where another descriptor holds it.
+    /// Takes the exclusive lock; returns false if another descriptor holds it.
     func lock(_ file: OpenFile) throws(FileSystemError) -> Bool
     func unlock(_ file: OpenFile) throws(FileSystemError)
     func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus
-    /// Follows links.
+    /// Returns the status of the file that a path leads to through links.
     func status(at path: String) throws(FileSystemError) -> FileStatus
-    /// Doesn't follow a link.
+    /// Returns the status of what is at a path, without following a link.
     func linkStatus(at path: String) throws(FileSystemError) -> FileStatus
-    /// When the content was last changed, in nanoseconds since 1970; follows links. It makes the next write dearer.
+    /// Returns when the content was last changed, in nanoseconds since 1970; follows links. Makes the next write to the
+    /// file slower.
     func modificationTime(at path: String) throws(FileSystemError) -> Int64
     func target(ofLinkAt path: String) throws(FileSystemError) -> String
     func rename(_ path: String, to newPath: String) throws(FileSystemError)
     func remove(_ path: String) throws(FileSystemError)
-    /// Makes one folder with mode 0700.
+    /// Creates one folder with mode 0700.
     func makeFolder(_ path: String) throws(FileSystemError)
     func names(inFolder path: String) throws(FileSystemError) -> [String]
     func setMode(_ file: OpenFile, _ mode: UInt32) throws(FileSystemError)
     func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError)
-    /// Gives a file the access control list and the extended attributes of another.
+    /// Copies the access control list and the extended attributes of one file to another.
     ///
-    /// `to` has no access control list afterwards if `from` has none, whatever its folder gave it.
+    /// Removes the access control list of `to`, which its folder might have given it, if `from` has none.
     func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError)
     /// The user as whom files are opened.
     var user: UInt32 { get }
-    /// Whether other machines may change files here unseen by this kernel.
+    /// Whether other machines might change files here without this kernel knowing.
     func isRemote(_ path: String) throws(FileSystemError) -> Bool
 
-    /// A queue of events of folders; nil where the platform has none.
+    /// Creates a queue of folder events; returns nil if the platform has none.
     func makeEventQueue() throws(FileSystemError) -> OpenFile?
-    /// Begins to queue the events of a folder, and returns the number that they will bear.
+    /// Begins to queue the events of a folder, and returns the number that they carry.
     ///
-    /// With `namesOnly` it queues those of its names and not those of its files' contents, unless these are queued already.
+    /// With `namesOnly` it queues the events of the folder's names but not those of its files' contents, unless these
+    /// are queued already.
     func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32
     func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError)
-    /// Takes the next events off a queue; none where there are none.
+    /// Removes the next events from a queue and returns them, if there are any.
     func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent]
-    /// A pipe whose ends never block.
+    /// Creates a pipe whose ends never block.
     func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile)
-    /// Makes the other end of a pipe readable; nothing where it is already.
+    /// Makes the other end of a pipe readable, unless it is already.
     func wake(_ pipe: OpenFile)
-    /// Takes off all that `wake` wrote.
+    /// Reads everything that `wake` wrote.
     func drain(_ pipe: OpenFile)
-    /// Waits until one of the files can be read or the time is over, and returns which can be.
+    /// Waits until one of the files can be read or the time is over, and returns for each whether it can be read.
     func wait(for queue: OpenFile?, or pipe: OpenFile?, atMost timeout: Duration?) throws(FileSystemError)
         -> (queue: Bool, pipe: Bool)
 
-    /// Time that only moves on, from any starting point.
+    /// Returns the time since an arbitrary moment; it never goes back.
     func now() -> Duration
-    /// May return earlier, on a signal.
+    /// Sleeps; might return earlier, on a signal.
     func sleep(_ duration: Duration)
 }
 
 extension FileSystem {
-    /// Writes as often as it takes until all bytes are in the file; for files that nobody else writes to.
+    /// Writes until all bytes are in the file; for files that no other process writes.
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) {
         var rest = bytes
         while !rest.isEmpty {
@@ -80,7 +83,7 @@ extension FileSystem {
         }
     }
 
-    /// As `writeAll` of a buffer.
+    /// Writes all bytes of an array, as the buffer's `writeAll` does.
     func writeAll(_ bytes: [UInt8], to file: OpenFile) throws(FileSystemError) {
         try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
             try writeAll(UnsafeRawBufferPointer(bytes), to: file)
@@ -92,19 +95,19 @@ extension FileSystem {
         do {
             try sync(try open(path, for: .folder))
         } catch {
-            // Some file systems have nothing to sync in a folder and say so.
+            // Some file systems have nothing to sync in a folder and return an error.
             if error.call == "fsync", error.code == .invalid || error.code == .notSupported { return }
             throw error
         }
     }
 
-    /// Removes a file that isn't wanted; one that stays is removed by the next compaction.
+    /// Removes a file that isn't needed; if that fails, the next compaction removes it.
     func discard(_ path: String) {
         do { try remove(path) } catch {}
     }
 }
 
-/// Which file it is, whatever its name.
+/// The identity of a file, whatever its name.
 package struct FileIdentity: Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64
@@ -115,9 +118,9 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// What `stat` tells of a file but for its times, as far as it is used.
+/// The status of a file as `stat` returns it, as far as it is used and without the times.
 package struct FileStatus: Hashable, Sendable {
-    /// What stands at a path.
+    /// The kind of what is at a path.
     package enum Kind: String, Hashable, Sendable {
         case file, folder, link = "symbolic link", pipe = "named pipe", device, socket, other = "special file"
     }
@@ -149,8 +152,8 @@ package struct FileStatus: Hashable, Sendable {
 
 /// An open descriptor, closed with the last reference to it.
 ///
-/// It stays open as long as somebody waits for a sync on it: an error of writing back is told only to descriptors that
-/// were open when it happened (fsync(2)).
+/// A thread that waits for its sync retains it: the kernel reports a write-back error only to descriptors that were
+/// open when it happened (fsync(2)).
 package final class OpenFile: Sendable {
     package let descriptor: Int32
     private let name: Lock<String>
@@ -171,32 +174,32 @@ package final class OpenFile: Sendable {
     deinit { fileSystem.close(descriptor) }
 }
 
-/// What a file is opened for, which decides the flags of `open`.
+/// The purpose for which a file is opened, which decides the flags of `open`.
 package enum OpenPurpose: Hashable, Sendable {
-    /// Reading and appending to what is there.
+    /// Reads and appends to an existing file.
     case appending
-    /// As `appending`, and makes the file with mode 0600 where there is none.
+    /// As `appending`; creates a missing file with mode 0600.
     case creating
-    /// Reading what is there.
+    /// Reads an existing file.
     case reading
-    /// A file that must not be there yet, mode 0600, not through a link.
+    /// Creates a file with mode 0600 that must not exist yet, and follows no link.
     case replacing
-    /// A folder, to sync it.
+    /// Opens a folder, to sync or lock it.
     case folder
 }
 
-/// What happened to an entry of a watched folder, or to the folder.
+/// An event of an entry of a watched folder, or of the folder.
 package struct FolderEvent: Equatable, Sendable {
     package enum Kind: Sendable {
-        /// Something was written.
+        /// A file was written to.
         case content
         /// A file that was open for writing was closed.
         case closed
         /// A file was renamed to the name, so it is complete.
         case arrived
-        /// The name came or went otherwise.
+        /// The name appeared or disappeared in another way.
         case name
-        /// The folder itself was removed or renamed, and tells nothing more under its path.
+        /// The folder itself was removed or renamed; no more events of its path follow.
         case folderGone
         /// Events were lost, of any folder.
         case overflow

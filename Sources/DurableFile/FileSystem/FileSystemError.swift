@@ -26,9 +26,9 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         package static let inUse = Code(rawValue: EBUSY)
     }
 
-    /// The name of the call, as its manual page has it.
+    /// The name of the call, as in its manual page.
     package let call: String
-    /// The path that the call was about.
+    /// The path that the call was for.
     package let path: String
     /// Why it failed.
     package let code: Code
@@ -39,7 +39,7 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         self.code = code
     }
 
-    /// Whether the user may not write here, as opposed to something being broken.
+    /// Whether the user isn't permitted to write here, as opposed to a failure.
     package var deniesWriting: Bool {
         code == .accessDenied || code == .notPermitted || code == .readOnlyFileSystem
     }

@@ -42,7 +42,7 @@ extension SystemFileSystem {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 8)
         defer { buffer.deallocate() }
         do {
-            // Once: where somebody never stops writing to a file of the folder, there is always more.
+            // Read once: while a program keeps writing to a file of the folder, there are always more events.
             let count = try Self.retrying("read", queue.path) { readBytes(queue.descriptor, buffer) }
             return FolderEvent.all(in: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         } catch {
@@ -53,7 +53,7 @@ extension SystemFileSystem {
 }
 
 extension FolderEvent {
-    /// Reads what inotify(7) calls `struct inotify_event`.
+    /// Returns the events in a buffer of `struct inotify_event` (inotify(7)).
     static func all(in bytes: UnsafeRawBufferPointer) -> [FolderEvent] {
         var events: [FolderEvent] = []
         var start = 0
@@ -98,7 +98,7 @@ extension SystemFileSystem {
     }
 
     package func isRemote(_ path: String) throws(FileSystemError) -> Bool {
-        // Not statfs(2), for which Apple wants a reason that this isn't.
+        // Not statfs(2): Apple requires a reason for its use, and this isn't one that it accepts.
         do {
             let values = try URL(filePath: path).resourceValues(forKeys: [.volumeIsLocalKey])
             return values.volumeIsLocal == false
@@ -110,7 +110,7 @@ extension SystemFileSystem {
     package func makeEventQueue() throws(FileSystemError) -> OpenFile? { nil }
 
     package func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {
-        // A list of `from` replaces that of `to`; an empty one is copied too (copyfile(3)).
+        // The access control list of `from` replaces that of `to`, even if it is empty (copyfile(3)).
         _ = try Self.retrying("fcopyfile", to.path) {
             fcopyfile(from.descriptor, to.descriptor, nil, copyfile_flags_t(COPYFILE_ACL | COPYFILE_XATTR))
         }

@@ -1,10 +1,10 @@
 internal import CDurableFile
 
-/// The operating system's own files.
+/// The operating system's file system.
 package struct SystemFileSystem: FileSystem {
     package init() {}
 
-    /// Makes a call again as long as a signal interrupts it; the only place that knows `EINTR`.
+    /// Repeats a call while signals interrupt it; the only place that handles `EINTR`.
     static func retrying<Result: SignedInteger>(
         _ call: String,
         _ path: @autoclosure () -> String,
@@ -19,7 +19,8 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func open(_ path: String, for purpose: OpenPurpose) throws(FileSystemError) -> OpenFile {
-        // O_NONBLOCK: the open of a pipe nobody writes would wait for ever. On a regular file it does nothing.
+        // O_NONBLOCK: without it, opening a pipe that has no writer would block for ever. It has no effect on a regular
+        // file.
         let common = O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let flags =
             switch purpose {
@@ -34,7 +35,8 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func close(_ descriptor: Int32) {
-        // Not again after EINTR: Linux has closed it, and the number may be another thread's by now (close(2)).
+        // Not repeated after EINTR: Linux has closed the descriptor, and the number might already be another thread's
+        // (close(2)).
         closeDescriptor(descriptor)
     }
 
@@ -84,7 +86,7 @@ package struct SystemFileSystem: FileSystem {
 
     package func status(at path: String) throws(FileSystemError) -> FileStatus {
         var status = durable_file_status()
-        // Not a String for the pointer, which would be copied into an array.
+        // By `withCString`, as a String that is passed for the pointer would be copied into an array.
         _ = try Self.retrying("stat", path) { path.withCString { durable_file_get_status(-1, $0, true, &status) } }
         return FileStatus(status)
     }
@@ -183,12 +185,12 @@ package struct SystemFileSystem: FileSystem {
         or pipe: OpenFile?,
         atMost timeout: Duration?
     ) throws(FileSystemError) -> (queue: Bool, pipe: Bool) {
-        // A negative descriptor is passed over (poll(2)).
+        // poll(2) ignores a negative descriptor.
         var entries = (
             pollfd(fd: queue?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             pollfd(fd: pipe?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
         )
-        // Rounded up, so that a deadline is over when the call returns.
+        // Rounded up, so that the deadline has passed when the call returns.
         let milliseconds = timeout.map { max(0, $0 / .milliseconds(1)).rounded(.up) }.map { Int32(min($0, 1e9)) } ?? -1
         _ = try Self.retrying("poll", "") {
             withUnsafeMutableBytes(of: &entries) {
@@ -211,7 +213,7 @@ package struct SystemFileSystem: FileSystem {
     }
 }
 
-// The C functions that a method of the same name hides.
+// C functions that are hidden by a method of the same name.
 private func openPath(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

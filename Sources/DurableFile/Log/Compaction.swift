@@ -1,16 +1,16 @@
-/// A copy of a log's contents that is to become its new file, with one entry a line.
+/// A copy of a log's contents that is to become its new file, with one entry per line.
 ///
-/// It is made and synced without any lock; `LogCore.install` puts it in the old one's place.
+/// It is written and synced without a lock; `LogCore.install` puts it in the place of the old file.
 struct Compaction: Sendable {
     let contents: any LogContents
-    /// What of the old file the contents stand for.
+    /// The part of the old file that the contents cover.
     let source: LogPosition
     let old: OpenFile
-    /// The file at the end of all links, whose name the new one takes.
+    /// The file that the path resolves to through all links, whose name the new file takes.
     let target: LogPath
     let fileSystem: any FileSystem
 
-    /// The new file under a name of its own, and the end of what it holds.
+    /// The new file under a temporary name, and the position at its end.
     struct Draft: Sendable {
         let file: OpenFile
         var position: LogPosition
@@ -29,12 +29,12 @@ struct Compaction: Sendable {
         }
     }
 
-    /// What the new file begins with.
+    /// Returns the lines that the new file begins with.
     func lines() throws(LogError) -> [UInt8] {
         do { return try contents.lines() } catch { throw .refused(path: target.path, line: 0, reason: "\(error)") }
     }
 
-    /// Copies the lines that can't be read, before they are left out; returns the path of the copy.
+    /// Copies the lines that can't be read to another file before they are left out, and returns its path.
     func keepDamaged(_ reader: LogReader) throws(LogError) -> String {
         let ranges = try reader.damagedRanges(before: source.offset, contents.empty())
         var number = 1
@@ -60,7 +60,7 @@ struct Compaction: Sendable {
         }
     }
 
-    /// Makes a file like the old one, and removes it again where that fails.
+    /// Creates a file with the owner, mode and attributes of the old one, and removes it again if anything fails.
     private func make<Result>(
         at path: String,
         _ body: (OpenFile) throws(FileSystemError) -> Result
@@ -70,11 +70,12 @@ struct Compaction: Sendable {
             let file = try fileSystem.open(path, for: .replacing)
             isMade = true
             let (before, status) = (try fileSystem.status(old), try fileSystem.status(file))
-            // What root compacts must stay its user's, and what a group may read stays so.
+            // A file that root compacts must stay its user's, and a file that a group can read must stay so.
             if (status.owner, status.group) != (before.owner, before.group) {
                 try fileSystem.setOwner(file, before.owner, before.group)
             }
-            // Before the mode: with a list, the mode's group bits are the most that the list may grant (acl(5)).
+            // Before the mode: with an access control list, the mode's group bits are the most that the list can grant
+            // (acl(5)).
             try fileSystem.copyAttributes(from: old, to: file)
             if status.mode != before.mode { try fileSystem.setMode(file, before.mode) }
             return try body(file)
@@ -86,22 +87,23 @@ struct Compaction: Sendable {
 }
 
 extension LogPath {
-    /// A name for a new file that is nobody else's.
+    /// Returns a name for a new file that no other process uses.
     func draftName() -> String { ".\(name)." + String(UInt64.random(in: 0 ... .max), radix: 36) + ".new" }
 
-    /// Whether a name is one that `draftName` gave.
+    /// Whether a name has the form of those that `draftName` returns.
     func isDraftName(_ other: String) -> Bool { other.hasPrefix(".\(name).") && other.hasSuffix(".new") }
 
-    /// `preferences.damaged-1.jsonl`
+    /// Returns a name such as `preferences.damaged-1.jsonl`.
     func damagedName(_ number: Int) -> String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name).damaged-\(number)" }
         return "\(name[..<dot]).damaged-\(number)\(name[dot...])"
     }
 }
 
-/// When a file is worth compacting, decided without counting dead lines: the size alone says when to look again.
+/// The rule for when a file is worth compacting. Dead lines aren't counted: the file's size alone decides when the live
+/// lines are counted again.
 struct CompactionSchedule: Sendable {
-    /// Less than this is never worth a new file.
+    /// The least number of dead bytes that is worth a new file.
     static let smallestWaste: Int64 = 64 << 10
     private var nextSize = smallestWaste
     private var failure: (identity: FileIdentity?, size: Int64)?
@@ -114,7 +116,7 @@ struct CompactionSchedule: Sendable {
         return position.damaged > 0 || position.offset >= nextSize
     }
 
-    /// Whether a file is to be compacted whose live lines take that many bytes.
+    /// Whether to compact a file whose live lines take `live` bytes.
     mutating func isDue(_ position: LogPosition, live: Int) -> Bool {
         let live = Int64(live)
         let dead = position.offset - live
@@ -128,7 +130,8 @@ struct CompactionSchedule: Sendable {
         nextSize = max(2 * Int64(live) + 1, Int64(live) + Self.smallestWaste)
     }
 
-    /// What failed once is tried again only when the file has grown, or is another.
+    /// Notes a failure: the file isn't compacted before it has grown by `smallestWaste`, unless another file has
+    /// replaced it.
     mutating func noteFailure(_ position: LogPosition) {
         failure = (position.identity, position.offset)
     }

@@ -1,7 +1,7 @@
-/// Brings one file to stable storage, for all who wait at once, and remembers how far that has got.
+/// Syncs one file to stable storage on behalf of all threads that wait for it, and keeps how far it is synced.
 ///
-/// The descriptor is the one that was written to, as an error of writing back is told to that one. A sync that failed is
-/// never tried again: the system has dropped the pages and would report success (fsync(2)).
+/// It syncs through the descriptor that wrote, as the kernel reports write-back errors to that one. A sync that failed
+/// is never tried again: the system has dropped the pages and would report success (fsync(2)).
 final class FileSync: Sendable {
     let file: OpenFile
     private let fileSystem: any FileSystem
@@ -15,7 +15,10 @@ final class FileSync: Sendable {
         var failure: FileSystemError?
     }
 
-    /// `folders`, from the file's own upwards, are synced with the first sync, so that the file can be found again.
+    /// Creates the sync of a file of which `synced` bytes are on stable storage.
+    ///
+    /// - Parameter folders: The file's folder and those above it, which are synced with the first sync, so that the
+    ///   file can be found after a loss of power.
     init(
         _ file: OpenFile,
         synced: Int64 = 0,
@@ -28,22 +31,23 @@ final class FileSync: Sendable {
         state = Condition(State(synced: synced, folders: folders, failure: failure))
     }
 
-    /// For a file that somebody wrote anew from its beginning, so that what was synced tells nothing any more.
+    /// Returns a new sync of the same file after another program has overwritten it from its beginning, so that nothing
+    /// of it is known to be synced.
     func restarted() -> FileSync {
         state.withLock { FileSync(file, folders: $0.folders, failure: $0.failure, fileSystem: fileSystem) }
     }
 
-    /// How far somebody wants the file synced.
+    /// The end up to which callers have asked for a sync.
     var requested: Int64 { state.withLock { $0.requested } }
 
-    /// The folders that are still to be synced.
+    /// The folders that still have to be synced.
     var folders: [String] { state.withLock { $0.folders } }
 
     var failure: FileSystemError? { state.withLock { $0.failure } }
 
-    /// Returns when all bytes up to `end`, which are written already, survive a loss of power.
+    /// Returns when all bytes up to `end`, which must be written already, survive a loss of power.
     ///
-    /// One of the waiting threads syncs for all.
+    /// One of the waiting threads syncs for all of them.
     func sync(upTo end: Int64) throws(FileSystemError) {
         while true {
             let step = state.wait { state -> Condition<State>.Wait<Step> in
@@ -71,7 +75,8 @@ final class FileSync: Sendable {
             try fileSystem.syncData(file)
             for folder in folders {
                 do { try fileSystem.syncFolder(folder) } catch {
-                    // One above may be a folder that this user may only pass through, and so has made nothing in.
+                    // This user might only be able to traverse a folder further up, and so hasn't created anything in
+                    // it.
                     if folder == LogPath(path: file.path).folder || !error.deniesWriting { throw error }
                 }
             }

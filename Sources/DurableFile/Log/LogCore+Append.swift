@@ -1,11 +1,11 @@
 internal import CDurableFile
 
 extension LogCore {
-    /// Adds the line that `prepare` makes of what everybody has stored; nil adds nothing.
+    /// Appends the line that `prepare` makes of what all processes have stored; nothing if that returns nil.
     ///
-    /// `prepare` may be asked twice. Once the line is stored, and all before it taken in, `commit` is called. If an error is
-    /// thrown, the contents are those of the file. The deadline is the caller's, so that threads that wait for each other and
-    /// then for the file's lock wait once.
+    /// `prepare` may be called twice. `commit` is called once the line is stored and all lines before it are applied.
+    /// If an error is thrown, the contents are those of the file. The caller sets the deadline, so that threads that
+    /// wait for each other and then for the file's lock have one timeout in total.
     mutating func append(
         until deadline: Duration,
         _ prepare: () -> [UInt8]?,
@@ -14,7 +14,8 @@ extension LogCore {
         var retries = 0
         while true {
             guard let handle = try currentHandle(), handle.isWritable else {
-                // Nothing is made where nothing is to be written. If it may only be read, opening it says why.
+                // No file is created if there is nothing to write. If the file can only be read, opening it for writing
+                // throws the reason.
                 try catchUp(.all)
                 guard prepare() != nil else { return }
                 current = try open(creating: true)
@@ -31,8 +32,8 @@ extension LogCore {
         }
     }
 
-    /// Adds lines as another program has written them, to be read like its.
-    mutating func append(foreign lines: [UInt8], until deadline: Duration) throws(LogError) {
+    /// Appends lines as another program would, so that they are read like its lines.
+    mutating func append(external lines: [UInt8], until deadline: Duration) throws(LogError) {
         var retries = 0
         while let handle = try currentHandle() {
             try lock(handle.file, until: deadline)
@@ -46,21 +47,22 @@ extension LogCore {
         }
     }
 
-    /// Counts the times that the file at the path was another than the locked one, as after a compaction, and fails when there
-    /// is no end to it: on some file systems stat(2) and fstat(2) never agree.
+    /// Counts the times that the file at the path wasn't the locked one, as after a compaction, and throws at the
+    /// deadline: on some file systems stat(2) and fstat(2) never agree.
     private func pause(_ retries: inout Int, until deadline: Duration) throws(LogError) {
         retries += 1
         if retries <= 10 { return }
-        if fileSystem.now() >= deadline { throw .neverTheSame(path: path) }
+        if fileSystem.now() >= deadline { throw .unstableIdentity(path: path) }
         fileSystem.sleep(.milliseconds(1))
     }
 
-    /// How long a line that an appender without the lock is writing is given to arrive.
+    /// How long to wait for the end of a line that a program without the lock is writing.
     static let longestArrival = Duration.milliseconds(10)
 
-    /// Whether a file that is locked now is still the one at the path; then takes in what others added.
+    /// Whether the locked file is still the one at the path; then reads external changes.
     ///
-    /// Editors rename to a backup and compaction renames over, so the name decides and not the count of links.
+    /// Editors rename a file to a backup and a compaction renames another one over it, so the name decides and not the
+    /// number of links.
     mutating func isAtPath(_ handle: Handle) throws(LogError) -> Bool {
         guard let status = try statusAtPath(), status.identity == handle.identity else {
             current = nil
@@ -71,7 +73,8 @@ extension LogCore {
         return current?.file === handle.file && position.identity == handle.identity
     }
 
-    /// As `isAtPath`, and gives a line that an appender without the lock is just writing the time to arrive.
+    /// Whether the locked file is still the one at the path, after waiting for the end of a line that a program without
+    /// the lock is writing.
     mutating func isReady(_ handle: Handle) throws(LogError) -> Bool {
         guard try isAtPath(handle) else { return false }
         if position.end == position.offset { return true }
@@ -83,7 +86,7 @@ extension LogCore {
         return true
     }
 
-    /// The file at the path as last seen; nil where there was none.
+    /// Returns the open file, or opens the one at the path; nil if no file is there.
     mutating func currentHandle() throws(LogError) -> Handle? {
         if let current, current.forks == durable_file_fork_count() { return current }
         current = try open(creating: false)
@@ -91,8 +94,8 @@ extension LogCore {
     }
 
     func lock(_ file: OpenFile, until deadline: Duration) throws(LogError) {
-        // There is no flock with a timeout, and a signal would be the program's. Another's set is over in microseconds,
-        // while the shortest sleep takes Linux 50 µs more than it is asked for (PR_SET_TIMERSLACK).
+        // flock has no timeout, and a signal that ends it would be the program's. A set in another process takes
+        // microseconds, while the shortest sleep on Linux takes 50 µs more than requested (PR_SET_TIMERSLACK).
         for _ in 0..<Self.eagerTries where try lockIfAvailable(file) { return }
         var pause = Duration.microseconds(20)
         while try !lockIfAvailable(file) {
@@ -108,15 +111,15 @@ extension LogCore {
         do { return try fileSystem.lock(file) } catch { throw LogError(writing: error) }
     }
 
-    /// Where it can't be unlocked, closing the file does it.
+    /// Unlocks a file, by closing it if it can't be unlocked.
     mutating func unlock(_ file: OpenFile) {
         do { try fileSystem.unlock(file) } catch { current = nil }
     }
 
-    /// Writes a line behind everything else, also behind what arrives at the same moment.
+    /// Appends a line after everything else, also after what other programs append at the same moment.
     private mutating func write(_ line: [UInt8], to file: OpenFile, _ commit: () -> Void) throws(LogError) {
         while true {
-            // An unfinished line is left as it is and ended: cutting it off loses lines that are still arriving.
+            // An unfinished line is ended and not cut off, which would lose a line that is still arriving.
             let bytes = position.end > position.offset ? [10] + line : line
             let expectedEnd = position.end + Int64(bytes.count)
             let isWhole = try writeAll(bytes, to: file)
@@ -132,14 +135,14 @@ extension LogCore {
                     line.withUnsafeBytes { position.advance(over: $0, lines: 1) }
                     return commit()
                 }
-                // It came to stand in the middle of somebody's line, so once more.
+                // It was written into the middle of another program's line, so it is written again.
                 try readOn(file, to: end)
             } catch {
                 guard isWhole, writtenEnd == nil || writtenEnd == expectedEnd else {
                     throw .outcomeUnknown(path: path, cause: error)
                 }
-                // Nothing is known to have come in between, so the line is stored. The position stays before it: the next
-                // call reads it again, with what is around it.
+                // As far as is known, nothing was written in between, so the line is stored. The position stays before
+                // it: the next call reads it again, with what surrounds it.
                 return commit()
             }
         }
@@ -154,7 +157,7 @@ extension LogCore {
         do { return try fileSystem.position(file) } catch { throw .failed(error) }
     }
 
-    /// Writes all the bytes or nothing; false where others' bytes came in between.
+    /// Writes all bytes or none; returns false if bytes of other programs were written between them.
     private mutating func writeAll(_ bytes: [UInt8], to file: OpenFile) throws(LogError) -> Bool {
         var written = 0
         var end: Int64?
@@ -173,7 +176,7 @@ extension LogCore {
         } catch {
             if written == bytes.count { return false }
             if written == 0 { throw LogError(writing: error) }
-            try takeBack(written, of: file, because: error)
+            try rollBack(written, of: file, because: error)
         }
     }
 
@@ -183,21 +186,22 @@ extension LogCore {
         }
     }
 
-    /// Cuts off the beginning of a line that could not be written whole.
-    private mutating func takeBack(
+    /// Cuts off the beginning of a line that couldn't be written completely.
+    private mutating func rollBack(
         _ written: Int,
         of file: OpenFile,
         because error: FileSystemError
     ) throws(LogError) -> Never {
         if cutOff(written, of: file) { throw LogError(writing: error) }
-        // What stays is an unfinished line, which the next writer ends.
+        // An unfinished line remains, which the next writer ends.
         let cause = error
-        // Without its newline the line may yet be complete, and then it counts.
+        // Even without its newline the line might be complete, and then it counts.
         do { try catchUp(.all) } catch { throw .outcomeUnknown(path: path, cause: error) }
         throw .outcomeUnknown(path: path, cause: cause)
     }
 
-    /// False where the end of the file isn't one's own writing.
+    /// Removes the bytes that were just written from the end of the file; returns false if bytes of other programs
+    /// follow them or that fails.
     private func cutOff(_ written: Int, of file: OpenFile) -> Bool {
         do {
             let end = try fileSystem.position(file)

@@ -1,5 +1,5 @@
 extension LogCore {
-    /// A copy of what is known, to make a new file of; nil where there is no file, or it may only be read.
+    /// Returns a copy of the contents to make a new file of; nil if there is no file, or it can only be read.
     func compaction() throws(LogError) -> Compaction? {
         guard let current, current.isWritable, current.identity == position.identity else { return nil }
         do {
@@ -14,13 +14,14 @@ extension LogCore {
         } catch { throw .failed(error) }
     }
 
-    /// Puts a new file in the place of the old one, with all that came to the old one since.
+    /// Puts a new file in the place of the old one, with everything that was added to the old one since.
     ///
-    /// Returns nil where another file is at the path by now. Where it returns nil or throws, what was made for it is gone.
+    /// Returns nil if another file is at the path by now. If it returns nil or throws, the files that were made for it
+    /// are removed.
     mutating func install(
         _ compaction: Compaction,
         _ draft: Compaction.Draft
-    ) throws(LogError) -> StrayLines? {
+    ) throws(LogError) -> LateLines? {
         var (compaction, draft) = (compaction, draft)
         var damagedCopy: String?
         var isInstalled = false
@@ -38,17 +39,18 @@ extension LogCore {
         let reader = reader(of: old.file)
         guard try refresh(&compaction, &draft, reader) else { return nil }
         if compaction.source.damaged > 0 { damagedCopy = try compaction.keepDamaged(reader) }
-        guard var stray = try replace(old, by: &draft, of: compaction, reader) else { return nil }
+        guard var lateLines = try replace(old, by: &draft, of: compaction, reader) else { return nil }
         isInstalled = true
-        // What appenders without the lock wrote to the old file before it lost its name. If it fails, it is tried again
-        // with what they still write.
-        do { try stray.carryOverRest(reader, to: draft.file) } catch {}
-        stray.damagedCopy = damagedCopy
-        stray.failure = adopt(draft, of: compaction, insteadOf: old)
-        return stray
+        // Programs that don't use the lock might have appended to the old file before it lost its name. If this fails,
+        // it is tried again with what they append later.
+        do { try lateLines.carryOverRest(reader, to: draft.file) } catch {}
+        lateLines.damagedCopy = damagedCopy
+        lateLines.failure = adopt(draft, of: compaction, insteadOf: old)
+        return lateLines
     }
 
-    /// Makes the copy anew if what was copied has been overwritten since; false if there is nothing to copy any more.
+    /// Makes the copy again if the bytes that were copied have been overwritten since; returns false if there is no
+    /// longer anything to copy.
     private mutating func refresh(
         _ compaction: inout Compaction,
         _ draft: inout Compaction.Draft,
@@ -56,28 +58,28 @@ extension LogCore {
     ) throws(LogError) -> Bool {
         if try reader.isUnchanged(compaction.source, whole: true) { return true }
         fileSystem.discard(draft.file.path)
-        try readAfresh()
-        guard let fresh = try self.compaction() else { return false }
-        compaction = fresh
+        try reload()
+        guard let newCompaction = try self.compaction() else { return false }
+        compaction = newCompaction
         draft = try compaction.draft()
         return true
     }
 
-    /// Adds to the new file what came to the old one since it was copied, and gives it the old one's name.
+    /// Adds to the new file what was added to the old one since it was copied, and gives it the old one's name.
     ///
-    /// Returns what may still come to the old file; nil where another process's compaction has taken the new file for a
-    /// leftover.
+    /// Returns the end of the old file, to which lines might still be added; nil if the compaction of another process
+    /// has removed the new file as a leftover.
     private func replace(
         _ old: Handle,
         by draft: inout Compaction.Draft,
         of compaction: Compaction,
         _ reader: LogReader
-    ) throws(LogError) -> StrayLines? {
-        var stray = StrayLines(old: old.file, from: compaction.source.offset, seen: position.end)
+    ) throws(LogError) -> LateLines? {
+        var lateLines = LateLines(old: old.file, from: compaction.source.offset, readEnd: position.end)
         do throws(FileSystemError) {
             // No other process knows the new file yet, and one that finds it at the path has to wait until it is complete.
             _ = try fileSystem.lock(draft.file)
-            try stray.carryOver(reader, to: draft.file, upTo: position.offset, &draft.position)
+            try lateLines.carryOver(reader, to: draft.file, upTo: position.offset, &draft.position)
             try fileSystem.syncData(draft.file)
             try fileSystem.rename(draft.file.path, to: compaction.target.path)
         } catch {
@@ -85,10 +87,10 @@ extension LogCore {
             throw LogError(writing: error)
         }
         draft.file.rename(to: compaction.target.path)
-        return stray
+        return lateLines
     }
 
-    /// Whether the path still means the file that a compaction is to replace: a link may have been changed.
+    /// Whether the path still leads to the file that a compaction is to replace: a link might have been changed.
     private func isTarget(_ target: LogPath) throws(LogError) -> Bool {
         do {
             let resolved = try LogPath(path: path).resolved(fileSystem)
@@ -96,7 +98,8 @@ extension LogCore {
         } catch { throw .failed(error) }
     }
 
-    /// Makes the new file, which is at the path now, the current one, and syncs its name.
+    /// Makes the new file, which is at the path now, the current one and syncs its name; returns the error of that
+    /// sync.
     private mutating func adopt(
         _ draft: Compaction.Draft,
         of compaction: Compaction,
@@ -125,12 +128,12 @@ extension LogCore {
                 sync: FileSync(file, synced: position.end, folders: folders, failure: failure, fileSystem: fileSystem)
             )
         }
-        removeLeftovers(beside: compaction.target)
+        removeDrafts(of: compaction.target)
         return failure
     }
 
-    /// Removes new files whose makers died, or lose to this compaction; under the lock.
-    private func removeLeftovers(beside target: LogPath) {
+    /// Removes drafts whose processes died or are overtaken by this compaction; under the lock.
+    private func removeDrafts(of target: LogPath) {
         do {
             for name in try fileSystem.names(inFolder: target.folder) where target.isDraftName(name) {
                 fileSystem.discard(target.sibling(name))
@@ -140,16 +143,17 @@ extension LogCore {
         }
     }
 
-    /// Adds to the log what came to its old file after it was replaced; the last time also a line without its newline.
+    /// Appends to the log what was added to its old file after that was replaced; the last time also a line without its
+    /// newline.
     ///
-    /// Returns whether anything came.
+    /// Returns whether anything was added.
     @discardableResult
-    mutating func collect(_ stray: inout StrayLines, isLast: Bool) throws(LogError) -> Bool {
-        let rest: (bytes: [UInt8], next: StrayLines)?
-        do { rest = try stray.rest(reader(of: stray.old), endsLast: isLast) } catch { throw .failed(error) }
+    mutating func appendLateLines(_ lateLines: inout LateLines, isLast: Bool) throws(LogError) -> Bool {
+        let rest: (bytes: [UInt8], next: LateLines)?
+        do { rest = try lateLines.rest(reader(of: lateLines.old), endsLast: isLast) } catch { throw .failed(error) }
         guard let rest else { return false }
-        if !rest.bytes.isEmpty { try append(foreign: rest.bytes, until: fileSystem.now() + lockTimeout) }
-        stray = rest.next
+        if !rest.bytes.isEmpty { try append(external: rest.bytes, until: fileSystem.now() + lockTimeout) }
+        lateLines = rest.next
         return !rest.bytes.isEmpty
     }
 }

@@ -1,35 +1,38 @@
 internal import CDurableFile
 
-/// A log file as one thread at a time uses it: what was read of it, and the descriptor to write to it.
+/// The state of a log file, which one thread at a time uses: what has been read of the file, and the descriptor to
+/// write to it.
 struct LogCore: Sendable {
     let path: String
     private let isReadOnly: Bool
-    /// Whether objects over several lines are read, not only recognised; of files that are never written, and to repair one.
+    /// Whether objects that span several lines are read, and not only recognised: in files that are never written, and
+    /// to repair a file.
     private let joinsLines: Bool
     let fileSystem: any FileSystem
     let lockTimeout: Duration
-    /// The longest line that is read; what writes refuses longer ones.
+    /// The longest line that is read, in bytes; writers reject longer ones.
     var longestLine = 64 << 20
     let contents: any LogContents
     var position = LogPosition()
     var damage = DamageList()
-    /// Whether the file was read for the first time, or that failed; until then its damage is `load`'s to report.
+    /// Whether the first read of the file has ended, also with an error; until then, `load` reports the damage.
     var isBegun = false
-    /// Whether the file at the path is missing or empty, as last seen.
+    /// Whether the file at the path was missing or empty when it was last looked at.
     private(set) var isBlank = true
-    /// Whether the file at the path is another one than was read, perhaps in the middle of a save.
-    private(set) var isUnsettled = false
-    /// The end of what was read when the watcher last looked.
+    /// Whether the file was replaced or rewritten and hasn't been reloaded yet, as it might still be being saved.
+    private(set) var needsReload = false
+    /// The end of what had been read when the watcher last looked.
     private var lookedAt: Int64 = 0
     /// The file that was at the path when it was last opened.
     var current: Handle?
 
-    /// An open file, and which it is.
+    /// An open file and its identity.
     struct Handle: Sendable {
         let file: OpenFile
         let identity: FileIdentity
         let isWritable: Bool
-        /// In which process it was opened: a lock is shared with the children of `fork` (flock(2)).
+        /// The fork count of the process that opened it: the children of `fork` share the lock of a descriptor
+        /// (flock(2)).
         let forks: UInt64
         var sync: FileSync
     }
@@ -50,13 +53,13 @@ struct LogCore: Sendable {
         self.lockTimeout = lockTimeout
     }
 
-    /// How much of what others did is taken in.
+    /// How thoroughly external changes are looked for.
     enum Scope {
-        /// Lines added at the end; a file that was replaced may be half written yet.
+        /// Lines added at the end only: a file that was replaced might be incomplete yet.
         case appended
-        /// All that `stat` shows.
+        /// All changes that `stat` shows.
         case all
-        /// Also what was changed in place; all bytes of a large file too where `whole`.
+        /// Also changes in place. Of a large file only the last bytes are compared, unless `whole`.
         case compared(whole: Bool)
 
         fileprivate var isAppendedOnly: Bool {
@@ -64,63 +67,64 @@ struct LogCore: Sendable {
         }
     }
 
-    /// Takes in what others did to the file.
+    /// Reads external changes of the file.
     mutating func catchUp(_ scope: Scope) throws(LogError) {
         try catchUp(scope, with: try statusAtPath())
     }
 
-    /// As above, by what `stat` of the path just told.
+    /// Reads external changes of the file, whose path has just had this status.
     mutating func catchUp(_ scope: Scope, with status: FileStatus?) throws(LogError) {
         isBlank = (status?.size ?? 0) == 0
-        isUnsettled = false
+        needsReload = false
         switch position.change(to: status.map { ($0.identity, $0.size) }) {
         case .unchanged:
             guard case .compared(let whole) = scope, let status else { return }
             guard let handle = try handle(for: status), handle.identity == position.identity else {
-                return try readAfresh()
+                return try reload()
             }
             let reader = reader(of: handle.file)
             let isWhole = whole || position.offset <= LogPosition.largeSize
-            if try !reader.isUnchanged(position, whole: isWhole) { try readAfresh() }
+            if try !reader.isUnchanged(position, whole: isWhole) { try reload() }
         case .appended:
             guard let status, let handle = try handle(for: status), handle.identity == position.identity else {
-                return try readAfresh()
+                return try reload()
             }
             try readAppended(handle, size: status.size, scope)
         case .replaced, .removed:
-            // Where there was nothing, half a file takes nothing away.
-            isUnsettled = scope.isAppendedOnly && position.identity != nil
-            if !isUnsettled { try readAfresh() }
+            // If there was no file before, a half-written one doesn't remove any values.
+            needsReload = scope.isAppendedOnly && position.identity != nil
+            if !needsReload { try reload() }
         }
     }
 
-    /// As `catchUp`, for the watcher; nil before the file was read for the first time.
-    mutating func noticed(_ scope: Scope) throws(LogError) -> WatchFinding? {
+    /// Reads external changes for the watcher; returns nil before the file was read for the first time.
+    mutating func check(_ scope: Scope) throws(LogError) -> WatchFinding? {
         guard isBegun else { return nil }
         try catchUp(scope)
-        // The bytes of an event are known where the end of what was read has moved, by an own set or by another's line behind
-        // what was there. If nothing moved, something was changed in place, or the look before has seen it all: that a
-        // comparison decides when the file has come to rest. Not seen by this is only what a program changes in place at the
-        // moment when a line is added, more than `recentCount` bytes before the end, for as long as it keeps the file open.
-        let isComplete = !isUnsettled && position.end == position.offset && position.end > lookedAt
+        // If the end of what was read has moved, an event was about bytes that are known now: a line of this process,
+        // or another's after what was there. If it hasn't moved, something was changed in place, or the look before has
+        // already read it; a comparison decides that once the file is idle. A change that a program makes in place at
+        // the moment when a line is added, more than `recentCount` bytes before the end, isn't found while that program
+        // keeps the file open.
+        let isComplete = !needsReload && position.end == position.offset && position.end > lookedAt
         lookedAt = position.end
-        return WatchFinding(isBlank: isBlank, isNews: hasReport, isComplete: isComplete)
+        return WatchFinding(isBlank: isBlank, hasChanges: hasReport, isComplete: isComplete)
     }
 
     /// Whether there is anything to notify the observer of.
-    var hasReport: Bool { contents.hasNews || damage.isUnreported }
+    var hasReport: Bool { contents.hasChanges || damage.isUnreported }
 
     private mutating func readAppended(_ handle: Handle, size: Int64, _ scope: Scope) throws(LogError) {
         var reader = reader(of: handle.file)
-        // No program appends to it, so what has come to rest without an end has none.
+        // No program appends to it, so a last line without a newline in an idle file won't get one.
         reader.reportsUnfinished = isReadOnly && !scope.isAppendedOnly
         var isWhole = false
         if case .compared(let whole) = scope { isWhole = whole || position.offset <= LogPosition.largeSize }
-        // An object over several lines may have been seen before its end was written.
-        let mustReadAfresh = joinsLines && position.damaged > 0
-        if isWhole || mustReadAfresh {
-            guard try reader.isUnchanged(position, whole: isWhole) else { return try readAfreshUnlessUnsettled(scope) }
-            if mustReadAfresh { return try readAfresh() }
+        // An object that spans several lines might have been read before its end was written.
+        let mustReload = joinsLines && position.damaged > 0
+        if isWhole || mustReload {
+            guard try reader.isUnchanged(position, whole: isWhole) else { return try reloadOrDefer(scope) }
+            if mustReload { return try reload() }
         }
         let isUnchanged = try reader.readOn(
             from: &position,
@@ -129,18 +133,18 @@ struct LogCore: Sendable {
             noting: &damage,
             checksRecent: !isWhole
         )
-        if !isUnchanged { try readAfreshUnlessUnsettled(scope) }
+        if !isUnchanged { try reloadOrDefer(scope) }
     }
 
-    private mutating func readAfreshUnlessUnsettled(_ scope: Scope) throws(LogError) {
-        isUnsettled = scope.isAppendedOnly
-        if !isUnsettled { try readAfresh() }
+    private mutating func reloadOrDefer(_ scope: Scope) throws(LogError) {
+        needsReload = scope.isAppendedOnly
+        if !needsReload { try reload() }
     }
 
-    /// Reads the whole file, and becomes what it says only when all of it was read.
-    mutating func readAfresh() throws(LogError) {
+    /// Reads the whole file, and replaces the contents only if all of it could be read.
+    mutating func reload() throws(LogError) {
         guard let status = try statusAtPath(), let handle = try handle(for: status) else {
-            contents.readAfresh { _ in }
+            contents.reload { _ in }
             position = LogPosition()
             lookedAt = 0
             current = nil
@@ -150,7 +154,7 @@ struct LogCore: Sendable {
         start.identity = handle.identity
         var reader = reader(of: handle.file)
         reader.reportsUnfinished = isReadOnly
-        try contents.readAfresh { fresh throws(LogError) in
+        try contents.reload { fresh throws(LogError) in
             fresh.expect(Int(clamping: status.size))
             try reader.readOn(from: &start, expecting: status.size, into: fresh, noting: &damage)
         }
@@ -175,7 +179,7 @@ struct LogCore: Sendable {
         return status
     }
 
-    /// The open file that `status` is of; nil where the path has none any more.
+    /// Returns the open file if `status` is that of the same file, else opens the one at the path; nil if it is gone.
     mutating func handle(for status: FileStatus) throws(LogError) -> Handle? {
         if let current, current.identity == status.identity, current.forks == durable_file_fork_count() {
             return current
@@ -184,11 +188,11 @@ struct LogCore: Sendable {
         return current
     }
 
-    /// Opens what is at the path, also where it may only be read; nil where nothing is.
+    /// Opens the file at the path, for reading only if it can't be written; nil if no file is there.
     func open(creating: Bool) throws(LogError) -> Handle? {
         let (file, isWritable, folders): (OpenFile, Bool, [String])
         let status: FileStatus
-        try checkWay(creating: creating)
+        try checkOwners(creating: creating)
         do throws(FileSystemError) {
             guard let opened = try openFile(creating: creating) else { return nil }
             (file, isWritable, folders) = opened
@@ -211,9 +215,9 @@ struct LogCore: Sendable {
         )
     }
 
-    /// Throws if another user than root chose where the path leads, by a link, or may put other files there, as the owner of the
-    /// folder.
-    func checkWay(creating: Bool) throws(LogError) {
+    /// Throws if another user, unless that is root, owns a link of the path or the file's folder, and so could choose
+    /// which file is used.
+    func checkOwners(creating: Bool) throws(LogError) {
         let owned: [(path: String, status: FileStatus)]
         do { owned = try linksAndFolder(tries: 3) } catch { throw creating ? LogError(writing: error) : .failed(error) }
         for (path, status) in owned { try checkOwner(status, path) }
@@ -227,7 +231,7 @@ struct LogCore: Sendable {
             if let folder = walk.entries.last?.folder { owned.append((folder, try fileSystem.status(at: folder))) }
             return owned
         } catch {
-            // A part of the way was removed in between: it leads elsewhere now, which has to be checked.
+            // A part of the path was removed in between: the path leads elsewhere now, which has to be checked.
             guard error.code == .noEntry, tries > 1 else { throw error }
             return try linksAndFolder(tries: tries - 1)
         }
@@ -235,12 +239,12 @@ struct LogCore: Sendable {
 
     func checkOwner(_ status: FileStatus, _ path: String) throws(LogError) {
         guard status.owner == fileSystem.user || status.owner == 0 else {
-            throw .foreign(path: path, owner: status.owner)
+            throw .foreignOwner(path: path, owner: status.owner)
         }
     }
 
-    /// Runs `body`, once more with the file opened again if the server has dropped it (ESTALE, of a file that another machine
-    /// replaced).
+    /// Runs `body`, and again with the file reopened if the server has dropped it (ESTALE: another machine has replaced
+    /// the file).
     mutating func reopeningIfStale(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
         do { try body(&self) } catch {
             guard case .failed(let cause) = error, cause.code == .stale else { throw error }
@@ -258,8 +262,8 @@ struct LogCore: Sendable {
             }
         }
         let target = try LogPath(path: path).resolved(fileSystem)
-        // Whoever finds a file or folder can't know that its entry is on the medium: who made it may have died before it
-        // could sync that.
+        // A process that finds a file or folder can't know whether its entry is on the medium: the process that created
+        // it might have died before it synced that.
         let folders = target.folders
         do {
             return (try fileSystem.open(path, for: creating ? .creating : .appending), true, folders)

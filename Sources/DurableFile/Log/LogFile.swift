@@ -1,10 +1,11 @@
 internal import CDurableFile
 internal import Synchronization
 
-/// A file of lines that several processes append to, read and compact, and that survives their deaths and a loss of power.
+/// A file of lines that several processes append to, read and compact, and that survives their deaths and a loss of
+/// power.
 ///
-/// Any thread may call; what changes the file is done by one at a time. Nothing here calls out under a lock, except to
-/// the contents themselves.
+/// All methods can be called on any thread; one thread at a time changes the file. No callback runs under a lock,
+/// except the methods of the contents and the closures that get them.
 package final class LogFile<Contents: LogContents>: Sendable {
     package let path: String
     let core: Lock<LogCore>
@@ -13,19 +14,20 @@ package final class LogFile<Contents: LogContents>: Sendable {
     let fileSystem: any FileSystem
     private let lockTimeout: Duration
     let worker: WorkerQueue
-    /// Calls the observer, whose code must keep neither a sync nor the watcher waiting.
+    /// The queue that calls the observer, whose code must delay neither a sync nor the watcher.
     private let notifier: WorkerQueue
     let compacting = Lock(CompactionSchedule())
     private let watcher: Watcher?
     private let background = Lock(LogBackground())
-    /// In which process a sync will follow, as a child of `fork` has no thread to make its parent's.
+    /// The fork count of the process that has scheduled a sync, as a child of `fork` has no thread that runs its
+    /// parent's.
     private let syncScheduledIn = Atomic<UInt64>(.max)
 
-    /// Makes nothing and opens nothing yet.
+    /// Creates a log; no file is created or opened yet.
     ///
     /// - Parameters:
     ///   - isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
-    ///   - joinsLines: Whether an object over several lines is read, as it always is of a file that is read only.
+    ///   - joinsLines: Whether an object that spans several lines is read, as it always is in a read-only file.
     package init(
         path: String,
         isReadOnly: Bool = false,
@@ -57,15 +59,15 @@ package final class LogFile<Contents: LogContents>: Sendable {
     deinit {
         let (sync, end) = core.withLock { ($0.current?.sync, $0.position.end) }
         guard let sync, syncScheduledIn.load(ordering: .relaxed) == durable_file_fork_count() else { return }
-        // The job keeps the descriptor alone. An error has nobody left to be told.
+        // The job retains only the descriptor. No observer is left to report an error to.
         worker.run { do { try sync.sync(upTo: end) } catch {} }
     }
 
-    /// Reads what is there; from now on `observer` is told of what happens outside of calls.
+    /// Reads the file; from now on `observer` is notified of what happens outside of calls.
     package func load(observer: LogObserver) throws(LogError) {
-        // Watched before it is read, so that nothing falls in between.
+        // Watched before it is read, so that no change is missed in between.
         let watch = watcher?.watch(path) { [weak self] event in
-            self?.noticed(event)
+            self?.handle(event)
         }
         background.withLock { background in
             background.observer = observer
@@ -73,63 +75,65 @@ package final class LogFile<Contents: LogContents>: Sendable {
         }
         try withCore { core throws(LogError) in
             defer { core.isBegun = true }
-            try core.readAfresh()
+            try core.reload()
         }
     }
 
-    /// Runs `body` with the core, again if the file has to be reopened, and then reports without the lock the damage that it met.
+    /// Runs `body` with the core, and again if the file has to be reopened; then reports the damage that was found,
+    /// without the lock.
     ///
-    /// The damage is taken under the same lock, so that no other thread reports it later than the call returns.
+    /// The damage is removed under the same lock, so that no other thread reports it after the call has returned.
     private func withCore(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
         var damage: [LogDamage] = []
         defer { notify(of: damage) }
         try core.withLock { core throws(LogError) in
-            defer { if core.damage.isUnreported { damage = core.damage.takeUnreported() } }
+            defer { if core.damage.isUnreported { damage = core.damage.removeUnreported() } }
             try core.reopeningIfStale(body)
         }
     }
 
-    /// Takes in what others did, but for a file that is perhaps in the middle of a save: that the watcher tells of.
+    /// Reads external changes, except those of a file that might still be being saved, which the watcher reports.
     package func catchUp() throws(LogError) {
         let isWatched = background.withLock { $0.watch != nil }
         try withCore { core throws(LogError) in
-            try core.catchUp(isWatched ? (core.isUnsettled ? .appended : .all) : .compared(whole: true))
+            try core.catchUp(isWatched ? (core.needsReload ? .appended : .all) : .compared(whole: true))
         }
     }
 
-    /// Reads external changes, on the watcher's thread, and has the observer notified of them; nil if the log is in use.
-    private func noticed(_ event: WatchEvent) -> WatchFinding? {
+    /// Reads external changes, on the watcher's thread, and schedules the observer's notification; returns nil if the
+    /// log is in use.
+    private func handle(_ event: WatchEvent) -> WatchFinding? {
         let scope: LogCore.Scope =
             switch event {
             case .touched: .appended
-            case .settled(let isWhole): .compared(whole: isWhole)
+            case .idle(let isWhole): .compared(whole: isWhole)
             }
         do throws(LogError) {
-            // One file's lock must not delay the other files' watching. Who uses the log reads external changes, too; what
-            // it misses shows when the file has come to rest.
-            let finding = try core.withLockIfAvailable { core throws(LogError) in try core.noticed(scope) } ?? nil
-            if finding?.isNews == true { scheduleReport() }
+            // One file's lock must not delay the watching of other files. A thread that uses the log reads external
+            // changes too; those that it misses are found when the file is idle.
+            let finding = try core.withLockIfAvailable { core throws(LogError) in try core.check(scope) } ?? nil
+            if finding?.hasChanges == true { scheduleReport() }
             return finding
         } catch {
-            // Who asks for the changes gets the error.
+            // The next caller that asks for the changes gets the error.
             scheduleReport(isError: true)
-            return WatchFinding(isBlank: false, isNews: true)
+            return WatchFinding(isBlank: false, hasChanges: true)
         }
     }
 
-    /// Uses or changes what is known in memory.
+    /// Runs `body` with the contents in memory, under the lock.
     package func withContents<Result: Sendable>(_ body: (Contents) -> Result) -> Result {
         core.withLock { _ in body(contents) }
     }
 
-    /// Notifies the observer of external changes and damage, if there are any, on a thread of its own.
-    package func announceNews() {
+    /// Notifies the observer of external changes and damage, if there are any, on another thread.
+    package func notifyInBackground() {
         if core.withLock({ $0.hasReport }) { scheduleReport() }
     }
 
     private func scheduleReport(isError: Bool = false) {
         let isScheduled = background.withLock { background in
-            defer { background.report = background.report == .error || isError ? .error : .news }
+            defer { background.report = background.report == .error || isError ? .error : .changes }
             return background.report != nil
         }
         guard !isScheduled else { return }
@@ -137,15 +141,15 @@ package final class LogFile<Contents: LogContents>: Sendable {
             guard let self else { return }
             let report = background.withLock { exchange(&$0.report, with: nil) }
             if report == .error { background.withLock { $0.observer }?.changed() }
-            tellNews()
+            notifyObserver()
         }
     }
 
-    /// Adds the line that `prepare` makes of what everybody has stored; nil adds nothing.
+    /// Appends the line that `prepare` makes of what all processes have stored; nothing if that returns nil.
     ///
-    /// `prepare` runs under the lock and may be asked twice; `commit` once the line is stored and all before it was taken in.
-    /// When this returns the line survives the death of the process. Where it throws, the contents are those of the file as
-    /// far as it could be read.
+    /// `prepare` runs under the lock and may be called twice; `commit` is called once the line is stored and all lines
+    /// before it are applied. When this returns, the line survives the death of the process. If it throws, the contents
+    /// are those of the file, as far as it could be read.
     package func append(_ prepare: (Contents) -> [UInt8]?, commit: (Contents) -> Void) throws(LogError) {
         let deadline = fileSystem.now() + lockTimeout
         try withCore { core throws(LogError) in
@@ -155,19 +159,19 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 
     func scheduleSync() {
-        // With the sync's own exchange this orders what was appended before that sync.
+        // Together with the exchange in the sync, this orders earlier appends before that sync.
         let forks = durable_file_fork_count()
         if syncScheduledIn.exchange(forks, ordering: .acquiringAndReleasing) != forks {
             worker.run(after: .milliseconds(80)) { [weak self] in self?.syncInBackground() }
         }
     }
 
-    /// Returns when everything read or appended so far survives a loss of power; blocks.
+    /// Blocks until everything that was read or appended so far survives a loss of power.
     package func sync() throws(LogError) {
         let (sync, end) = try core.withLock { core throws(LogError) -> (FileSync?, Int64) in
-            // To a file that can only be read nothing was appended.
+            // Nothing was appended to a file that can only be read.
             guard let handle = try core.currentHandle(), handle.isWritable else { return (nil, 0) }
-            // Where another file is at the path now, what was appended to the old one is in it.
+            // If another file is at the path now, it has what was appended to the old one.
             if handle.identity != core.position.identity { try core.catchUp(.all) }
             return (core.current?.sync, core.position.end)
         }
@@ -178,9 +182,9 @@ package final class LogFile<Contents: LogContents>: Sendable {
                 throw .notDurable(path: path, cause: error)
             }
         }
-        // The only way to stable storage is a new file, which is synced before it is one.
+        // After a failed sync, only a new file can get to stable storage: it is synced before it gets the name.
         do {
-            defer { announceNews() }
+            defer { notifyInBackground() }
             try compact(isForced: true) { true }
             let (sync, end) = core.withLock { ($0.current?.sync, $0.position.end) }
             try sync?.sync(upTo: end)
@@ -189,26 +193,26 @@ package final class LogFile<Contents: LogContents>: Sendable {
 
     private func syncInBackground() {
         _ = syncScheduledIn.exchange(.max, ordering: .acquiringAndReleasing)
-        do { try sync() } catch { announce(error) }
-        do { try compactIfDue() } catch { announce(error) }
+        do { try sync() } catch { notifyInBackground(of: error) }
+        do { try compactIfDue() } catch { notifyInBackground(of: error) }
     }
 
     private func replaceFailedFileInBackground() {
-        do { try replaceFailedFile() } catch { announce(error) }
+        do { try replaceFailedFile() } catch { notifyInBackground(of: error) }
     }
 
-    // MARK: Telling the observer, never under a lock
+    // MARK: Notifying the observer, never under a lock
 
-    /// Notifies the observer of an error of the background, on a thread of its own.
-    func announce(_ error: LogError) {
+    /// Notifies the observer of an error in the background, on another thread.
+    func notifyInBackground(of error: LogError) {
         guard let observer = background.withLock({ $0.observer }) else { return }
         notifier.run { observer.failed(error) }
     }
 
-    func tellNews() {
-        let (damage, hasNews) = core.withLock { ($0.damage.takeUnreported(), $0.contents.hasNews) }
+    func notifyObserver() {
+        let (damage, hasChanges) = core.withLock { ($0.damage.removeUnreported(), $0.contents.hasChanges) }
         notify(of: damage)
-        guard hasNews else { return }
+        guard hasChanges else { return }
         background.withLock { $0.observer }?.changed()
     }
 
@@ -218,22 +222,22 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 }
 
-/// What a log does outside of calls.
+/// The state of what a log does outside of calls.
 private struct LogBackground {
     var observer: LogObserver?
     var watch: Watch?
-    /// The notification that is scheduled: what comes until then needs no other.
+    /// The notification that is scheduled, which also covers what happens before it runs.
     var report: Report?
 
-    enum Report { case news, error }
+    enum Report { case changes, error }
 }
 
-/// Who is told of what happens outside of calls; on any thread, without any lock held.
+/// The closures that are called for what happens outside of calls; on any thread, without a lock held.
 package struct LogObserver: Sendable {
-    /// Others changed something; `catchUp` has taken it in already.
+    /// External changes were applied to the contents, or could not be read.
     package var changed: @Sendable () -> Void
     package var damaged: @Sendable (LogDamage) -> Void
-    /// The damaged lines were moved to another file.
+    /// The damaged lines were moved to another file, at the path `copy`.
     package var moved: @Sendable (_ copy: String) -> Void
     package var failed: @Sendable (LogError) -> Void
 
@@ -251,31 +255,31 @@ package struct LogObserver: Sendable {
 }
 
 extension LogFile {
-    /// Writes the file anew with one entry a line, whether or not it is worth it; blocks.
+    /// Rewrites the file with one entry per line, whether or not that is worth it; blocks.
     ///
-    /// Lines that can't be read are kept in a file beside it. Throws `outcomeUnknown` where the new file
-    /// is in place but its name may not survive a loss of power.
+    /// Lines that can't be read are kept in another file in the same folder. Throws `outcomeUnknown` if the new file is
+    /// in place but its name might not survive a loss of power.
     package func compact() throws(LogError) {
-        defer { tellNews() }
+        defer { notifyObserver() }
         try compact(isForced: true) { true }
     }
 
     func compactIfDue() throws(LogError) {
-        defer { announceNews() }
+        defer { notifyInBackground() }
         try compact(isForced: false) { true }
     }
 
-    /// Puts a new file in the place of one that couldn't be synced, unless another thread just has.
+    /// Replaces a file that couldn't be synced by a new one, unless another thread has just done that.
     func replaceFailedFile() throws(LogError) {
-        defer { announceNews() }
+        defer { notifyInBackground() }
         try compact(isForced: true) { core.withLock { $0.current?.sync.failure } != nil }
     }
 
     func compact(isForced: Bool, while isNeeded: () -> Bool) throws(LogError) {
-        // One at a time; the lock is held while files are written, but nobody else waits for it.
-        let stray = try compacting.withLock { schedule throws(LogError) -> StrayLines? in
+        // One at a time. The lock is held while files are written, but only compactions wait for it.
+        let lateLines = try compacting.withLock { schedule throws(LogError) -> LateLines? in
             guard isNeeded() else { return nil }
-            // Where another process compacted meanwhile there is mostly nothing left to do.
+            // If another process has compacted the file in between, there is usually nothing left to do.
             for _ in 0..<(isForced ? 10 : 1) {
                 guard let compaction = try core.withLock({ core throws(LogError) in try core.compaction() }),
                     isForced || schedule.mustLook(at: compaction.source)
@@ -284,10 +288,10 @@ extension LogFile {
                     let lines = try compaction.lines()
                     guard isForced || schedule.isDue(compaction.source, live: lines.count) else { return nil }
                     let draft = try compaction.draft(lines)
-                    let stray = try core.withLock { core throws(LogError) in try core.install(compaction, draft) }
-                    if stray != nil {
+                    let lateLines = try core.withLock { core throws(LogError) in try core.install(compaction, draft) }
+                    if lateLines != nil {
                         schedule.noteSuccess(live: lines.count)
-                        return stray
+                        return lateLines
                     }
                     try core.withLock { core throws(LogError) in try core.catchUp(.all) }
                 } catch {
@@ -298,28 +302,28 @@ extension LogFile {
             }
             return nil
         }
-        guard let stray else { return }
-        if let copy = stray.damagedCopy, let observer = background.withLock({ $0.observer }) {
+        guard let lateLines else { return }
+        if let copy = lateLines.damagedCopy, let observer = background.withLock({ $0.observer }) {
             notifier.run { observer.moved(copy) }
         }
-        collect(stray, times: 10)
-        if let failure = stray.failure { throw .outcomeUnknown(path: path, cause: failure) }
+        appendLateLines(lateLines, times: 10)
+        if let failure = lateLines.failure { throw .outcomeUnknown(path: path, cause: failure) }
     }
 
-    /// For one second looks what appenders without the lock still write to the old file.
+    /// Appends, for one second, the lines that programs without the lock still write to the old file.
     ///
-    /// The job keeps the log: its lines would else be lost with the last store.
-    private func collect(_ stray: StrayLines, times: Int) {
+    /// The job retains the log: otherwise its lines would be lost with the last store.
+    private func appendLateLines(_ lateLines: LateLines, times: Int) {
         worker.run(after: .milliseconds(100)) { [self] in
-            var stray = stray
+            var lateLines = lateLines
             do throws(LogError) {
                 let isAny = try core.withLock { core throws(LogError) in
-                    try core.collect(&stray, isLast: times == 1)
+                    try core.appendLateLines(&lateLines, isLast: times == 1)
                 }
                 if isAny { scheduleSync() }
-            } catch { announce(error) }
-            announceNews()
-            if times > 1 { collect(stray, times: times - 1) }
+            } catch { notifyInBackground(of: error) }
+            notifyInBackground()
+            if times > 1 { appendLateLines(lateLines, times: times - 1) }
         }
     }
 }

@@ -1,27 +1,27 @@
-/// The parts of a path, and the way through links to the file that it means.
+/// A path, its parts, and the file that it leads to through links.
 package struct LogPath {
     let path: String
 
     package init(path: String) { self.path = path }
 
-    /// The path of the folder, as a system call takes it.
+    /// The path of the folder, in the form that system calls accept.
     var folder: String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The last part.
+    /// The last part of the path.
     var name: String {
         guard let slash = path.lastIndex(of: "/") else { return path }
         return String(path[path.index(after: slash)...])
     }
 
-    /// The path of another file in the same folder.
+    /// Returns the path of another file in the same folder.
     package func sibling(_ name: String) -> String {
         folder == "/" ? "/" + name : folder + "/" + name
     }
 
-    /// The file at the end of a chain of links; the path itself if there is no link, or nothing.
+    /// Returns the file at the end of a chain of links; the path itself if no link or nothing is there.
     func resolved(_ fileSystem: any FileSystem) throws(FileSystemError) -> LogPath {
         var current = self
         for _ in 0..<Self.longestChain {
@@ -37,19 +37,19 @@ package struct LogPath {
         throw FileSystemError("open", path, .tooManyLinks)
     }
 
-    /// As many links as the kernel follows (path_resolution(7)).
+    /// The number of links that the kernel follows (path_resolution(7)).
     private static let longestChain = 40
 
-    /// The way to a file: every name that the kernel looks up, and the path without links that they lead to.
+    /// The resolution of a path: every name that the kernel looks up, and the resulting path without links.
     package struct Walk: Equatable {
         package fileprivate(set) var entries: [WatchedEntry] = []
         package fileprivate(set) var real = ""
 
-        /// The paths of the links on the way.
+        /// The paths of the links among the entries.
         package var links: [String] { entries.filter(\.isLink).map { LogPath(path: $0.folder).child($0.name).path } }
     }
 
-    /// Follows each part of the path, up to one that doesn't exist; the parts behind it are kept as they are.
+    /// Follows each part of the path up to the first one that doesn't exist; the parts after that are kept as they are.
     package func walk(_ fileSystem: any FileSystem = SystemFileSystem()) throws(FileSystemError) -> Walk {
         var walk = Walk()
         var folder = LogPath(path: path.hasPrefix("/") ? "/" : ".")
@@ -84,7 +84,7 @@ package struct LogPath {
         return walk
     }
 
-    /// The path without links, so that a file has one name; the path itself if it can't be followed.
+    /// Returns the path without links, so that each file has one name; the path itself if it can't be followed.
     package func real(_ fileSystem: any FileSystem = SystemFileSystem()) -> String {
         do { return try walk(fileSystem).real } catch { return path }
     }
@@ -97,7 +97,7 @@ package struct LogPath {
         }
     }
 
-    /// The folder and those above it, each of which holds the entry of the one before.
+    /// The folder and those above it; each holds the entry of the one before.
     var folders: [String] {
         var (folders, current) = ([folder], LogPath(path: folder))
         while current.folder != current.path, current.path != "." {
@@ -107,7 +107,7 @@ package struct LogPath {
         return folders
     }
 
-    /// Makes the folder and those above it.
+    /// Creates the folder and those above it, if they are missing.
     func makeFolders(_ fileSystem: any FileSystem) throws(FileSystemError) {
         let parent = LogPath(path: folder)
         do {

@@ -1,46 +1,47 @@
-/// How far a file has been read, and what is needed to tell later whether it is still the same file.
+/// The point up to which a file has been read, and what it takes to recognise later whether the bytes before it are the
+/// same.
 struct LogPosition: Sendable {
-    /// The file; nil where there is none at the path.
+    /// The identity of the file; nil if no file was at the path.
     var identity: FileIdentity?
-    /// Behind the last newline that was read.
+    /// The offset after the last newline that was read.
     var offset: Int64 = 0
-    /// The size that was seen; beyond `offset` where the last line has no newline.
+    /// The size of the file when it was read; beyond `offset` if the last line has no newline.
     var end: Int64 = 0
-    /// How many lines lie before `offset`.
+    /// The number of lines before `offset`.
     var lines = 0
-    /// How many of them could not be read.
+    /// The number of these lines that couldn't be read.
     var damaged = 0
-    /// Of all bytes before `offset`.
+    /// The hash of all bytes before `offset`.
     var hash = RunningHash()
     /// The last bytes before `offset`.
     private var recent = RecentBytes()
 
-    /// Up to which size the whole file is compared.
+    /// The size up to which a file is always compared as a whole.
     static let largeSize: Int64 = 1 << 20
 
-    /// What a file has become since it was read.
+    /// How a file differs from what was read of it.
     enum Change: Equatable {
         case unchanged, appended, replaced, removed
     }
 
-    /// Judges by what `stat` of the path tells; nil for nothing there.
+    /// Returns how the file differs, judged by what `stat` returns for the path; nil if nothing is there.
     func change(to status: (identity: FileIdentity, size: Int64)?) -> Change {
         guard let status else { return identity == nil ? .unchanged : .removed }
         guard status.identity == identity else { return .replaced }
-        // Without its newline the last line may have been cut off and begun anew, to the same size.
+        // A last line without a newline might have been cut off and written again with the same length.
         if status.size == end { return end == offset ? .unchanged : .appended }
         return status.size >= offset ? .appended : .replaced
     }
 
-    /// How many of the last bytes are known.
+    /// The number of last bytes that are kept.
     var recentCount: Int { recent.count }
 
-    /// Whether bytes that stand at an offset are those that are known.
+    /// Whether the bytes of a file at an offset equal those that are kept.
     func hasRecent(_ bytes: UnsafeRawBufferPointer, at start: Int64) -> Bool {
         recent.contains(bytes, before: Int(offset - start))
     }
 
-    /// Takes in complete lines, or the first bytes of one that is skipped.
+    /// Moves past complete lines, or past the first bytes of one that is skipped.
     mutating func advance(over bytes: UnsafeRawBufferPointer, lines count: Int) {
         offset += Int64(bytes.count)
         end = max(end, offset)
@@ -52,9 +53,9 @@ struct LogPosition: Sendable {
 
 /// The last bytes of a growing sequence.
 struct RecentBytes: Sendable {
-    /// How many are kept: so much of a large file is compared with what was read.
+    /// The number of bytes that are kept, and compared in a large file.
     static let limit = 4096
-    // Twice as many, so that they are moved to the beginning only now and then.
+    // Twice the limit, so that the bytes are rarely moved to the beginning.
     private var memory: [UInt8] = []
     private var end = 0
 
@@ -73,7 +74,7 @@ struct RecentBytes: Sendable {
         end = kept + new.count
     }
 
-    /// Whether bytes are those that stand so far before the end.
+    /// Whether the bytes equal those that begin `distance` before the end.
     func contains(_ bytes: UnsafeRawBufferPointer, before distance: Int) -> Bool {
         guard distance <= end, bytes.count <= distance else { return false }
         return memory.withUnsafeBytes { memory in
@@ -82,14 +83,14 @@ struct RecentBytes: Sendable {
     }
 }
 
-/// A hash of a growing sequence of bytes, the same however the bytes come in pieces.
+/// A hash of a growing sequence of bytes, the same however the bytes are divided into pieces.
 ///
-/// It tells a changed file from an unchanged one; it is no defence against somebody who looks for a collision.
+/// It detects a changed file; it is no defence against a deliberate collision.
 struct RunningHash: Equatable, Sendable {
-    // Of the whole blocks of 32 bytes, each word of a block in a lane of its own, as one product would wait for the one before.
-    // Not zero, so that zero bytes at the beginning count.
+    // The state after all whole blocks of 32 bytes. Each word of a block has a lane, as a single product would have to
+    // wait for the one before. The first state isn't zero, so that zero bytes at the beginning count.
     private var lanes = SIMD4<UInt64>(repeating: 0x9e37_79b9_7f4a_7c15)
-    /// The bytes behind them, and zeros.
+    /// The bytes after the whole blocks, then zeros.
     private var rest = SIMD4<UInt64>.zero
     private var restCount = 0
 
@@ -131,8 +132,8 @@ struct RunningHash: Equatable, Sendable {
         )
     }
 
-    // Each step can be undone, so two sequences that differ in one word stay different. The high bits of the product,
-    // which depend on most, come down to where the next product spreads them.
+    // Each step is reversible, so two sequences that differ in one word stay different. The high bits of the product,
+    // which depend on the most bits, are moved down to where the next product spreads them.
     @inline(__always)
     private static func mixed(_ value: UInt64, _ word: UInt64) -> UInt64 {
         let product = (value ^ word) &* 0x9e37_79b9_7f4a_7c15
@@ -141,7 +142,7 @@ struct RunningHash: Equatable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// By memcmp, where `elementsEqual` goes byte by byte.
+    /// Whether the bytes are equal. Calls memcmp, as `elementsEqual` compares byte by byte.
     fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let bytes = baseAddress, let others = other.baseAddress else {
             return count == other.count

@@ -1,19 +1,20 @@
-/// Reads the lines of a file from where a position stands, a piece at a time, and moves the position along.
+/// A reader of a file's lines that begins at a position, reads a piece at a time and advances the position.
 struct LogReader {
     let file: OpenFile
     let fileSystem: any FileSystem
     let longestLine: Int
-    /// Whether a last line without its newline that can't be read counts as damaged, and not as one that is still arriving.
+    /// Whether a last line that has no newline and can't be read counts as damaged, and not as still arriving.
     var reportsUnfinished = false
-    /// Whether an object that goes on over several lines is read as one line; else it is damage. Only those are found of which
-    /// all bytes are held at once, as those of any file of up to `pieceSize`.
+    /// Whether an object that spans several lines is read as one line; otherwise it is damage. Only an object whose
+    /// bytes are all in the buffer at once is found, as in any file of up to `pieceSize`.
     var joinsLines = false
     static var pieceSize: Int { 256 << 10 }
 
     /// Reads on to the end, or to `limit`.
     ///
-    /// Where a read fails, the lines before it are taken in and the position says so. With `checksRecent` it returns false, and
-    /// has read nothing on, if the bytes before are no longer those that were read; the first read has them too.
+    /// If a read fails, the lines before it are applied and the position stands after them. With `checksRecent`, the
+    /// first read also gets the bytes before the position; if they are no longer those that were read, nothing is
+    /// applied and the result is false.
     @discardableResult
     func readOn(
         from position: inout LogPosition,
@@ -24,10 +25,10 @@ struct LogReader {
         checksRecent: Bool = false
     ) throws(LogError) -> Bool {
         var known = checksRecent ? position.recentCount : 0
-        // One byte more than expected, so that the end shows without a larger buffer.
+        // One byte more than expected, so that the end of the file is recognised without a larger buffer.
         let rest = Int(clamping: max(0, min(limit, size) - position.offset))
         let expected = min(rest, Self.pieceSize) + 1 + known
-        // Small pieces stay in the processor's cache, and have fewer pages to be given by the system.
+        // Small pieces stay in the processor's cache, and the system has to provide fewer pages for them.
         var buffer = ReadBuffer(count: min(max(expected, 512), joinsLines ? Self.pieceSize : Self.pieceSize / 4))
         var held = 0
         if known == 0 { begin(&position, contents) }
@@ -45,12 +46,12 @@ struct LogReader {
             }
             if count == 0 { break }
             held += count
-            // Had the file grown since, there would be a byte more.
+            // If the file had grown since, there would be one more byte.
             let isEnd = count + known < space.count && start + Int64(count) == size
             known = 0
             let bytes = buffer.bytes(held)
             let isHeld = start + Int64(count) >= min(size, limit)
-            let used = try takeLines(bytes, searched: held - count, isHeld: isHeld, &position, contents, &damage)
+            let used = try applyLines(bytes, searched: held - count, isHeld: isHeld, &position, contents, &damage)
             buffer.removeFirst(used, of: held)
             held -= used
             if held > longestLine {
@@ -101,7 +102,7 @@ struct LogReader {
         return !whole || hash == position.hash
     }
 
-    /// Passes all bytes from an offset to another, or to the end, in order and a piece at a time.
+    /// Passes the bytes from one offset to another, or to the end, to `body`, in order and a piece at a time.
     func copy(
         from start: Int64,
         to end: Int64 = .max,
@@ -117,7 +118,7 @@ struct LogReader {
         }
     }
 
-    /// The byte ranges of the lines before an offset that can't be read, newlines included.
+    /// Returns the byte ranges of the lines before an offset that can't be read, newlines included.
     func damagedRanges(before end: Int64, _ scratch: any LogContents) throws(LogError) -> [Range<Int64>] {
         var position = LogPosition()
         var damage = DamageList(ranges: [])
@@ -141,8 +142,9 @@ struct LogReader {
         } catch { throw .failed(error) }
     }
 
-    /// Takes in the complete lines of some bytes, which are all there are if `isHeld`, and returns how many bytes they are.
-    private func takeLines(
+    /// Applies the complete lines of some bytes and returns how many bytes they take; `isHeld` says that no more bytes
+    /// follow.
+    private func applyLines(
         _ bytes: UnsafeRawBufferPointer,
         searched: Int,
         isHeld: Bool,
@@ -162,7 +164,7 @@ struct LogReader {
                 reason = "it ends in the middle"
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
                 if let joined = joinedLines(of: rest, contents, isFirst: isFirst, isHeld: isHeld) {
-                    // Without its last newline it is a last line, which `readUnfinished` takes.
+                    // Without its last newline it is an unfinished last line, which `readUnfinished` applies.
                     if joinsLines, joined.isUnfinished { break }
                     end = start + joined.end
                     line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
@@ -195,12 +197,13 @@ struct LogReader {
         }
         position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<start]), lines: count)
         position.damaged += damagedCount
-        // The position stays before the refused line, so that every later call meets it again.
+        // The position stays before the refused line, so that every later call reads it again.
         if let refusal { throw .refused(path: file.path, line: position.lines + 1, reason: refusal) }
         return start
     }
 
-    /// The last newline of an object over several lines that begins some bytes; that of the line before, if it is unfinished.
+    /// Returns the offset of the last newline of an object that spans several lines at the beginning of some bytes, or
+    /// of the newline before its last line if that is unfinished.
     private func joinedLines(
         of bytes: UnsafeRawBufferPointer,
         _ contents: any LogContents,
@@ -216,7 +219,8 @@ struct LogReader {
         return (end, true)
     }
 
-    /// Passes a line that is longer than any may be; false where it has no end yet, and the offset stays before it.
+    /// Skips a line that is longer than `longestLine`; returns false if it has no end yet, and leaves the offset before
+    /// it.
     private func skipLine(
         _ beginning: UnsafeRawBufferPointer,
         _ position: inout LogPosition,
@@ -255,7 +259,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - baseAddress
     }
 
-    /// Whether nothing stands on the line, or only the carriage return of a line end.
+    /// Whether the line is empty or has only the carriage return of a line end.
     fileprivate var isEmptyLine: Bool {
         isEmpty || (count == 1 && self[0] == 13)
     }
@@ -265,7 +269,7 @@ extension UInt8 {
     fileprivate var isSpace: Bool { self == 32 || self == 9 || self == 13 }
 }
 
-/// Memory to read into; unlike an array it is neither cleared nor copied.
+/// Memory to read into, which unlike an array is neither cleared nor copied.
 struct ReadBuffer: ~Copyable {
     private var memory: UnsafeMutableRawBufferPointer
 

@@ -14,28 +14,30 @@ package struct WholeFile: Sendable {
         self.lockTimeout = lockTimeout
     }
 
-    /// Replaces the bytes by those that `change` makes of them, in one step across processes; writes nothing if they are equal.
+    /// Replaces the bytes by those that `change` returns, atomically also across processes; writes nothing if they are
+    /// equal.
     ///
-    /// `change` may be called twice. It gets `nil` if there is no file, and returns `nil` to leave the file as it is. A missing
-    /// file is made with mode 0600 and its folders with 0700; one that is there keeps its owner, mode and access control list. A
-    /// link is followed. When this returns, the new bytes survive a loss of power; if it throws, the old ones are unchanged,
-    /// unless the error is `notDurable`.
+    /// `change` may be called twice. It gets `nil` if there is no file, and returns `nil` to leave the file as it is. A
+    /// missing file is created with mode 0600 and its folders with 0700; an existing one keeps its owner, mode and
+    /// access control list. Links are followed. When this returns, the new bytes survive a loss of power; if it throws,
+    /// the old ones are unchanged, unless the error is `notDurable`.
     package func update(_ change: ([UInt8]?) -> [UInt8]?) throws(LogError) {
-        // Mostly there is nothing to do, which takes no lock.
-        let seen = try read()?.bytes
-        guard let wanted = change(seen), wanted != seen else { return }
+        // Usually there is nothing to do, which needs no lock.
+        let before = try read()?.bytes
+        guard let wanted = change(before), wanted != before else { return }
         let core = LogCore(path: path, contents: NoContents(), fileSystem: fileSystem, lockTimeout: lockTimeout)
-        try core.checkWay(creating: true)
+        try core.checkOwners(creating: true)
         let (target, folder): (LogPath, OpenFile)
         do throws(FileSystemError) {
             target = try LogPath(path: path).resolved(fileSystem)
             try target.makeFolders(fileSystem)
             folder = try fileSystem.open(target.folder, for: .folder)
         } catch { throw LogError(writing: error) }
-        // The file itself can't be locked, as it is another one after each change. Closing the folder unlocks it.
+        // The file itself can't be locked, as each change replaces it. Closing the folder unlocks it.
         try withExtendedLifetime(folder) { () throws(LogError) in
             do throws(LogError) { try core.lock(folder, until: fileSystem.now() + lockTimeout) } catch {
-                // Some file systems lock no folder, such as NFS. Then of two changes at the same moment one is lost, as a whole.
+                // Some file systems, such as NFS, lock no folder. There, one of two changes at the same moment is lost
+                // as a whole.
                 guard case .failed = error else { throw error }
             }
             let old = try read()
@@ -69,7 +71,7 @@ package struct WholeFile: Sendable {
             throw LogError(writing: error)
         }
         do throws(FileSystemError) {
-            // Left by processes that died; the lock keeps away those that live.
+            // These are left from processes that died: the lock excludes those that are running.
             for name in try fileSystem.names(inFolder: target.folder) where target.isDraftName(name) {
                 fileSystem.discard(target.sibling(name))
             }
@@ -104,13 +106,13 @@ package struct WholeFile: Sendable {
     }
 }
 
-/// Of a file that is no log.
+/// The contents of a file that isn't a log.
 private final class NoContents: LogContents {
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading { .complete }
     func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading { .complete }
     func dropUnfinished() {}
     func replace(with contents: NoContents) {}
     func copy() -> NoContents { self }
-    var hasNews: Bool { false }
+    var hasChanges: Bool { false }
     func lines() -> [UInt8] { [] }
 }

@@ -1,6 +1,6 @@
 internal import CDurableFile
 
-/// A lock that a thread can wait on until another says that the state changed.
+/// A lock on which a thread can wait until another one signals a change of the state.
 package final class Condition<State>: @unchecked Sendable {  // every use of `state` is between lock and unlock
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -32,14 +32,15 @@ package final class Condition<State>: @unchecked Sendable {  // every use of `st
         return try body(&state)
     }
 
-    /// Changes the state and wakes all who wait.
+    /// Updates the state and wakes all waiting threads.
     package func signal<Result>(_ body: (inout State) -> Result) -> Result {
-        // Behind the unlock, as who is woken would else wait for the lock at once.
+        // After the unlock, as a woken thread would otherwise wait for the lock at once.
         defer { pthread_cond_broadcast(condition) }
         return withLock(body)
     }
 
-    /// Waits until `body` gives a result; it is asked now, after each `signal` and when the time it named is over.
+    /// Waits until `body` returns a result; calls it at once, after each `signal` and when the time that it returned is
+    /// over.
     package func wait<Result>(_ body: (inout State) -> Wait<Result>) -> Result {
         lock()
         defer { pthread_mutex_unlock(mutex) }
@@ -55,8 +56,8 @@ package final class Condition<State>: @unchecked Sendable {  // every use of `st
     private func lock() {
         let current = durable_file_fork_count()
         if forks != current {
-            // In a child of `fork` the threads that hold or wait for it are gone, and would be waited for. The child's first
-            // call is on its only thread.
+            // A child of `fork` doesn't have the threads that hold the lock or wait for it, and would wait for them for
+            // ever. The child's first call is on its only thread.
             forks = current
             pthread_mutex_init(mutex, nil)
             durable_file_condition_init(condition)
@@ -66,7 +67,7 @@ package final class Condition<State>: @unchecked Sendable {  // every use of `st
 
     package enum Wait<Result> {
         case done(Result)
-        /// At most this long, or for ever.
+        /// Wait at most this long; for ever if nil.
         case until(Duration?)
     }
 

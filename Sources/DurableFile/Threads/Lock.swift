@@ -1,15 +1,15 @@
 #if !PTHREAD_LOCK
 public import Synchronization
 
-/// A value that one thread at a time may use; the only lock of the package.
+/// A value that one thread at a time can use, behind a mutex.
 ///
-/// Not recursive. Never held while code of a caller runs.
+/// It is not recursive. It is never held while code of a caller runs.
 @usableFromInline
 package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline
     let mutex: Mutex<State>
 
-    /// Makes an unlocked lock around its first value.
+    /// Creates an unlocked lock around its first value.
     @inlinable
     package init(_ initial: consuming sending State) {
         mutex = Mutex(initial)
@@ -23,7 +23,7 @@ package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
         try mutex.withLock(body)
     }
 
-    /// As `withLock`, or nil at once where another thread holds the lock.
+    /// Runs `body` as `withLock` does, or returns nil at once if another thread holds the lock.
     @inlinable
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Result
@@ -33,10 +33,10 @@ package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
 }
 #endif
 
-// The thread sanitizer knows pthread locks but not the futex behind `Synchronization.Mutex` on Linux, and reports races
-// that are none; its runs build with `-Xswiftc -DPTHREAD_LOCK`.
+// The thread sanitizer knows pthread locks but not the futex behind `Synchronization.Mutex` on Linux, and reports false
+// races; its runs build with `-Xswiftc -DPTHREAD_LOCK`.
 #if PTHREAD_LOCK
-/// A value that one thread at a time may use; the variant for runs under the thread sanitizer.
+/// A value that one thread at a time can use; the variant for runs under the thread sanitizer.
 @usableFromInline
 package struct Lock<State: ~Copyable>: ~Copyable, @unchecked Sendable {  // guarded by `mutex`
     @usableFromInline

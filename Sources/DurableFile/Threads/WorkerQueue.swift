@@ -1,9 +1,9 @@
 internal import CDurableFile
 
-/// Jobs that run one after another, on threads that all such queues share.
+/// A serial queue of jobs, on threads that all queues share.
 ///
-/// It keeps neither the process nor its owner alive. Jobs that wait for their time when the last reference goes are
-/// dropped, those that are due are run first.
+/// It keeps neither the process nor its owner alive. When the last reference to it is released, jobs that aren't due
+/// are dropped, and those that are due still run.
 package final class WorkerQueue: Sendable {
     package typealias Job = @Sendable () -> Void
     private let pool: WorkerPool
@@ -11,21 +11,21 @@ package final class WorkerQueue: Sendable {
     private let isManual: Bool
     private let isBlocking: Bool
 
-    /// Creates a queue without a thread yet.
+    /// Creates a queue; no thread is started yet.
     ///
     /// - Parameters:
-    ///   - fileSystem: The clock; the threads are shared by those with the system's.
-    ///   - isManual: Whether jobs run in `runNextJob` alone, for experiments in which nothing happens by chance.
-    ///   - isBlocking: Whether jobs wait for the disk, and so aren't waited for by those that don't.
-    ///   - hasOwnThread: Whether jobs run on a thread that no other queue shares, as those that may hang, and those that a job waits
-    ///     for.
+    ///   - fileSystem: The clock. Queues with the system's clock share their threads.
+    ///   - isManual: Whether jobs run in `runNextJob` only, for experiments in which nothing happens by chance.
+    ///   - isBlocking: Whether the jobs wait for the disk; jobs of other queues that don't needn't wait for them.
+    ///   - hasOwnThread: Whether jobs run on a thread that no other queue shares: for jobs that might hang, and for
+    ///     jobs that another job waits for.
     package convenience init(
         fileSystem: any FileSystem = SystemFileSystem(),
         isManual: Bool = false,
         isBlocking: Bool = false,
         hasOwnThread: Bool = false
     ) {
-        // What the parent's threads were at when a child was forked off is half done.
+        // A child of `fork` has a copy of the shared pool from the middle of its parent's work.
         let isShared = !isManual && !hasOwnThread && fileSystem is SystemFileSystem && Self.isAvailable
         self.init(isShared ? .shared : WorkerPool(fileSystem: fileSystem), isManual: isManual, isBlocking: isBlocking)
     }
@@ -40,47 +40,47 @@ package final class WorkerQueue: Sendable {
     deinit {
         guard Self.isAvailable else { return }
         let now = pool.fileSystem.now()
-        // Released without the lock: what ends with a job may use a queue.
+        // Released without the lock: what is released with a job might use a queue.
         let jobs = pool.schedule.signal { $0.removeQueue(number, at: now) }
         withExtendedLifetime(jobs) {}
     }
 
-    /// Runs a job on a thread, now or after some time; never while the caller holds a lock that the job takes.
+    /// Runs a job on a thread, at once or after a delay. Must not be called with a lock held that the job takes.
     package func run(after delay: Duration = .zero, _ job: @escaping Job) {
-        // A child of `fork` has no such thread, though the schedule may say so.
+        // A child of `fork` has no such thread, whatever the schedule says.
         guard Self.isAvailable else { return job() }
         let due = pool.fileSystem.now() + delay
-        let isTaken = pool.schedule.signal { schedule in
+        let isScheduled = pool.schedule.signal { schedule in
             schedule.add(job, to: number, due: due, isBlocking: isBlocking)
             guard !isManual, !pool.startThread(for: &schedule), schedule.threads == 0 else { return true }
             _ = schedule.removeJobs(of: number)
             return false
         }
-        // Without a thread it runs here and now: somebody may wait for it.
-        if !isTaken { job() }
+        // Without a thread it runs at once, on this one: a caller might wait for it.
+        if !isScheduled { job() }
     }
 
-    /// Runs the next job of a manual queue, even if it isn't due yet; returns false if there is none.
+    /// Runs the next job of a manual queue, even if it isn't due yet; returns false if the queue is empty.
     package func runNextJob() -> Bool {
-        guard let job = pool.schedule.withLock({ $0.takeFirst() }) else { return false }
+        guard let job = pool.schedule.withLock({ $0.removeFirst() }) else { return false }
         job()
         return true
     }
 
-    /// Drops the jobs of a manual queue, which would else keep what they use.
+    /// Drops the jobs of a manual queue, which would otherwise retain what they use.
     package func removeJobs() {
         // Released without the lock, as in `deinit`.
         let jobs = pool.schedule.withLock { $0.removeJobs(of: number) }
         withExtendedLifetime(jobs) {}
     }
 
-    /// Whether this process can have threads beside the program's: not if it is a child of `fork`.
+    /// Whether this process can have threads in addition to the program's: false in a child of `fork`.
     ///
-    /// There `Synchronization.Mutex` takes the thread that called `fork` for the one it was copied from, whose number it
-    /// keeps (`_swift_stdlib_gettid`), and traps where another thread waits for a lock that it holds.
+    /// There `Synchronization.Mutex` takes the thread that called `fork` for the one from which it was copied, whose
+    /// number it keeps (`_swift_stdlib_gettid`), and traps when another thread waits for a lock that it holds.
     static var isAvailable: Bool { durable_file_fork_count() == 0 }
 
-    /// Starts a thread of its own for `body`; false where the system has none left, and where none is available.
+    /// Starts a new thread for `body`; returns false if the system can't start one, and in a child of `fork`.
     package static func start(_ name: String, _ body: @escaping Job) -> Bool {
         guard isAvailable else { return false }
         let box = Unmanaged.passRetained(JobBox(body))
@@ -102,7 +102,8 @@ private final class JobBox: Sendable {
     init(_ job: @escaping WorkerQueue.Job) { self.job = job }
 }
 
-/// The threads that queues of jobs share: mostly one that works, and one that looks on while jobs wait.
+/// The threads that queues of jobs share: usually one that works and, while jobs wait, one that is idle until the next
+/// is due.
 final class WorkerPool: Sendable {
     static let shared = WorkerPool()
 
@@ -110,11 +111,11 @@ final class WorkerPool: Sendable {
     let fileSystem: any FileSystem
     private let start: @Sendable (String, @escaping WorkerQueue.Job) -> Bool
 
-    /// Creates a pool without a thread yet.
+    /// Creates a pool; no thread is started yet.
     ///
     /// - Parameters:
-    ///   - idleTime: How long a thread waits for the next job before it ends; the next one starts it again.
-    ///   - start: Starts a thread for its second argument and returns whether it could.
+    ///   - idleTime: How long a thread waits for the next job before it ends; a later job starts one again.
+    ///   - start: Starts a thread for its second argument and returns whether that was possible.
     init(
         fileSystem: any FileSystem = SystemFileSystem(),
         idleTime: Duration = .seconds(1),
@@ -125,9 +126,9 @@ final class WorkerPool: Sendable {
         self.start = start
     }
 
-    /// Starts a thread if one has to look on and none does; false if there should be one more.
+    /// Starts a thread if jobs wait and no thread is idle; returns false if that isn't possible.
     ///
-    /// Under the lock, so that nobody counts on a thread that can't be started.
+    /// Called under the lock, so that no other thread relies on a thread that can't be started.
     fileprivate func startThread(for schedule: inout JobSchedule) -> Bool {
         guard schedule.needsThread else { return true }
         guard start("preferences", run) else { return false }
@@ -143,7 +144,7 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Waits for the next job of the calling thread; nil if the thread has to end.
+    /// Waits for the next job of the calling thread; returns nil if the thread has to end.
     private func next(after last: Int?) -> (queue: Int, job: WorkerQueue.Job)? {
         let idleSince = fileSystem.now()
         var last = last
@@ -152,7 +153,7 @@ final class WorkerPool: Sendable {
             last = nil
             switch schedule.next(at: fileSystem.now(), idleSince: idleSince) {
             case .run(let queue, let job):
-                // Where none can be started, this one looks when its job is done.
+                // If none can be started, this thread takes the next job when its own is done.
                 _ = startThread(for: &schedule)
                 return .done((queue, job))
             case .wait(let duration): return .until(duration)
@@ -162,11 +163,11 @@ final class WorkerPool: Sendable {
     }
 }
 
-/// Which job runs next on the threads that queues share; pure: it has no lock and no clock, and starts nothing.
+/// The schedule of jobs on the shared threads. It is pure: it has no lock and no clock, and starts nothing.
 ///
-/// One job of a queue runs at a time. One thread works: while it is at a job, another one takes only jobs that don't wait for
-/// the disk from behind one that does. A thread that is at one job for `longestTurn` no longer counts, so that neither a slow
-/// file nor an observer that waits delays others for longer, and there are more threads only while jobs are stuck.
+/// One job of a queue runs at a time. One thread works; while it runs a job that waits for the disk, another one runs
+/// jobs that don't. A thread whose job has taken `longestTurn` no longer counts, so that neither a slow file nor an
+/// observer that waits delays other jobs for longer, and there are more threads only while jobs are stuck.
 struct JobSchedule {
     static let longestTurn = Duration.milliseconds(30)
 
@@ -182,14 +183,14 @@ struct JobSchedule {
     }
 
     private let idleTime: Duration
-    /// In the order of their time, equal times in the order they came.
+    /// The jobs, ordered by time, then by when they were added.
     private var entries: [Entry] = []
-    /// The queues of which a job runs.
+    /// The queues of which a job is running.
     private var running: [Int: (since: Duration, isBlocking: Bool)] = [:]
     private var lastQueue = 0
     private var queues = 0
     private(set) var threads = 0
-    /// How many of the threads have no job.
+    /// The number of threads that have no job.
     private var waiting = 0
 
     init(idleTime: Duration = .seconds(1)) { self.idleTime = idleTime }
@@ -200,7 +201,7 @@ struct JobSchedule {
         return lastQueue
     }
 
-    /// Returns the jobs of the queue that aren't due and so are dropped.
+    /// Removes a queue; returns its jobs that aren't due, which are dropped.
     mutating func removeQueue(_ queue: Int, at now: Duration) -> [WorkerQueue.Job] {
         queues -= 1
         return removeJobs { $0.queue == queue && $0.due > now }
@@ -211,8 +212,8 @@ struct JobSchedule {
         entries.insert(Entry(due: due, queue: queue, isBlocking: isBlocking, job: job), at: index)
     }
 
-    /// Takes the next job, even if it isn't due.
-    mutating func takeFirst() -> WorkerQueue.Job? { entries.isEmpty ? nil : entries.removeFirst().job }
+    /// Removes the next job and returns it, even if it isn't due.
+    mutating func removeFirst() -> WorkerQueue.Job? { entries.isEmpty ? nil : entries.removeFirst().job }
 
     mutating func removeJobs(of queue: Int) -> [WorkerQueue.Job] { removeJobs { $0.queue == queue } }
 
@@ -221,10 +222,10 @@ struct JobSchedule {
         return entries.filter(isRemoved).map(\.job)
     }
 
-    /// Whether jobs wait, now or for their time, which no thread looks after.
+    /// Whether jobs wait, due or not, while no thread is idle.
     var needsThread: Bool { waiting == 0 && entries.contains { running[$0.queue] == nil } }
 
-    /// Counts a thread, which calls `next`.
+    /// Counts a new thread, which calls `next`.
     mutating func addThread() {
         threads += 1
         waiting += 1
@@ -236,7 +237,7 @@ struct JobSchedule {
         waiting += 1
     }
 
-    /// What a thread without a job does next.
+    /// Returns what a thread without a job does next.
     mutating func next(at now: Duration, idleSince: Duration) -> Next {
         var wake: Duration?
         for (index, entry) in entries.enumerated() where running[entry.queue] == nil {
@@ -249,7 +250,7 @@ struct JobSchedule {
             wake = min(wake ?? time, time)
         }
         let end = queues == 0 ? now : idleSince + idleTime
-        // One that looks on is enough.
+        // One idle thread that waits for the next job is enough.
         if let wake, waiting == 1 || wake < end { return .wait(wake - now) }
         if now < end { return .wait(end - now) }
         waiting -= 1
@@ -257,7 +258,7 @@ struct JobSchedule {
         return .end
     }
 
-    /// When the threads that are at jobs no longer keep one from being taken.
+    /// Returns when the running jobs no longer delay a job.
     private func earliest(_ entry: Entry) -> Duration {
         var time = Duration.zero
         for job in running.values where entry.isBlocking || !job.isBlocking {
@@ -267,7 +268,7 @@ struct JobSchedule {
     }
 }
 
-/// A wait of the calling thread.
+/// A pause of the calling thread.
 package enum Pause {
     /// Lets other threads run for about this long.
     package static func sleep(microseconds: UInt32) {

@@ -1,35 +1,38 @@
-/// Tells when others may have changed a file, on one thread for all files of the process.
+/// A watcher that reports when files might have changed externally, on one thread for all files of the process.
 ///
-/// The thread runs while a file is watched. Where the kernel tells nothing, because it has no watch left or another machine
-/// may write, the file is looked at twice a second.
+/// The thread runs while a file is watched. A file is polled twice a second if the kernel reports nothing of it,
+/// because it has no watch left or another machine might write to the file.
 package final class Watcher: Sendable {
-    /// Called on the watcher's thread without a lock; not again once the `Watch` is gone, except one call that had begun.
+    /// A closure that is called on the watcher's thread without a lock; not again once the `Watch` is gone, except for
+    /// one call that had begun.
     ///
-    /// It must not wait, as all files share the thread: it returns nil to be called again when the file has come to rest.
+    /// It must not wait, as all files share the thread: it returns nil to be called again when the file is idle.
     package typealias Body = @Sendable (WatchEvent) -> WatchFinding?
 
     /// The watcher of all stores.
     ///
-    /// Ending a program that has a watch takes Linux some milliseconds, which one that only reads a value need not pay.
+    /// On Linux, ending a program that has a watch takes some milliseconds; the delay spares them a program that only
+    /// reads a value.
     package static let shared = Watcher(startingAfter: .milliseconds(50))
 
     private let fileSystem: any FileSystem
     private let state: Lock<WatcherState>
     private let pipe: (reading: OpenFile, writing: OpenFile)?
 
-    /// The kernel is asked so long after the first file was given; what has changed by then is told then.
+    /// Creates a watcher that registers with the kernel a delay after the first file was added; it reports then what
+    /// has changed until then.
     package init(fileSystem: any FileSystem = SystemFileSystem(), startingAfter delay: Duration = .zero) {
         self.fileSystem = fileSystem
         state = Lock(WatcherState(startingAfter: delay))
         do { pipe = try fileSystem.makePipe() } catch { pipe = nil }
     }
 
-    /// Watches what is or will be at a path; what happens after this returns is told.
+    /// Watches the file that is or will be at a path; reports what happens after this returns.
     package func watch(_ path: String, _ body: @escaping Body) -> Watch {
         let (number, thread) = state.withLock { $0.add(path, body, fileSystem) }
         if let thread {
             let isStarted = WorkerQueue.start("preferences") { [self] in run(thread) }
-            // Without a thread nothing is told; what others changed is still seen by the next write.
+            // Without a thread nothing is reported; the next write still finds external changes.
             if !isStarted { state.withLock { $0.end() } }
         } else {
             wake()
@@ -42,7 +45,7 @@ package final class Watcher: Sendable {
         wake()
     }
 
-    /// Whether a thread serves any file.
+    /// Whether the watcher has a thread or a queue of events.
     var isRunning: Bool { state.withLock { $0.thread != nil || $0.queue != nil } }
 
     private func wake() {
@@ -57,8 +60,8 @@ package final class Watcher: Sendable {
             }
             guard let plan else { return }
             let events = waitForEvents(plan.queue, until: plan.deadline) ? events(plan.queue) : []
-            let isNews = serve(events, thread) || events.isEmpty
-            let pause = limit.pause(isNews: isNews, at: fileSystem.now())
+            let hasChanges = serve(events, thread) || events.isEmpty
+            let pause = limit.pause(hasChanges: hasChanges, at: fileSystem.now())
             if pause > .zero { fileSystem.sleep(pause) }
         }
     }
@@ -68,15 +71,15 @@ package final class Watcher: Sendable {
         do {
             return try fileSystem.events(queue)
         } catch {
-            state.withLock { $0.loseQueue(at: fileSystem.now()) }
+            state.withLock { $0.fallBackToPolling(at: fileSystem.now()) }
             return []
         }
     }
 
-    /// Returns whether there may be events.
+    /// Waits for events until the deadline; returns whether there might be some.
     private func waitForEvents(_ queue: OpenFile?, until deadline: Duration?) -> Bool {
         var timeout = deadline.map { max(.zero, $0 - fileSystem.now()) }
-        // Without a pipe nobody can wake the thread to end it.
+        // Without a pipe the thread can't be woken to end it.
         if pipe == nil { timeout = min(timeout ?? WatcherState.pollInterval, WatcherState.pollInterval) }
         do {
             let (isReady, isWoken) = try fileSystem.wait(for: queue, or: pipe?.reading, atMost: timeout)
@@ -89,34 +92,35 @@ package final class Watcher: Sendable {
         }
     }
 
-    /// Has the owners of files look at them; returns whether any found news.
+    /// Calls the closures of the files that events are for and of those that are idle; returns whether an event brought
+    /// changes.
     private func serve(_ events: [FolderEvent], _ thread: Int) -> Bool {
         let now = fileSystem.now()
-        let (touched, settled) = state.withLock { state -> (WatcherState.Hits, WatcherState.Hits) in
+        let (touched, idle) = state.withLock { state -> (WatcherState.Hits, WatcherState.Hits) in
             guard state.thread == thread else { return ([:], [:]) }
             let touched = state.touched(by: events, at: now, fileSystem)
-            return (touched, state.settled(at: now, except: touched))
+            return (touched, state.idle(at: now, except: touched))
         }
-        var isNews = false
+        var hasChanges = false
         for (number, hit) in touched {
             guard let body = state.withLock({ $0.body(number) }) else { continue }
             var finding = body(.touched)
-            // A file that was renamed to its place is complete, so there is nothing to wait for.
-            if hit.isArrival, finding?.isBlank == false { finding = body(.settled(isWhole: true)) }
-            isNews = isNews || finding?.isNews == true
+            // A file that was renamed to the path is complete, so there is nothing to wait for.
+            if hit.isArrival, finding?.isBlank == false { finding = body(.idle(isWhole: true)) }
+            hasChanges = hasChanges || finding?.hasChanges == true
             state.withLock { $0.note(number, hit, finding, at: now) }
         }
-        for (number, hit) in settled {
-            guard let body = state.withLock({ $0.body(number) }), body(.settled(isWhole: hit.isWhole)) == nil else {
+        for (number, hit) in idle {
+            guard let body = state.withLock({ $0.body(number) }), body(.idle(isWhole: hit.isWhole)) == nil else {
                 continue
             }
             state.withLock { $0.note(number, hit, nil, at: fileSystem.now()) }
         }
-        return isNews
+        return hasChanges
     }
 }
 
-/// The watching of one file, which ends with the last reference to it.
+/// The watch of one file, which ends with the last reference to it.
 package final class Watch: Sendable {
     private let watcher: Watcher
     private let number: Int
@@ -129,26 +133,26 @@ package final class Watch: Sendable {
     deinit { watcher.cancel(number) }
 }
 
-/// What a watched file's owner is told.
+/// An event of a watched file.
 package enum WatchEvent: Equatable, Sendable {
-    /// Something happens to it.
+    /// Something has happened to the file.
     case touched
-    /// Nothing has happened for a moment; `isWhole` where all of a large file has to be compared.
-    case settled(isWhole: Bool)
+    /// Nothing has happened to the file for a moment; `isWhole` if all of a large file has to be compared.
+    case idle(isWhole: Bool)
 }
 
-/// What a watched file's owner found.
+/// The result of looking at a watched file.
 package struct WatchFinding: Sendable {
     /// Whether the file is missing or empty.
     package var isBlank: Bool
-    /// Whether there is something to notify of.
-    package var isNews: Bool
-    /// Whether the file has only grown, by whole lines, so that nothing is left to be compared.
+    /// Whether there are changes to notify an observer of.
+    package var hasChanges: Bool
+    /// Whether the file has only grown, by whole lines, so that nothing is left to compare.
     package var isComplete: Bool
 
-    package init(isBlank: Bool, isNews: Bool, isComplete: Bool = false) {
+    package init(isBlank: Bool, hasChanges: Bool, isComplete: Bool = false) {
         self.isBlank = isBlank
-        self.isNews = isNews
+        self.hasChanges = hasChanges
         self.isComplete = isComplete
     }
 }

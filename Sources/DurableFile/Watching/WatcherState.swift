@@ -1,29 +1,29 @@
 internal import CDurableFile
 
-/// Which files a watcher watches and by which means; the ordering without the waiting.
+/// The state of a watcher: the files that it watches, and how. It decides what to do when, but doesn't wait itself.
 struct WatcherState: Sendable {
     private var files = Files()
-    /// Which files an entry of a watched folder concerns; nil when that changed.
+    /// The files that each entry of a watched folder concerns; nil when that has changed.
     private var index: [Place: [Int]]?
-    /// Those of the files that are not at rest.
+    /// The timers of the files that aren't idle.
     private var timers: [Int: QuietTimer] = [:]
     private var lastNumber = 0
     private(set) var queue: OpenFile?
-    /// Which thread serves the files; another one's number makes it end.
+    /// The number of the thread that serves the files; a thread with another number ends.
     private(set) var thread: Int?
     private var forks: UInt64 = 0
     private var nextPoll: Duration?
-    /// How long after the first file was added the kernel is asked; nil once it was.
+    /// How long after the first file was added the kernel's events are requested; nil once they are.
     private var delay: Duration?
     private var start: Duration?
 
-    /// How often a file is looked at that no event comes from.
+    /// The interval at which a file without events is polled.
     static let pollInterval = Duration.milliseconds(500)
 
     private struct File: Sendable {
         let path: String
         let body: Watcher.Body
-        /// The number of each watched folder, and the name in it; nil where the file has to be polled.
+        /// The number of each watched folder, and the name in it; nil if the file has to be polled.
         var entries: [(watch: Int32, name: String)]?
         var lastLook: Look?
 
@@ -32,9 +32,9 @@ struct WatcherState: Sendable {
 
     /// The files by their numbers.
     ///
-    /// No dictionary: the first one looks up how a number is hashed, which took each program some 50 µs.
+    /// Not a dictionary: the first one looks up how a number is hashed, which took each program some 50 µs.
     private struct Files: Sendable {
-        /// In the order of their numbers.
+        /// The files, ordered by number.
         private(set) var all: [(number: Int, file: File)] = []
 
         var numbers: [Int] { all.map(\.number) }
@@ -51,7 +51,7 @@ struct WatcherState: Sendable {
             }
         }
 
-        /// Where a number is, or would be.
+        /// Returns the index of a number, or the index at which to insert it.
         private func place(of number: Int) -> Int {
             var (start, end) = (0, all.count)
             while start < end {
@@ -62,13 +62,13 @@ struct WatcherState: Sendable {
         }
     }
 
-    /// A name in a folder, as events have it.
+    /// A name in a watched folder, as events have it.
     private struct Place: Hashable {
         let watch: Int32
         let name: String
     }
 
-    /// What a file that is polled was like.
+    /// The state of a polled file when it was last looked at.
     private struct Look: Equatable {
         let status: FileStatus
         let modified: Int64
@@ -78,11 +78,11 @@ struct WatcherState: Sendable {
         self.delay = delay == .zero ? nil : delay
     }
 
-    /// Begins to watch a file; the second result is the number of a thread to start.
+    /// Begins to watch a file; the second result is the number of a thread that has to be started, if any.
     mutating func add(_ path: String, _ body: @escaping Watcher.Body, _ fileSystem: any FileSystem) -> (
         Int, thread: Int?
     ) {
-        leaveParent()
+        resetAfterFork()
         lastNumber += 1
         let number = lastNumber
         files[number] = File(path: path, body: body)
@@ -97,7 +97,7 @@ struct WatcherState: Sendable {
     }
 
     mutating func remove(_ number: Int, _ fileSystem: any FileSystem) {
-        leaveParent()
+        resetAfterFork()
         timers[number] = nil
         index = nil
         let watches = Set(files[number]?.entries?.map(\.watch) ?? [])
@@ -106,8 +106,9 @@ struct WatcherState: Sendable {
         if files.all.isEmpty { end() }
     }
 
-    /// In a child of `fork` the queue is the parent's, and its thread is not in this process.
-    private mutating func leaveParent() {
+    /// Drops the queue and the thread in a child of `fork`: the queue is the parent's, and the thread is not in this
+    /// process.
+    private mutating func resetAfterFork() {
         let current = durable_file_fork_count()
         guard forks != current else { return }
         forks = current
@@ -116,14 +117,14 @@ struct WatcherState: Sendable {
         for number in files.numbers { files[number]?.entries = nil }
     }
 
-    /// The thread ends, or can't be had.
+    /// Drops the queue and the thread, which ends or could not be started.
     mutating func end() {
         thread = nil
         queue = nil
         nextPoll = nil
     }
 
-    /// Watches the folders that count for a file now; polls where one can't be watched.
+    /// Watches the folders that count for a file now; polls the file if one of them can't be watched.
     private mutating func arm(_ number: Int, _ fileSystem: any FileSystem) {
         guard var file = files[number] else { return }
         let before = Set(file.entries?.map(\.watch) ?? [])
@@ -140,7 +141,7 @@ struct WatcherState: Sendable {
             guard let queue else { return nil }
             let path = LogPath(path: path)
             var known = try path.walk(fileSystem).entries
-            // A folder that is created or replaced between the look and the watch would be missed.
+            // A folder that is created or replaced between the walk and the watch would be missed.
             for _ in 0..<5 {
                 guard let watches = try watches(known, queue, fileSystem) else { return nil }
                 let now = try path.walk(fileSystem).entries
@@ -168,7 +169,7 @@ struct WatcherState: Sendable {
                 let watch = try fileSystem.addWatch(queue, folder: entry.folder, namesOnly: !isLast)
                 watches.append((watch, entry.name))
             } catch {
-                // A folder that this user may pass through but not read; it is seldom replaced.
+                // A folder that this user can traverse but not read; it is rarely replaced.
                 if !isOnTheWay || !error.deniesWriting { throw error }
             }
         }
@@ -179,35 +180,35 @@ struct WatcherState: Sendable {
         guard let queue, !watches.isEmpty else { return }
         let used = Set(files.all.flatMap { $0.file.entries?.map(\.watch) ?? [] })
         for watch in watches.subtracting(used) {
-            // A folder that is gone has taken its watch along.
+            // The watch of a folder that is gone has gone with it.
             do { try fileSystem.removeWatch(queue, watch) } catch {}
         }
     }
 
-    // MARK: What the thread does
+    // MARK: The thread's work
 
-    /// What happened to a file.
+    /// The events of one file.
     struct Hit: Equatable, Sendable {
-        /// Whether all of a large file is to be compared.
+        /// Whether all of a large file has to be compared.
         var isWhole: Bool
-        /// Whether a complete file came to its name.
+        /// Whether a complete file was renamed to the path.
         var isArrival = false
 
         mutating func add(_ kind: FolderEvent.Kind) {
             if kind != .content { isWhole = true }
             switch kind {
             case .arrived: isArrival = true
-            // What was made or removed since needs its time again.
+            // A file that was created or removed since might be incomplete again.
             case .name, .folderGone, .overflow: isArrival = false
             case .content, .closed: break
             }
         }
     }
 
-    /// What happened to which files.
+    /// The events by the number of their file.
     typealias Hits = [Int: Hit]
 
-    /// Which files' owners are to be told of events, or of what no event tells.
+    /// Returns the files to look at because of events, of polling, or because they are watched from now on.
     mutating func touched(by events: [FolderEvent], at now: Duration, _ fileSystem: any FileSystem) -> Hits {
         var touched = touched(by: events, fileSystem)
         if nextPoll != nil { touched.merge(polled(at: now, fileSystem)) { hit, _ in hit } }
@@ -215,7 +216,7 @@ struct WatcherState: Sendable {
         return touched
     }
 
-    /// Which files' owners are to be told of events.
+    /// Returns the files to look at because of events.
     private mutating func touched(by events: [FolderEvent], _ fileSystem: any FileSystem) -> Hits {
         var touched: Hits = [:]
         var moved: Set<Int> = []
@@ -241,7 +242,7 @@ struct WatcherState: Sendable {
         for (number, file) in files.all {
             for entry in file.entries ?? [] {
                 let place = Place(watch: entry.watch, name: entry.name)
-                // A way through links may pass a name twice.
+                // A path through links might pass a name twice.
                 if made[place]?.last != number { made[place, default: []].append(number) }
             }
         }
@@ -249,7 +250,7 @@ struct WatcherState: Sendable {
         return made[place] ?? []
     }
 
-    /// Which of the files that are polled have changed.
+    /// Returns the polled files that have changed.
     private mutating func polled(at now: Duration, _ fileSystem: any FileSystem) -> Hits {
         guard let nextPoll, nextPoll <= now else { return [:] }
         var changed: Hits = [:]
@@ -268,7 +269,7 @@ struct WatcherState: Sendable {
         return changed
     }
 
-    /// Watches the files that were added at first, when it is time to; any of them may have changed meanwhile.
+    /// Watches the files that were added during the delay, once that is over; any of them might have changed since.
     mutating func started(at now: Duration, _ fileSystem: any FileSystem) -> Hits {
         guard let start, start <= now else { return [:] }
         self.start = nil
@@ -277,34 +278,34 @@ struct WatcherState: Sendable {
         return Hits(uniqueKeysWithValues: files.numbers.map { ($0, Hit(isWhole: true)) })
     }
 
-    /// Notes what a file's owner found; nil if it could not look.
+    /// Notes the result of looking at a file; nil if that wasn't possible.
     mutating func note(_ number: Int, _ hit: Hit, _ finding: WatchFinding?, at now: Duration) {
-        // Lines that a program appends, which keeps the file open, leave nothing to be compared. Who closes it may have written
-        // over what was there.
+        // Lines that a program appends while it keeps the file open leave nothing to compare. A program that closes the
+        // file might have overwritten earlier lines.
         guard files[number] != nil, finding?.isComplete != true || hit.isWhole || timers[number] != nil else { return }
         timers[number, default: QuietTimer()].note(at: now, isBlank: finding?.isBlank ?? false, isWhole: hit.isWhole)
     }
 
-    /// Which files have come to rest.
-    mutating func settled(at now: Duration, except touched: Hits) -> Hits {
-        var settled: Hits = [:]
+    /// Returns the files that have become idle.
+    mutating func idle(at now: Duration, except touched: Hits) -> Hits {
+        var idle: Hits = [:]
         for (number, timer) in timers where touched[number] == nil {
             guard let isWhole = timer.isWhole(at: now) else { continue }
-            settled[number] = Hit(isWhole: isWhole)
+            idle[number] = Hit(isWhole: isWhole)
             timers[number] = nil
         }
-        return settled
+        return idle
     }
 
-    /// Falls back to looking at the files.
-    mutating func loseQueue(at now: Duration) {
+    /// Drops the queue of events and polls the files.
+    mutating func fallBackToPolling(at now: Duration) {
         queue = nil
         nextPoll = now
         index = nil
         for number in files.numbers { files[number]?.entries = nil }
     }
 
-    /// When something is to be done without an event.
+    /// The time at which there is something to do without an event.
     var deadline: Duration? {
         let first = [start, nextPoll].compactMap(\.self).min()
         return timers.isEmpty ? first : timers.values.reduce(first) { min($0 ?? $1.due, $1.due) }
@@ -313,19 +314,20 @@ struct WatcherState: Sendable {
     func body(_ number: Int) -> Watcher.Body? { files[number]?.body }
 }
 
-/// When a file that something happened to has come to rest, so that it is not compared half written.
+/// The time at which a file that had events counts as idle, so that it isn't compared while it is half written.
 struct QuietTimer: Sendable {
     private(set) var due = Duration.zero
     private var isWhole = false
     private var first: Duration?
 
-    /// How long nothing may happen to a file, and to one that is missing or empty, as in the middle of a save in place.
+    /// The time without events after which a file counts as idle; longer for one that is missing or empty, as in the
+    /// middle of a save in place.
     static let quiet = Duration.milliseconds(10)
     static let blankQuiet = Duration.milliseconds(100)
-    /// How long a file that is never at rest can keep its changes to itself.
+    /// The longest time for which a file that is never idle can delay the report of its changes.
     static let longest = Duration.milliseconds(100)
 
-    /// Notes an event; `isWhole` where all of a large file is to be compared.
+    /// Notes an event; `isWhole` if all of a large file has to be compared.
     mutating func note(at now: Duration, isBlank: Bool, isWhole: Bool) {
         let first = self.first ?? now
         self.first = first
@@ -333,25 +335,25 @@ struct QuietTimer: Sendable {
         self.isWhole = self.isWhole || isWhole
     }
 
-    /// Whether all is to be compared, when the file has come to rest; else nil.
+    /// Returns whether all of the file has to be compared; nil if the file isn't idle yet.
     func isWhole(at now: Duration) -> Bool? { due <= now ? isWhole : nil }
 }
 
-/// How long a watcher sleeps after it was woken for nothing new, so that a file that is written to all the time, in a watched
-/// folder or by this process, wakes it less than a hundred times a second.
+/// The pause of a watcher after it was woken without finding changes, so that a file that is written all the time, in a
+/// watched folder or by this process, wakes it less than a hundred times a second.
 struct WakeLimit: Sendable {
     static let longest = Duration.milliseconds(12)
     private var pause = Duration.zero
     private var last: Duration?
 
     /// Returns how long to sleep before the next events are waited for.
-    mutating func pause(isNews: Bool, at now: Duration) -> Duration {
-        // After news the next may come at once: two processes may be answering each other.
-        if isNews {
+    mutating func pause(hasChanges: Bool, at now: Duration) -> Duration {
+        // After changes the next ones might follow at once: two processes might be answering each other.
+        if hasChanges {
             pause = pause < .milliseconds(4) ? .zero : pause / 4
             return .zero
         }
-        // The first for a while may stay the only one.
+        // The first wake-up in a while might remain the only one.
         let isRare = last.map { now - $0 > Self.longest * 2 } ?? true
         pause = isRare ? .zero : min(max(.milliseconds(1), pause * 2), Self.longest)
         last = now
@@ -359,7 +361,7 @@ struct WakeLimit: Sendable {
     }
 }
 
-/// A name in a folder; when something happens to it, a watched path may mean another file.
+/// A name in a folder on a watched path; when something happens to it, the path might lead to another file.
 package struct WatchedEntry: Hashable, Sendable {
     /// The path of the folder, without links.
     var folder: String

@@ -112,7 +112,7 @@ package final class FileBackend: PreferenceBackend {
         }
         switch difference {
         case .published, .all: break
-        case .none, .some: log.announceNews()
+        case .none, .some: log.notifyInBackground()
         }
         return commit
     }
@@ -185,13 +185,13 @@ extension PreferencesError {
             )
         case .notAFile(let path, let kind):
             self.init(.unavailable, "\(path) is a \(kind.rawValue) and not a file; move it away")
-        case .neverTheSame(let path):
+        case .unstableIdentity(let path):
             self.init(
                 .unavailable,
                 "\(path) is another file each time it is looked at; nothing was changed. Its file system may be broken: keep the "
                     + "file on another one"
             )
-        case .foreign(let path, let owner):
+        case .foreignOwner(let path, let owner):
             self.init(
                 .notPermitted,
                 "\(path) belongs to the user \(owner), who could choose by it what is read and written here; nothing was changed. "

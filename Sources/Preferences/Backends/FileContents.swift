@@ -19,7 +19,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// The comments of all lines, which a new file begins with.
     private var comments: [String] = []
     /// Whether lines were read since the differences were given out last.
-    @exclusivity(unchecked) private var isNews = false
+    @exclusivity(unchecked) private var hasUnreportedLines = false
     /// Whether one of them is about a name of which a value was given out or written, which may not be published yet.
     @exclusivity(unchecked) private var isInFlight = false
     /// Whether the values were given out, so that they change by being published only.
@@ -72,7 +72,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
                 pending.updateValue(contents.table[name], forKey: name)
                 isInFlight = true
             }
-            isNews = isNews || !pending.isEmpty
+            hasUnreportedLines = hasUnreportedLines || !pending.isEmpty
         } else {
             table = exchange(&contents.table, with: ValueTable())
         }
@@ -149,7 +149,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// Notes that the file could not be read; once it can, that is news.
     func awaitReading() { isAwaited = true }
 
-    var hasNews: Bool { isAwaited || isNews && (isInFlight || hasDifferences) }
+    var hasChanges: Bool { isAwaited || hasUnreportedLines && (isInFlight || hasDifferences) }
 
     private var hasDifferences: Bool { pending.contains(where: isDifferent) }
 
@@ -159,7 +159,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     /// What the file says otherwise than is published, which stays pending until it is; call with the turn.
     func takeDifferences() -> [String: PropertyListValue?]? {
-        isNews = false
+        hasUnreportedLines = false
         isInFlight = false
         own = .empty
         guard !pending.isEmpty else { return nil }
@@ -218,7 +218,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         case .all: changes.forEach { pending.updateValue($1, forKey: $0) }
         case .some(let written):
             for (name, value) in written { pending.updateValue(value, forKey: name) }
-            isNews = !changes.filter { value(of: $0) != $1 }.isEmpty
+            hasUnreportedLines = !changes.filter { value(of: $0) != $1 }.isEmpty
         }
     }
 
@@ -252,7 +252,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
             return
         }
         pending.updateValue(value, forKey: name)
-        isNews = true
+        hasUnreportedLines = true
     }
 
     private static func reading(_ body: () throws(JSONLineError) -> Void) -> LineReading {

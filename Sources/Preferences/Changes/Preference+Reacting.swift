@@ -97,13 +97,13 @@ extension Preference {
     ) -> PreferenceObservation {
         let name = name
         return store.subscribe(to: [name], timing: timing, begin: { begin($0.candidates(for: name)) }) { batch in
-            if let entry = batch.entry(for: name), isNews(entry) { body(entry, batch.origin) }
+            if let entry = batch.entry(for: name), isChanged(by: entry) { body(entry, batch.origin) }
         }
     }
 
     /// Whether a change is one for this preference: below a stronger layer's value, only if it can't read that one; of a
     /// member of a value, if that differs.
-    func isNews(_ entry: ChangeEntry) -> Bool {
+    func isChanged(by entry: ChangeEntry) -> Bool {
         if declaration.member != nil {
             return !areEqual(value(of: entry.old, isReporting: false), value(of: entry.new, isReporting: false))
         }

@@ -86,14 +86,14 @@ extension PreferenceUpdates {
             }
             let observations = namesByStore.values.map { store, names in
                 store.subscribe(to: names, begin: { latest.begin(names, of: store, with: $0) }) { batch in
-                    var isNews = false
+                    var isChanged = false
                     for preference in repeat each preferences {
                         guard preference.store === store, let entry = batch.entry(for: preference.name) else {
                             continue
                         }
-                        isNews = isNews || preference.isNews(entry)
+                        isChanged = isChanged || preference.isChanged(by: entry)
                     }
-                    latest.take(batch, of: store, isNews: isNews)
+                    latest.take(batch, of: store, isChanged: isChanged)
                 }
             }
             latest.complete()
@@ -144,14 +144,14 @@ private final class LatestCandidates: Sendable {
     }
 
     /// Takes a change.
-    func take(_ batch: ChangeBatch, of store: PreferenceStore, isNews: Bool) {
+    func take(_ batch: ChangeBatch, of store: PreferenceStore, isChanged: Bool) {
         state.withLock { state in
             for entry in batch.entries + batch.entriesBelow {
                 // A transaction may have changed other names too.
                 let key = ObjectIdentifier(store)
                 if state.latest.byName[key]?[entry.name] != nil { state.latest.byName[key]?[entry.name] = entry.new }
             }
-            if state.isComplete, isNews { state.waiting.append(state.latest) }
+            if state.isComplete, isChanged { state.waiting.append(state.latest) }
         }
         passOnWaiting()
     }

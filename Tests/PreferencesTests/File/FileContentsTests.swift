@@ -35,12 +35,12 @@ struct FileContentsTests {
     func aChangeThatIsTakenBackBeforeItIsPublishedIsNews() throws {
         read(#"{"x":2}"#, into: contents)
         let told = try #require(contents.takeDifferences())
-        #expect(told == ["x": 2] && !contents.hasNews)
+        #expect(told == ["x": 2] && !contents.hasChanges)
         read(#"{"x":1}"#, into: contents)
-        #expect(contents.hasNews)
+        #expect(contents.hasChanges)
         values.set(told)
         publish()
-        #expect(values["x"] == 1 && !contents.hasNews)
+        #expect(values["x"] == 1 && !contents.hasChanges)
     }
 
     @Test
@@ -48,7 +48,7 @@ struct FileContentsTests {
         read(#"{"x":2}"#, into: contents)
         let told = try #require(contents.takeDifferences())
         replace(with: #"{"x":1,"y":1}"#)
-        #expect(contents.hasNews)
+        #expect(contents.hasChanges)
         values.set(told)
         publish()
         #expect(values["x"] == 1)
@@ -61,7 +61,7 @@ struct FileContentsTests {
         guard case .published(let changed) = difference else { throw CancellationError() }
         contents.store(difference, of: set)
         replace(with: line)
-        #expect(contents.hasNews)
+        #expect(contents.hasChanges)
         values.make(changed)
         publish()
         #expect(values["x"] == (line.contains("x") ? 1 : nil) && values["y"] == 1)
@@ -74,7 +74,7 @@ struct FileContentsTests {
         contents.store(difference, of: set)
         values.set(2, for: "x")
         read(#"{"y":1}"#, into: contents)
-        #expect(!contents.hasNews)
+        #expect(!contents.hasChanges)
         publish()
         #expect(values["x"] == 2)
     }

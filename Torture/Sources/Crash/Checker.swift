@@ -2,13 +2,14 @@
 import DurableFile
 import Preferences
 
-/// Opens every state that a loss of power may leave, and compares what is read with what was promised.
+/// A checker that opens every state that a loss of power might leave, and compares what it reads with what was
+/// promised.
 struct Checker {
     let path: String
     private(set) var moments = 0
     private(set) var states = 0
     private(set) var distinct = 0
-    /// The states that were checked already, by what was promised of them; runs of one life have most of them in common.
+    /// The states that were already checked, by what had been promised; runs of one life have most of them in common.
     private var checked: [Promise: Set<Tree>] = [:]
     private var promise = Promise()
     /// The histories of the moments whose states were checked: runs of one life begin alike.
@@ -27,10 +28,10 @@ struct Checker {
         var seen = checked.removeValue(forKey: promise) ?? []
         defer { checked[promise] = seen }
         var medium = Medium()
-        // `/home` was there before.
+        // `/home` existed before.
         medium.perform(.entries(folder: 1, [.init(name: "home", node: 2)]), isFolder: { _ in true })
         medium.perform(.sync(node: 1), isFolder: { _ in true })
-        // A node that is written to or synced as data is a file; folders are those that names were entered in, or none.
+        // A node that was written to or whose data was synced is a file; every other one is a folder.
         let files = Set(operations.compactMap { if case .write(let node, _, _) = $0 { node } else { nil } })
         let folders = Set(operations.compactMap { if case .entries(let folder, _) = $0 { folder } else { nil } })
         var history = Hasher()
@@ -71,7 +72,7 @@ struct Checker {
                 throw Obstacle("\(line) is lost in \(describe(tree))")
             }
         }
-        // Whoever goes on with it loses nothing and is read.
+        // A process that continues with the file loses nothing, and its sets are read.
         let other = try load(fileSystem) { _ = try $0.apply(["after": .integer(1)], if: .none) }
         values["after"] = 1
         let after = try load(fileSystem) { _ in }
@@ -79,7 +80,7 @@ struct Checker {
     }
 
     private func load(_ fileSystem: ModelFileSystem, _ body: (FileBackend) throws -> Void) throws -> [String: Int] {
-        // Without a thread, as a million of them would take longer than all the rest.
+        // Without a thread: a million of them would take longer than everything else.
         let worker = WorkerQueue(fileSystem: fileSystem, isManual: true)
         let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil, worker: worker)
         let contents = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))

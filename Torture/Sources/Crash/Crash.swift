@@ -2,9 +2,9 @@
 import DurableFile
 import Preferences
 
-/// Every state that a loss of power may leave at every moment of some short lives of a file.
+/// Every state that a loss of power might leave at every moment of some short lives of a file.
 ///
-/// Everything happens on one thread in an order that the life says, so each run is the same.
+/// Everything happens on one thread, in an order that the life defines, so each run is the same.
 enum Crash {
     private static let path = "/home/user/config/preferences.jsonl"
 
@@ -17,28 +17,29 @@ enum Crash {
         case compact(Int)
         /// A shell is ended in the middle of a line.
         case fragment
-        /// A slow shell opens the file, and perhaps writes half of a line.
+        /// A slow shell opens the file, and writes half of a line if `isWriting`.
         case begin(isWriting: Bool)
-        /// The slow shell writes the rest of its line to the file that it opened, which may have been replaced.
+        /// The slow shell writes the rest of its line to the file that it opened, which might have been replaced.
         case end
         /// The store is released.
         case release(Int)
-        /// Time passes, and each process does all that it does in the background.
+        /// Time passes, and each process does all its work in the background.
         case rest
     }
 
-    /// An event that a life doesn't know of.
+    /// An event in addition to a life's steps.
     private struct Disturbance: CustomStringConvertible {
         /// The number of the sync that fails.
         var failingSync: Int?
-        /// The number of the call before which a third process sets a name of its own, unless the file is locked.
-        var foreignSet: Int?
-        /// The number of the call before which a shell is ended in the middle of a line; a lock doesn't keep it from writing.
+        /// The number of the call before which a third process sets another name, unless the file is locked.
+        var externalSet: Int?
+        /// The number of the call before which a shell is ended in the middle of a line; no lock prevents it from
+        /// writing.
         var fragment: Int?
 
         var description: String {
             let parts = [
-                failingSync.map { "sync \($0) fails" }, foreignSet.map { "foreign set before call \($0)" },
+                failingSync.map { "sync \($0) fails" }, externalSet.map { "external set before call \($0)" },
                 fragment.map { "fragment before call \($0)" },
             ]
             return parts.compactMap(\.self).joined(separator: ", ")
@@ -55,7 +56,8 @@ enum Crash {
         [.pair(0), .set(1, "a"), .flush(1), .compact(0), .pair(1), .flush(1), .compact(1), .set(0, "b"), .flush(0)],
     ]
 
-    /// In which a shell begins or ends a line around a compaction; also where the store is released right after it.
+    /// The lives in which a shell begins or ends a line around a compaction, also if the store is released right after
+    /// it.
     private static let slowLives: [[Step]] = [
         [.set(0, "a"), .begin(isWriting: true), .compact(0), .release(0), .end, .rest, .set(1, "b"), .flush(1)],
         [.set(0, "a"), .begin(isWriting: false), .compact(0), .release(0), .end, .rest, .set(1, "b"), .flush(1)],
@@ -65,8 +67,9 @@ enum Crash {
         ],
     ]
 
-    /// The chosen lives with every disturbance and with a rest after each step, or a fiftieth of these runs if `count` is below
-    /// 100; and `count` random lives. A fragment before each call of a compaction comes also where each sync fails in turn.
+    /// Runs the chosen lives with every disturbance and with a rest after each step, or a fiftieth of these runs if
+    /// `count` is below 100; and `count` random lives. A fragment before each call of a compaction is also combined
+    /// with the failure of each sync.
     static func run(_ count: Int, _ report: inout Report) async throws {
         var total = Total()
         var generator = Generator(state: 1)
@@ -78,7 +81,7 @@ enum Crash {
                 let undisturbed = try play(steps, Disturbance())
                 var disturbances = [Disturbance()] + (0..<undisturbed.syncs).map { Disturbance(failingSync: $0) }
                 if rest == life.count {
-                    disturbances += (0..<undisturbed.calls).map { Disturbance(foreignSet: $0) }
+                    disturbances += (0..<undisturbed.calls).map { Disturbance(externalSet: $0) }
                     disturbances += (0..<undisturbed.calls).map { Disturbance(fragment: $0) }
                     for sync in 0..<undisturbed.syncs {
                         disturbances += undisturbed.compactions.map { Disturbance(failingSync: sync, fragment: $0) }
@@ -97,16 +100,16 @@ enum Crash {
             let steps = randomLife(&generator)
             let (syncs, calls) = (Int.random(in: 0..<40, using: &generator), Int.random(in: 0..<200, using: &generator))
             var disturbance = Disturbance(failingSync: syncs < 20 ? syncs : nil)
-            if Bool.random(using: &generator) { disturbance.foreignSet = calls } else { disturbance.fragment = calls }
+            if Bool.random(using: &generator) { disturbance.externalSet = calls } else { disturbance.fragment = calls }
             try check(try play(steps, disturbance), steps, disturbance, &total, &report)
         }
         report.note(
             "\(total.runs) runs of \(lives.count + slowLives.count) chosen lives of a file, each sync failing in turn, a rest after "
                 + "each step, another process's set before each call that finds it unlocked and half of a shell's line before each "
-                + "call, and of \(count) random ones; \(total.foreignSets) such sets, \(total.fragments) such halves, "
+                + "call, and of \(count) random ones; \(total.externalSets) such sets, \(total.fragments) such halves, "
                 + "\(total.operations) changing calls"
         )
-        report.expect(total.foreignSets > 0 || count < 10, "no other process set anything")
+        report.expect(total.externalSets > 0 || count < 10, "no other process set anything")
         report.expect(total.fragments > 0 || count < 10, "no shell wrote anything")
         report.note(
             "\(total.checker.states) states after a loss of power at \(total.checker.moments) moments, "
@@ -117,7 +120,7 @@ enum Crash {
 
     private struct Total {
         var checker = Checker(path: path)
-        var (runs, foreignSets, fragments, operations) = (0, 0, 0, 0)
+        var (runs, externalSets, fragments, operations) = (0, 0, 0, 0)
     }
 
     private static func check(
@@ -136,7 +139,7 @@ enum Crash {
             )
         }
         total.runs += 1
-        total.foreignSets += run.hasForeignSet ? 1 : 0
+        total.externalSets += run.hasForeignSet ? 1 : 0
         total.fragments += run.hasFragment && disturbance.fragment != nil ? 1 : 0
         total.operations += run.operations.count
     }
@@ -151,7 +154,7 @@ enum Crash {
         let hasFragment: Bool
     }
 
-    /// Does the steps on a new file system and returns what happened to it.
+    /// Performs the steps on a new file system and returns its history.
     private static func play(_ steps: [Step], _ disturbance: Disturbance) throws -> Run {
         let life = Life(disturbance)
         let fileSystem = life.fileSystem
@@ -161,7 +164,7 @@ enum Crash {
             try life.perform(step)
             if case .compact = step { compactions += first..<fileSystem.calls }
         }
-        if let failure = life.failure { throw Obstacle("the foreign set failed: \(failure)") }
+        if let failure = life.failure { throw Obstacle("the external set failed: \(failure)") }
         return Run(
             operations: fileSystem.operations,
             syncs: fileSystem.syncs,
@@ -175,13 +178,13 @@ enum Crash {
     private struct SlowShell {
         let file: OpenFile
         let parts: [String]
-        /// How often others had written when it began.
+        /// How often other processes had written when it began.
         let writes: Int
         /// Whether more time has passed than a compaction waits for such a shell.
         var isTooLate = false
     }
 
-    /// The processes that use one file; all are used from one thread.
+    /// The processes that use one file; all run on one thread.
     private final class Life: @unchecked Sendable {
         let fileSystem: ModelFileSystem
         private let disturbance: Disturbance
@@ -190,10 +193,10 @@ enum Crash {
         /// The number of sets that each process knows.
         private var known = [0, 0, 0]
         private var (issued, number) = (0, 0)
-        /// Texts of shells, which must be found once a set that was issued later is flushed.
+        /// The lines of shells, which must be found once a set that was issued later is flushed.
         private var fragments: [(text: String, issued: Int)] = []
         private var slowShell: SlowShell?
-        /// The lines that the slow shell has ended; they are in the file when time has passed.
+        /// The lines that the slow shell has ended; they are in the file after some time.
         private var lateLines: [String] = []
         /// The error of the third process's set.
         private(set) var failure: String?
@@ -209,11 +212,11 @@ enum Crash {
             if let call = disturbance.fragment {
                 fileSystem.before(call: call) { [weak self] in self?.writeFragment() }
             }
-            guard let call = disturbance.foreignSet else { return }
+            guard let call = disturbance.externalSet else { return }
             fileSystem.before(call: call) { [weak self] in
-                // A process that finds the file locked waits for a later call, which is another run.
+                // If the file is locked, the process would wait for a later call, which is another run.
                 guard let self, !fileSystem.isLocked else { return }
-                do { try set(2, ["foreign"]) } catch { failure = "\(error)" }
+                do { try set(2, ["external"]) } catch { failure = "\(error)" }
             }
         }
 
@@ -225,7 +228,7 @@ enum Crash {
                 try unlessSyncFails {
                     try backend(process).sync()
                     fileSystem.mark(.flushed(known[process]))
-                    // A set that came after it has ended the line.
+                    // A later set has ended the line.
                     for fragment in fragments where fragment.issued < known[process] {
                         fileSystem.mark(.kept(fragment.text))
                     }
@@ -245,7 +248,7 @@ enum Crash {
                 guard let shell = slowShell else { return }
                 try write(shell.parts[1] + "\n")
                 slowShell = nil
-                // Whoever set something in between has ended the first half.
+                // A process that has set something in between has ended the first half.
                 if !shell.isTooLate { lateLines += writes == shell.writes ? [shell.parts.joined()] : shell.parts }
             case .release(let process): backends[process] = nil
             case .rest:
@@ -268,7 +271,8 @@ enum Crash {
         }
 
         private func set(_ process: Int, _ names: [String]) throws {
-            // An event that the life doesn't know of changes none of its values, so that runs have most states in common.
+            // An event in addition to the steps changes none of the life's values, so that runs have most states in
+            // common.
             if process < 2 { number += 1 }
             let values = Dictionary(uniqueKeysWithValues: names.map { ($0, number) })
             fileSystem.mark(.issued(values))
@@ -307,7 +311,7 @@ enum Crash {
         }
     }
 
-    /// The same numbers in every run (SplitMix64).
+    /// A generator of the same numbers in every run (SplitMix64).
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {

@@ -1,15 +1,15 @@
 #if canImport(Glibc)
-/// What is known to be on a medium at one moment, and what may be.
+/// The state that a medium is known to have at one moment, and the states that it might have.
 ///
-/// The weakest medium that the manual pages allow (as ALICE, OSDI 2014): of what wasn't synced each change may be there or
-/// not, whatever the order; of a write any part of its beginning, with or without the size it leads to (the rest being
-/// zeros then); each change of names as a whole. Syncing a file doesn't sync its name.
+/// The weakest medium that the manual pages allow (as in ALICE, OSDI 2014): each change that wasn't synced might be
+/// there or not, in any order; of a write, any part of its beginning, with or without the resulting size (the rest
+/// being zeros then); each change of names as a whole. Syncing a file doesn't sync its name.
 struct Medium {
     private enum Certainty { case certain, pending, forgotten }
 
     private struct Write {
         var offset: Int
-        /// nil for a truncation to the offset.
+        /// The bytes; nil for a truncation to the offset.
         var bytes: [UInt8]?
         var certainty = Certainty.pending
     }
@@ -22,14 +22,14 @@ struct Medium {
 
     private enum Fate {
         case lost, whole
-        /// So many bytes, and then the end or zeros.
+        /// This number of bytes, and then the end or zeros.
         case torn(Int, isExtended: Bool)
     }
 
     private var writes: [Int: [Write]] = [:]
     private var namings: [Naming] = []
     private var folders: Set<Int> = [1]
-    /// The possible contents of each file, until something happens to it.
+    /// The possible contents of each file, until it is changed again.
     private var contents: [Int: Set<[UInt8]>] = [:]
 
     mutating func perform(_ operation: Operation, isFolder: (Int) -> Bool) {
@@ -47,7 +47,7 @@ struct Medium {
             settle(node, as: .certain)
             for index in namings.indices where namings[index].folder == node { namings[index].isCertain = true }
         case .failedSync(let node):
-            // A folder's names stay pending: what is promised then must not rest on them.
+            // A folder's names stay pending: no promise can rely on them then.
             settle(node, as: .forgotten)
         case .mark: break
         }
@@ -60,7 +60,7 @@ struct Medium {
         contents[node] = nil
     }
 
-    /// Hands each state on, the same one perhaps several times.
+    /// Passes each state to `body`, some of them several times.
     mutating func forEachState(_ body: (Tree) throws -> Void) rethrows {
         for node in writes.keys where contents[node] == nil { contents[node] = possibleContents(of: node) }
         for choice in choices(namings.count { !$0.isCertain }) {
@@ -75,7 +75,8 @@ struct Medium {
             }
             let files = reachableFiles(names)
             let uncertain = files.filter { contents[$0]?.count ?? 1 > 1 }
-            // Where several files are uncertain at once, each in turn takes all its contents and the others two.
+            // If several files are uncertain at the same time, each in turn takes all its contents while the other
+            // files take two.
             let isSmall = uncertain.reduce(1) { min($0 * (contents[$1]?.count ?? 1), 1 << 20) } <= 5000
             for full in isSmall ? [nil] : uncertain.map(Optional.some) {
                 try combine(uncertain[...], [:], full) { chosen in try body(tree(1, names, chosen)) }
@@ -119,7 +120,8 @@ struct Medium {
         )
     }
 
-    /// Which of some changes happened: all choices, or of very many those with a gap, a beginning or one alone.
+    /// Returns the sets of changes that might have happened: all, or of very many changes those with a gap, a beginning
+    /// or a single one.
     private func choices(_ count: Int) -> [[Bool]] {
         if count <= 10 {
             return (0..<(1 << count)).map { bits in (0..<count).map { bits >> $0 & 1 == 1 } }

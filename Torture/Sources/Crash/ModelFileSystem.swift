@@ -2,7 +2,8 @@
 import DurableFile
 import Glibc
 
-/// Files in memory, which remember what each call changed so that the states a loss of power may leave can be told.
+/// A file system in memory that records what each call changed, from which the states after a loss of power are
+/// derived.
 ///
 /// Time passes only in `sleep`.
 final class ModelFileSystem: FileSystem {
@@ -17,9 +18,9 @@ final class ModelFileSystem: FileSystem {
         var operations: [Operation] = []
         var syncs = 0
         var failingSync: Int?
-        /// The descriptors that are still to be told of another's failed sync.
+        /// The descriptors that haven't reported another descriptor's failed sync yet.
         var owedFailures: Set<Int32> = []
-        /// Names of drafts are random; here they are counted, so that equal runs leave equal states.
+        /// Names of drafts are random; here they are numbered, so that equal runs leave equal states.
         var draftNames: [String: String] = [:]
         var calls = 0
         var hook: (call: Int, body: @Sendable () -> Void)?
@@ -27,7 +28,7 @@ final class ModelFileSystem: FileSystem {
 
     private let state: Lock<State>
 
-    /// Holds what a tree holds, all of it on the medium already; the numbered sync fails.
+    /// Creates a file system with the contents of a tree, all of it on the medium; the numbered sync fails.
     init(_ tree: Tree = .folder([:]), failingSync: Int? = nil) {
         var state = State()
         state.failingSync = failingSync
@@ -50,7 +51,7 @@ final class ModelFileSystem: FileSystem {
         return entries
     }
 
-    // MARK: What an experiment does with it
+    // MARK: Use by experiments
 
     var operations: [Operation] { state.withLock { $0.operations } }
     var syncs: Int { state.withLock { $0.syncs } }
@@ -244,10 +245,10 @@ final class ModelFileSystem: FileSystem {
         }
     }
 
-    /// Nothing is polled.
+    /// Returns 0, as no file is polled.
     func modificationTime(at path: String) throws(FileSystemError) -> Int64 { 0 }
 
-    /// There are no links.
+    /// Returns the status of the path itself, as there are no links.
     func linkStatus(at path: String) throws(FileSystemError) -> FileStatus { try status(at: path) }
     func target(ofLinkAt path: String) throws(FileSystemError) -> String {
         throw FileSystemError("readlink", path, .invalid)

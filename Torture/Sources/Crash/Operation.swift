@@ -1,12 +1,12 @@
 #if canImport(Glibc)
-/// What a call changed, or what the program had been promised when it was made.
+/// A change that a call made, or a promise that the program had been given when the call was made.
 enum Operation: Hashable, Sendable {
     case write(node: Int, offset: Int, [UInt8])
     case truncate(node: Int, size: Int)
-    /// Names of a folder that mean another node now, or none, all at once.
+    /// Names of a folder that lead to another node or to none from now on, all at once.
     case entries(folder: Int, [Entry])
     case sync(node: Int)
-    /// The system has forgotten that what was written isn't on the medium.
+    /// The system has dropped the information that written bytes aren't on the medium.
     case failedSync(node: Int)
     case mark(Mark)
 
@@ -18,14 +18,14 @@ enum Operation: Hashable, Sendable {
     enum Mark: Hashable, Sendable {
         /// A set begins.
         case issued([String: Int])
-        /// So many of the sets are promised to survive.
+        /// This number of sets is promised to survive.
         case flushed(Int)
         /// This line can't be read, and must be found in some file from now on.
         case kept(String)
     }
 }
 
-/// What a medium holds.
+/// The contents of a medium.
 enum Tree: Hashable, Sendable {
     case file([UInt8])
     case folder([String: Tree])

@@ -1,19 +1,19 @@
 import Foundation
 import Glibc
 
-/// Another process, with pipes to its input and from its output; ends with the object.
+/// Another process, with pipes to its input and from its output; it ends with this object.
 final class Child {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
     private var received = Data()
 
-    /// This program in one of its roles.
+    /// Starts this program in one of its roles.
     convenience init(role arguments: String...) throws {
         try self.init(CommandLine.arguments[0], ["child"] + arguments)
     }
 
-    /// A program, looked for in the folders of `PATH` unless a path is given.
+    /// Starts a program, which is searched for in the folders of `PATH` unless a path is given.
     init(_ program: String, _ arguments: [String], isQuiet: Bool = false) throws {
         guard let path = Self.path(of: program) else { throw Unavailable("\(program) is missing; install it") }
         process.executableURL = URL(filePath: path)
@@ -26,7 +26,7 @@ final class Child {
 
     deinit { end() }
 
-    /// Ends it, also where it was never started.
+    /// Ends the process, even if it was never started.
     func end() {
         guard process.isRunning else { return }
         process.terminate()
@@ -37,7 +37,7 @@ final class Child {
 
     func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
 
-    /// The next line of its output; throws at the end.
+    /// Returns the next line of its output; throws at the end.
     func readLine() throws -> String {
         while true {
             if let end = received.firstIndex(of: 10) {
@@ -52,7 +52,7 @@ final class Child {
         }
     }
 
-    /// The numbers on the next line.
+    /// Returns the numbers on the next line.
     func readNumbers() throws -> [Double] {
         let line = try readLine()
         return try line.split(separator: " ").map { word in
@@ -72,7 +72,7 @@ final class Child {
         return process.terminationStatus
     }
 
-    /// Another program of this package, which was built with this one.
+    /// Returns the path of another program of this package, which was built with this one.
     static func sibling(_ program: String) -> String {
         let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         return folder.appending(path: program).path

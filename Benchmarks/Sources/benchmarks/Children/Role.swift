@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What this program does as a child of itself: `benchmarks child NAME ARGUMENT…`.
+/// The roles of this program as a child of itself: `benchmarks child NAME ARGUMENT…`.
 struct Role: Sendable {
     let name: String
     let run: @Sendable (_ arguments: [String]) throws -> Void
@@ -19,13 +19,13 @@ struct Role: Sendable {
     }
 }
 
-/// Writes a line at once, past any buffer.
-func tell(_ line: String) {
+/// Writes a line to the output at once, without a buffer.
+func writeLine(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
     _ = write(1, bytes, bytes.count)
 }
 
-/// Nanoseconds of the clock that all processes share.
+/// Returns nanoseconds of the clock that all processes share.
 func now() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,13 +1,13 @@
 import CBenchmarks
 import Glibc
 
-/// A file to which lines are appended by nothing but system calls.
+/// A file to which lines are appended with nothing but system calls.
 final class BareFile {
     private let descriptor: Int32
     private let path: String
     private let line: [UInt8]
 
-    /// - Parameter line: What is appended each time.
+    /// - Parameter line: The line that is appended each time.
     init(_ path: String, line: String) throws {
         descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         (self.path, self.line) = (path, Array(line.utf8))
@@ -43,8 +43,8 @@ final class BareFile {
         guard flock(descriptor, LOCK_UN) == 0 else { throw Failure("flock fails") }
     }
 
-    /// Does what a set in a shared file can't do without: looks under the lock whether the path still has this file, and learns
-    /// where the line ended.
+    /// Makes the calls that a set in a shared file requires: checks under the lock whether the path still leads to this
+    /// file, and gets the offset at which the line ended.
     func set() throws {
         guard flock(descriptor, LOCK_EX) == 0 else { throw Failure("flock fails") }
         guard benchmarks_statx(path) == 0 else { throw Failure("statx fails") }

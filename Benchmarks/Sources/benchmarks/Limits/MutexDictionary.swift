@@ -13,14 +13,14 @@ final class MutexDictionary: Sendable {
     func set(_ value: Stored, for name: String) { values.withLock { $0[name] = value } }
 }
 
-/// A mutex that is taken and given back, with nothing between.
+/// A mutex that is locked and unlocked, with nothing in between.
 final class MutexPair: Sendable {
     private let mutex = Mutex(0)
 
     func use() { mutex.withLock { $0 &+= 1 } }
 }
 
-/// What a value costs that is shared in the cheapest way.
+/// The cost of a value that is shared in the cheapest way.
 final class AtomicNumber: Sendable {
     private let number = Atomic<Int>(1)
 

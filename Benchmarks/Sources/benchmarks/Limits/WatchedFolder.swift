@@ -6,7 +6,7 @@ final class WatchedFolder {
     private let stopping: Pipe
     private let stopped = DispatchSemaphore(value: 0)
 
-    /// Watches for the events that the library asks for.
+    /// Watches for the events that the library requests.
     init(_ path: String) throws {
         let queue = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
@@ -30,7 +30,7 @@ final class WatchedFolder {
         var waiting = [queue, stopping].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while poll(&waiting, 2, -1) >= 0, waiting[1].revents == 0 {
             _ = read(queue, &buffer, buffer.count)
-            // The library lets the events of its own process collect for this long, too.
+            // The library also lets the events of its process accumulate for this time.
             usleep(1000)
         }
     }

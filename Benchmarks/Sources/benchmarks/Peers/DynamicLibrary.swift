@@ -1,6 +1,6 @@
 import Glibc
 
-/// A C library that is looked for at run time.
+/// A C library that is loaded at run time.
 struct DynamicLibrary {
     private nonisolated(unsafe) let handle: UnsafeMutableRawPointer
     private let file: String
@@ -19,7 +19,7 @@ struct DynamicLibrary {
         isInstallable = problem.isInstallable
     }
 
-    /// A function of the library; the caller's type must be what the library's header says.
+    /// Returns a function of the library; the caller's type must be that of the library's header.
     func function<Function>(_ name: String, as type: Function.Type = Function.self) throws -> Function {
         guard let symbol = dlsym(handle, name) else {
             throw Unavailable("\(file) has no \(name)", isInstallable: isInstallable)

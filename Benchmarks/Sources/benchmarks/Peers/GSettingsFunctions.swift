@@ -2,7 +2,7 @@
 struct GSettingsFunctions {
     typealias Handle = OpaquePointer
     typealias Text = UnsafePointer<CChar>
-    /// Is told the settings, the key and what was given with it.
+    /// Gets the settings, the key and the user data.
     typealias Callback = @convention(c) (Handle, Text, UnsafeMutableRawPointer?) -> Void
 
     let schemas: @convention(c) (Text, Handle?, Int32, OpaquePointer?) -> Handle?

@@ -10,7 +10,8 @@ final class GSettingsPeer: Peer {
     private let settings: OpaquePointer
     private let isWaiting: Bool
 
-    /// - Parameter folder: Where `makeSchema` has put the schema; one folder a database, that of `XDG_CONFIG_HOME`.
+    /// - Parameter folder: The folder with the schema of `makeSchema`; there is one database per folder, that of
+    ///   `XDG_CONFIG_HOME`.
     init(_ folder: String, isWaiting: Bool) throws {
         functions = try GSettingsFunctions()
         self.isWaiting = isWaiting
@@ -22,7 +23,7 @@ final class GSettingsPeer: Peer {
             let settings = functions.settings(schema, nil, nil)
         else { throw Failure("GSettings has no schema in \(folder)") }
         self.settings = settings
-        // Else the end of the bus, which is this program's own, would end the program.
+        // Otherwise the end of the bus, which belongs to this program, would end the program.
         guard let bus = functions.sessionBus(2 /* G_BUS_TYPE_SESSION */, nil, nil) else {
             throw Unavailable("dconf has no session bus; install dbus-daemon")
         }
@@ -31,7 +32,7 @@ final class GSettingsPeer: Peer {
 
     deinit { functions.release(settings) }
 
-    /// Makes and compiles the schema that names and types every setting, which GSettings asks for.
+    /// Creates and compiles the schema with the name and type of every setting, which GSettings requires.
     static func makeSchema(_ folder: String, _ samples: Samples) throws {
         let named = (0..<samples.count).map { number in
             let (type, initial) =
@@ -59,7 +60,7 @@ final class GSettingsPeer: Peer {
         #"<key name="\#(name)" type="\#(type)"><default>\#(initial)</default></key>"#
     }
 
-    /// Makes all settings their defaults again, as every database of a session lies in one file.
+    /// Resets all settings to their defaults, as all databases of a session are in one file.
     func removeAll(_ samples: Samples) {
         for number in 0..<samples.count { functions.reset(settings, Samples.name(number)) }
         functions.sync()
@@ -84,7 +85,7 @@ final class GSettingsPeer: Peer {
     }
 
     func set(_ values: [(name: String, value: Stored)]) throws {
-        // The service is sent together what is set while it is at work.
+        // Values that are set while the service is busy are sent to it together.
         for (name, value) in values { try put(value, for: name) }
         functions.sync()
     }
@@ -112,7 +113,7 @@ final class GSettingsPeer: Peer {
             Unmanaged<Box>.fromOpaque(context).takeUnretainedValue().changed()
         }
         _ = functions.connect(settings, "changed::\(name)", callback, context, nil, 0)
-        // Only what was read once is told of.
+        // Only changes of settings that were read before are notified.
         _ = value(of: name, as: .integer)
         while true { _ = functions.iterate(nil, 1) }
     }

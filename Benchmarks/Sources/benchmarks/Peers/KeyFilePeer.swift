@@ -33,7 +33,7 @@ private struct KeyFileFunctions {
     }
 }
 
-/// GLib's key file, written anew by each set. Data is base64 text, as a key file holds text.
+/// GLib's key file, rewritten by each set. Data is base64 text, as a key file holds text.
 final class KeyFilePeer: Peer {
     static let library = "libglib-2.0.so.0"
 
@@ -47,7 +47,7 @@ final class KeyFilePeer: Peer {
         functions = try KeyFileFunctions()
         file = functions.new()
         path = folder + "/preferences.ini"
-        // Fails where there is no file yet.
+        // Fails if there is no file yet.
         _ = functions.load(file, path, 0, nil)
     }
 

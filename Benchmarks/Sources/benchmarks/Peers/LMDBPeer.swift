@@ -34,7 +34,7 @@ private struct LMDBFunctions {
     }
 }
 
-/// A map from names to bytes, with a read transaction that is renewed for each read, so that it sees the latest.
+/// A map from names to bytes, with a read transaction that is renewed for each read, so that it sees the latest value.
 final class LMDBPeer: Peer {
     static let library = "liblmdb.so.0"
 

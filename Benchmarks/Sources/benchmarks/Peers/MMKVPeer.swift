@@ -38,12 +38,12 @@ private struct MMKVFunctions {
     }
 }
 
-/// A map in a file that is mapped into memory, which one process uses or several.
+/// A map in a memory-mapped file, which one or several processes use.
 final class MMKVPeer: Peer {
     /// The values of `MMKVMode` in MMKV.h.
     enum Mode: Int32 { case oneProcess = 1, manyProcesses = 2 }
 
-    /// The file of the library; no package brings one.
+    /// The file of the library, which no package provides.
     static var library: String { ProcessInfo.processInfo.environment["MMKV_LIBRARY"] ?? "libmmkv.so" }
 
     static let missing = Unavailable(
@@ -62,14 +62,14 @@ final class MMKVPeer: Peer {
     init(_ folder: String, _ mode: Mode, isSynced: Bool = false) throws {
         mmkv = try MMKVFunctions()
         self.isSynced = isSynced
-        // Only the first call counts; its folder is for stores that are given none.
+        // Only the first call has an effect; its folder is for stores that are opened without one.
         mmkv.initialize(folder, Self.silent)
         let functions = mmkv
         let handle = folder.withCString { root in
             var configuration = mmkv_configuration()
             configuration.mode = mode.rawValue
             configuration.root = root
-            // Less than 0 stands for MMKV's own choice.
+            // A negative number stands for MMKV's default.
             configuration.expires = -1
             configuration.recovery = -1
             return functions.open("preferences", configuration)
@@ -98,7 +98,7 @@ final class MMKVPeer: Peer {
 
     func set(_ value: Stored, for name: String) throws { try set([(name, value)]) }
 
-    /// One after another: there is no transaction.
+    /// Stores the values one after another: there is no transaction.
     func set(_ values: [(name: String, value: Stored)]) throws {
         for (name, value) in values {
             let isSet =

@@ -3,9 +3,9 @@ import Foundation
 /// A peer and what it promises, by the name that the tables use.
 struct PeerKind: Sendable {
     let name: String
-    /// The file of the C library, where the peer is one.
+    /// The file of the C library, if the peer is one.
     let library: String?
-    /// The name without the promise, unless reads differ by it, too.
+    /// The name without the promise, unless that also affects reads.
     let product: String
 
     private let opening: @Sendable (_ folder: String) throws -> any Peer
@@ -22,10 +22,10 @@ struct PeerKind: Sendable {
         self.opening = opening
     }
 
-    /// Opens what was filled before.
+    /// Opens a peer that was filled before.
     func open(_ folder: String) throws -> any Peer { try opening(folder) }
 
-    /// Opens the peer over a new folder and puts in what lies there when it is measured.
+    /// Opens the peer over a new folder and stores the samples.
     func filled(_ folder: String, _ samples: Samples) throws -> any Peer {
         if needsBus { try GSettingsPeer.makeSchema(folder, samples) }
         let peer = try open(folder)

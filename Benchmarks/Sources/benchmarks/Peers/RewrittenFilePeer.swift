@@ -1,6 +1,6 @@
 import Foundation
 
-/// A dictionary in memory whose file is written anew, atomically, by each set: what programs do without a library.
+/// A dictionary in memory whose file each set atomically rewrites, as programs do without a library.
 final class RewrittenFilePeer: Peer {
     enum Format { case json, propertyList }
 

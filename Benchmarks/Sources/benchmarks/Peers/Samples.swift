@@ -11,7 +11,7 @@ enum Kind: String, CaseIterable {
     case record = "Codable struct"
 }
 
-/// A value as all peers can hold it; a record is JSON in data.
+/// A value that all peers can hold; a record is JSON in data.
 enum Stored: Equatable {
     case boolean(Bool)
     case integer(Int)
@@ -19,24 +19,24 @@ enum Stored: Equatable {
     case data(Data)
 }
 
-/// What lies in a store when it is measured: names of some kinds in turn.
+/// The contents of a store that is measured: names of some kinds in turn.
 struct Samples {
     let count: Int
     var kinds = Kind.allCases
 
-    /// From here on numbers make values that no name has at first.
+    /// The number from which on values differ from all initial ones.
     static let fresh = 100_001
 
     /// A name under which nothing is stored.
     static let unset = "section-setting-unset"
 
-    /// The names of one kind, at most as many as are asked for.
+    /// Returns the names of one kind, at most `most`.
     func names(_ kind: Kind, most: Int = .max) -> [String] {
         let first = kinds.firstIndex(of: kind) ?? count
         return stride(from: first, to: count, by: kinds.count).prefix(most).map(Self.name)
     }
 
-    /// Lower case, digits and dashes are what all peers accept.
+    /// All peers accept lower case, digits and dashes.
     static func name(_ number: Int) -> String {
         let digits = String(number)
         return "section-setting-" + String(repeating: "0", count: 5 - digits.count) + digits
@@ -44,7 +44,7 @@ struct Samples {
 
     func kind(_ number: Int) -> Kind { kinds[number % kinds.count] }
 
-    /// A value of a kind; different numbers give different ones.
+    /// Returns a value of a kind; different numbers give different values.
     static func value(_ kind: Kind, _ number: Int) throws -> Stored {
         switch kind {
         case .boolean: .boolean(number.isMultiple(of: 2))
@@ -72,12 +72,12 @@ struct Samples {
         return profile
     }
 
-    /// Everything, for a peer.
+    /// All names and values, for a peer.
     func contents() throws -> [(name: String, value: Stored)] {
         try (0..<count).map { (Self.name($0), try Self.value(kind($0), $0)) }
     }
 
-    /// Everything, for a store of the library.
+    /// All names and values, for a store of the library.
     var storedValues: [String: PropertyListValue] {
         var values: [String: PropertyListValue] = [:]
         for number in 0..<count {

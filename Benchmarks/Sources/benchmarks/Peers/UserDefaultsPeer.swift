@@ -5,7 +5,8 @@ final class UserDefaultsPeer: Peer {
     private let defaults: UserDefaults
     private let isSaved: Bool
 
-    /// - Parameter suite: A name of its own; Foundation keeps it in the folder of `XDG_CONFIG_HOME`.
+    /// - Parameter suite: A name that no other user defaults have; Foundation keeps them in the folder of
+    ///   `XDG_CONFIG_HOME`.
     init(suite: String, isSaved: Bool) throws {
         guard let defaults = UserDefaults(suiteName: suite) else { throw Failure("no user defaults named \(suite)") }
         (self.defaults, self.isSaved) = (defaults, isSaved)

@@ -2,11 +2,11 @@ import Foundation
 import Measuring
 import Preferences
 
-/// How much is written for one set, by what the kernel counts for the process.
+/// The number of bytes written per set, as the kernel counts them for the process.
 enum BytesRow {
     private static let json = "the name and value as JSON"
     private static let value = "the value as JSON"
-    /// Those that append, and those that write everything at each set.
+    /// The contenders that append, and those that write everything at each set.
     private static let appending = [PeerKind.sqlite, .lmdb]
     private static let rewriting = [PeerKind.userDefaults, .dconf, .keyFile, .json, .propertyList]
 
@@ -20,7 +20,7 @@ enum BytesRow {
             let samples = Samples(count: 1000)
             let names = samples.names(kind, most: Turn.names)
             let store = try Ours.inFile(try bench.place.folder(), samples)
-            // So many that the log is compacted again and again.
+            // Enough sets that the log is compacted repeatedly.
             let many = Int(bench.effort.length * 5e6)
             let own = try counted(many) { Ours.setting(kind, names, store)($0) }
             var figures: [(name: String, kind: Contender.Kind, value: Double)] = [(Ours.file, .ours, own)]
@@ -41,7 +41,7 @@ enum BytesRow {
                 "bytes written per set, \(kind.rawValue)",
                 "≤ 2× the value's JSON",
                 Ours.file,
-                beside: value,
+                comparedTo: value,
                 kind.rawValue,
                 .atMost(2)
             )
@@ -49,7 +49,7 @@ enum BytesRow {
         return Outcome(tables: [table], aims: aims)
     }
 
-    /// A value as a program would write it as JSON, with data as base64.
+    /// Returns a value as a program would write it as JSON, with data as base64.
     private static func text(_ kind: Kind) throws -> any Encodable {
         switch kind {
         case .boolean: true
@@ -66,7 +66,7 @@ enum BytesRow {
         return Double(try written(process) - before) / Double(count)
     }
 
-    /// All bytes that a process has given to `write` and its like (proc(5), `wchar`).
+    /// Returns the number of bytes that a process has passed to `write` and similar calls (proc(5), `wchar`).
     private static func written(_ process: Int?) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(process.map(String.init) ?? "self")/io", encoding: .utf8)
         for line in text.split(separator: "\n") where line.hasPrefix("wchar: ") {

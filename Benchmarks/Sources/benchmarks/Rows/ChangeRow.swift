@@ -3,7 +3,7 @@ import Glibc
 import Measuring
 import Preferences
 
-/// How soon another process is told of a set.
+/// The time after which another process is notified of a set.
 enum ChangeRow {
     private static let bare = "bare inotify"
     private static let title = "from the call of the set to the observer"
@@ -44,7 +44,7 @@ enum ChangeRow {
         )
         try withExtendedLifetime(contenders) {
             try table.add(title, bench.effort, contenders)
-            // Before dconf is emptied: GLib aborts a process that is told of more than 256 changes at once.
+            // Before dconf is emptied: GLib aborts a process that is notified of more than 256 changes at once.
             for observer in observers { observer.end() }
         }
         return Outcome(
@@ -54,7 +54,7 @@ enum ChangeRow {
                     "change seen by another process",
                     "≤ 3× bare inotify",
                     Ours.file,
-                    beside: bare,
+                    comparedTo: bare,
                     title,
                     .atMost(3)
                 ),
@@ -62,7 +62,7 @@ enum ChangeRow {
                     "change seen by another process",
                     "≥ 20× faster than dconf's callback",
                     Ours.file,
-                    beside: PeerKind.dconf.product,
+                    comparedTo: PeerKind.dconf.product,
                     title,
                     .atLeast(20)
                 ),
@@ -73,7 +73,7 @@ enum ChangeRow {
         )
     }
 
-    /// What is set is the time of the call, so that the observer knows how long ago that was.
+    /// Sets the time of the call, so that the observer knows how long ago that was.
     private static func contender(
         _ what: String,
         _ kind: Contender.Kind,
@@ -88,7 +88,7 @@ enum ChangeRow {
         return Contender(what, kind) {
             median(
                 try (0..<10).map { _ in
-                    // So that the observer waits again when the next one comes, as in life.
+                    // The observer has to be waiting again when the next set comes, as in practice.
                     usleep(.random(in: 200...800))
                     try set(now())
                     return try observer.readNumber() * 1e-9
@@ -97,24 +97,24 @@ enum ChangeRow {
         }
     }
 
-    /// Tells of each change how many nanoseconds ago it was set.
+    /// Writes for each change how many nanoseconds ago it was set.
     static let role = Role(name: "observe") { arguments in
         let (what, folder, name) = (arguments[0], arguments[1], arguments[2])
         switch what {
         case Ours.file:
             let store = try PreferenceStore.file(at: Ours.url(folder))
-            let observation = Preference(name, default: 0, in: store).observe { tell("\(now() - $0.new)") }
-            tell("ready")
-            // Until the parent ends.
+            let observation = Preference(name, default: 0, in: store).observe { writeLine("\(now() - $0.new)") }
+            writeLine("ready")
+            // Wait until the parent ends.
             withExtendedLifetime(observation) { while readLine() != nil {} }
         case bare:
             try observeBare(folder + "/bare")
         default:
             let peer = try GSettingsPeer(folder, isWaiting: false)
-            tell("ready")
+            writeLine("ready")
             peer.observe(name) {
                 let time = now()
-                if case .integer(let number) = peer.value(of: name, as: .integer) { tell("\(time - number)") }
+                if case .integer(let number) = peer.value(of: name, as: .integer) { writeLine("\(time - number)") }
             }
         }
     }
@@ -123,13 +123,13 @@ enum ChangeRow {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         let queue = inotify_init1(Int32(IN_CLOEXEC))
         guard file >= 0, inotify_add_watch(queue, path, UInt32(IN_MODIFY)) >= 0 else { throw Failure("no inotify") }
-        tell("ready")
+        writeLine("ready")
         var buffer = [UInt8](repeating: 0, count: 4096)
         while read(queue, &buffer, buffer.count) > 0 {
             let time = now()
             var set = 0
             _ = withUnsafeMutableBytes(of: &set) { pread(file, $0.baseAddress, $0.count, 0) }
-            tell("\(time - set)")
+            writeLine("\(time - set)")
         }
     }
 }

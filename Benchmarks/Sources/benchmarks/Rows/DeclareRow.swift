@@ -33,7 +33,9 @@ enum DeclareRow {
         let names = Samples(count: count, kinds: [.integer]).names(.integer)
         if what == registered {
             guard let defaults = UserDefaults(suiteName: "declared") else { throw Failure("no user defaults") }
-            tell("\(seconds { defaults.register(defaults: Dictionary(uniqueKeysWithValues: names.map { ($0, 0) })) })")
+            writeLine(
+                "\(seconds { defaults.register(defaults: Dictionary(uniqueKeysWithValues: names.map { ($0, 0) })) })"
+            )
             return
         }
         let store = try PreferenceStore.file(at: Ours.url(folder))
@@ -45,7 +47,7 @@ enum DeclareRow {
                 if what == read { keep(preferences[preferences.endIndex - 1].value) }
             }
         }
-        tell("\(time)")
+        writeLine("\(time)")
         keep(preferences)
     }
 }

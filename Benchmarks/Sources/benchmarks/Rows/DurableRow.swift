@@ -21,7 +21,7 @@ enum DurableRow {
             note:
                 "Int, 1,000 names stored. On a virtual disk. MMKV has no transaction: its 100 sets are only synced together."
         )
-        // So many that a sample isn't one sync of a busy disk alone, and so few that it ends.
+        // Enough that a sample isn't a single sync of a busy disk, and few enough that it ends.
         let (length, most) = (bench.effort.length * 5, 20)
         try table.add(
             one,
@@ -77,12 +77,12 @@ enum DurableRow {
 
     private static func aims(_ table: Table) -> [Aim?] {
         [
-            table.aim("set, durable", "≤ 1.5× write + fdatasync", Ours.file, beside: bare, one, .atMost(1.5)),
+            table.aim("set, durable", "≤ 1.5× write + fdatasync", Ours.file, comparedTo: bare, one, .atMost(1.5)),
             table.aim(
                 "batch of 100, durable",
                 "≤ 1.25× one write + fdatasync: one sync for all",
                 Ours.file,
-                beside: bare,
+                comparedTo: bare,
                 batch,
                 .atMost(1.25)
             ),
@@ -96,7 +96,7 @@ enum DurableRow {
             "batch of 100, durable",
             "faster than \(peer.product)",
             Ours.file,
-            beside: peer.name,
+            comparedTo: peer.name,
             batch,
             .atLeast(1)
         )

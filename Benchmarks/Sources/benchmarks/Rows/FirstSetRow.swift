@@ -28,7 +28,9 @@ enum FirstSetRow {
         let column = title(100_000)
         return Outcome(
             tables: [table],
-            aims: [table.aim(first, "≤ 3× a set afterwards, 100,000 names", first, beside: later, column, .atMost(3))]
+            aims: [
+                table.aim(first, "≤ 3× a set afterwards, 100,000 names", first, comparedTo: later, column, .atMost(3))
+            ]
         )
     }
 
@@ -46,7 +48,7 @@ enum FirstSetRow {
         let start = now()
         func time(_ number: Int) -> Double { seconds { preference.value = start + number } }
         let first = time(0)
-        tell("\(first) \(median((1...200).map(time)))")
+        writeLine("\(first) \(median((1...200).map(time)))")
         withExtendedLifetime(other) {}
     }
 }

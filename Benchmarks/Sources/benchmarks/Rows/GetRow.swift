@@ -1,7 +1,7 @@
 import Measuring
 import Preferences
 
-/// Reads of one name again and again, of 1,000.
+/// Repeated reads of one of 1,000 names.
 enum GetRow {
     static let dictionary = "Mutex dictionary"
     static let pair = "Mutex pair"
@@ -95,9 +95,10 @@ enum GetRow {
 
     private static let column = "read again and again"
 
-    /// A struct beside a string in one race, as what is measured one after another meets another load.
+    /// Compares a struct with a string in one race: figures that are measured one after the other are subject to
+    /// different loads.
     private static func decodedOnce(_ bench: Bench, _ samples: Samples, _ store: PreferenceStore) throws -> Table {
-        var table = Table("Get of a struct and of a string", note: "Measured beside each other, in memory.")
+        var table = Table("Get of a struct and of a string", note: "Measured in turn, in memory.")
         let contenders = [Kind.text, .record].map { kind in
             let name = samples.names(kind, most: 1)[0]
             return Contender.timed(
@@ -119,7 +120,7 @@ enum GetRow {
                     "get, \(column)",
                     "≤ 1.8× a mutex pair",
                     Ours.memory,
-                    beside: pair,
+                    comparedTo: pair,
                     column,
                     .atMost(1.8)
                 ),
@@ -127,7 +128,7 @@ enum GetRow {
                     "get, \(column)",
                     "≥ 40× faster than UserDefaults",
                     Ours.memory,
-                    beside: userDefaults,
+                    comparedTo: userDefaults,
                     column,
                     .atLeast(40)
                 ),
@@ -135,7 +136,7 @@ enum GetRow {
                     "get, \(column)",
                     "faster than a mutex dictionary",
                     Ours.memory,
-                    beside: dictionary,
+                    comparedTo: dictionary,
                     column,
                     .atMost(1)
                 ),
@@ -145,7 +146,7 @@ enum GetRow {
                 "get, \(Kind.record.rawValue)",
                 "as fast as String (within a fifth)",
                 Kind.record.rawValue,
-                beside: Kind.text.rawValue,
+                comparedTo: Kind.text.rawValue,
                 column,
                 .atMost(1.2)
             )

@@ -7,11 +7,11 @@ import Preferences
 enum IdleRow {
     private static let one = "one store"
     private static let many = "100 stores"
-    private static let beside = "another file of the folder is written"
+    private static let sibling = "another file of the folder is written"
     private static let above = "a file is created and removed in the folder above"
 
     static func measure(_ bench: Bench) throws -> Outcome {
-        // A quick run shows that it can be measured.
+        // A quick run only shows that it can be measured.
         let length: UInt32 = bench.effort.rounds > 3 ? 10 : 1
         let idle = try idleTable(bench, length)
         var busy = Table(
@@ -23,7 +23,7 @@ enum IdleRow {
         )
         let folder = try bench.place.folder()
         let file = try BareFile(folder + "/other", line: "another line\n")
-        try busy.add(beside, [(Ours.file, .ours, wakeUps(folder, length) { try file.append() })])
+        try busy.add(sibling, [(Ours.file, .ours, wakeUps(folder, length) { try file.append() })])
         let inner = try bench.place.folder(in: folder)
         let path = folder + "/created"
         try busy.add(
@@ -71,7 +71,7 @@ enum IdleRow {
         return table
     }
 
-    /// Returns how many times a second a process with a store in a folder wakes up while `body` is called again and again.
+    /// Returns how many times per second a process with a store in a folder wakes up while `body` is called repeatedly.
     private static func wakeUps(_ folder: String, _ length: UInt32, _ body: () throws -> Void) throws -> Double {
         let child = try quietChild(folder, 1)
         let before = try switches(of: child)
@@ -88,7 +88,7 @@ enum IdleRow {
     private static func quietChild(_ folder: String, _ count: Int) throws -> Child {
         let child = try Child(role: role.name, folder, "\(count)")
         _ = try child.readLine()
-        // Until the sync after a set is done and idle threads have ended.
+        // Wait until the sync after a set is done and idle threads have ended.
         sleep(3)
         return child
     }
@@ -102,7 +102,7 @@ enum IdleRow {
             preference.value = number + 1
             return preference.observe { _ in preconditionFailure("nothing sets it") }
         }
-        tell("ready")
+        writeLine("ready")
         withExtendedLifetime(observations) { while readLine() != nil {} }
     }
 

@@ -2,9 +2,9 @@ import Foundation
 import Measuring
 import Preferences
 
-/// What a name takes of the memory of a process that has opened the store and read.
+/// The memory per name of a process that has opened the store and read the name.
 enum MemoryRow {
-    private static let beside = "Preference, beside the names and values"
+    private static let overhead = "Preference, without the names and values"
     private static let declared = "Preference, each declared and read"
     private static let dictionary = "Swift dictionary"
     private static let title = "for each name, an Int"
@@ -40,25 +40,26 @@ enum MemoryRow {
         )
         let medians = try bench.effort(part: 3).medians(of: contenders)
         var figures = zip(contenders, medians).map { (name: $0.name, kind: $0.kind, value: $1) }
-        // As they would stand in a file: the name and the digits.
+        // As in a file: the name and the digits.
         let bytes = many.names(.integer).enumerated().reduce(0) { $0 + $1.element.utf8.count + String($1.offset).count }
-        figures.insert((beside, .aside, medians[0] - Double(bytes) / Double(many.count)), at: 1)
+        figures.insert((overhead, .aside, medians[0] - Double(bytes) / Double(many.count)), at: 1)
         table.add(title, figures)
         let aim = table.aim(
             "memory per name",
-            "≤ 120 B beside the name's and the value's own bytes",
-            beside,
+            "≤ 120 B in addition to the name's and the value's bytes",
+            overhead,
             title,
             atMost: 120
         )
         return Outcome(tables: [table], aims: [aim])
     }
 
-    /// Opens, reads, and tells how many bytes the process has of its own.
+    /// Opens, reads, and writes how many bytes of memory the process has for itself.
     static let role = Role(name: "memory") { arguments in
         let (what, folder, count) = (arguments[0], arguments[1], Int(arguments[2]) ?? 0)
         let samples = Samples(count: count, kinds: [.integer])
-        // Only of those whose dictionary has them, or whose preferences are declared: else they would count as the store's.
+        // Only for contenders whose dictionary holds the names or whose preferences are declared: otherwise they would
+        // count as the store's.
         let names = samples.names(.integer, most: what == declared || what == dictionary ? .max : 1)
         var kept: Any?
         switch what {
@@ -74,7 +75,7 @@ enum MemoryRow {
             keep(try peer.value(of: names[0], as: .integer))
             kept = peer
         }
-        tell("\(try ownMemory())")
+        writeLine("\(try ownMemory())")
         keep(kept)
     }
 
@@ -85,6 +86,6 @@ enum MemoryRow {
                 return kilobytes << 10
             }
         }
-        throw Failure("the kernel tells nothing of the memory")
+        throw Failure("the kernel reports no memory")
     }
 }

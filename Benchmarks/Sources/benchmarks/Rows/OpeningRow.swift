@@ -2,10 +2,10 @@ import Foundation
 import Measuring
 import Preferences
 
-/// Opening and reading the first value in a process that has just begun.
+/// Opening and reading the first value in a process that has just started.
 enum OpeningRow {
     private static let bare = "read the whole file"
-    private static let besideFoundation = "Preference, in a program that has Foundation"
+    private static let withFoundation = "Preference, in a program that has Foundation"
     private static let kinds = [
         PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
     ]
@@ -32,8 +32,8 @@ enum OpeningRow {
                 contender(Ours.file, .ours, samples) {
                     try Child(Child.sibling("starts-preferences"), [Ours.url(folder).path, $0, "time"])
                 },
-                contender(besideFoundation, .aside, samples) {
-                    try Child(role: role.name, besideFoundation, folder, $0)
+                contender(withFoundation, .aside, samples) {
+                    try Child(role: role.name, withFoundation, folder, $0)
                 },
             ]
             contenders += peers.map { filled in
@@ -55,10 +55,10 @@ enum OpeningRow {
 
     private static func title(_ count: Int) -> String { "\(Unit.count.text(Double(count))) names" }
 
-    /// A fifth of the names have 1 KB of data else, which is most of the file.
+    /// Without data: otherwise a fifth of the names have 1 KB of data each, which is most of the file.
     private static func numbersOnly(_ count: Int) -> String { "\(Unit.count.text(Double(count))) Int" }
 
-    /// A child opens, reads a name, and tells how long that took and what it found.
+    /// Returns a contender whose child opens a store, reads a name and writes how long that took; checks the value.
     private static func contender(
         _ name: String,
         _ kind: Contender.Kind,
@@ -75,13 +75,13 @@ enum OpeningRow {
         }
     }
 
-    /// Opens and reads, and tells how long that took.
+    /// Opens and reads, and writes how long that took.
     static let role = Role(name: "open") { arguments in
         let (what, folder, name) = (arguments[0], arguments[1], arguments[2])
         var found: Int?
         let time: Double
         switch what {
-        case besideFoundation:
+        case withFoundation:
             time = try seconds {
                 let store = try PreferenceStore.file(at: Ours.url(folder))
                 found = Preference(name, default: -1, in: store).value
@@ -97,15 +97,22 @@ enum OpeningRow {
             }
         }
         guard let found else { throw Failure("\(what) has nothing for \(name)") }
-        tell("\(time) \(found)")
+        writeLine("\(time) \(found)")
     }
 
     private static func aims(_ table: Table) -> [Aim?] {
         let (sqlite, lmdb) = (PeerKind.sqlite.product, PeerKind.lmdb.product)
         return [
-            table.aim("open, 100 names", "faster than SQLite", Ours.file, beside: sqlite, title(100), .atLeast(1)),
-            table.aim("open, 1,000 names", "faster than SQLite", Ours.file, beside: sqlite, title(1000), .atLeast(1)),
-            table.aim("open, 1,000 names", "≤ 2× LMDB's", Ours.file, beside: lmdb, title(1000), .atMost(2)),
+            table.aim("open, 100 names", "faster than SQLite", Ours.file, comparedTo: sqlite, title(100), .atLeast(1)),
+            table.aim(
+                "open, 1,000 names",
+                "faster than SQLite",
+                Ours.file,
+                comparedTo: sqlite,
+                title(1000),
+                .atLeast(1)
+            ),
+            table.aim("open, 1,000 names", "≤ 2× LMDB's", Ours.file, comparedTo: lmdb, title(1000), .atMost(2)),
             table.aim("open, 10,000 names", "≤ 5 ms on this machine", Ours.file, title(10_000), atMost: 0.005),
         ]
             + [title(10_000), numbersOnly(10_000)].map { column in
@@ -113,7 +120,7 @@ enum OpeningRow {
                     "open, \(column)",
                     "faster than a JSON file",
                     Ours.file,
-                    beside: PeerKind.json.product,
+                    comparedTo: PeerKind.json.product,
                     column,
                     .atLeast(1)
                 )

@@ -1,14 +1,14 @@
 import Measuring
 import Preferences
 
-/// Sets of some names in turn, in memory and so that they survive the death of the process.
+/// Sets of some names in turn, in memory and in a way that survives the death of the process.
 enum SetRow {
     private static let memoryPeers = [PeerKind.userDefaultsUnsaved, .dconfQueued]
     private static let filePeers = [
         PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
     ]
 
-    /// What a set in a file that others share can't do without, in a folder that is watched as the store's is.
+    /// The least that a set in a shared file requires, in a folder that is watched as the store's is.
     private static let bareSet = "flock, statx, write, lseek, unlock, watched"
 
     static func measure(_ bench: Bench) throws -> Outcome {
@@ -87,7 +87,7 @@ enum SetRow {
         }
     }
 
-    /// As `Ours.setting`; a record is encoded at each set, as programs do.
+    /// Sets as `Ours.setting` does; encodes a record at each set, as programs do.
     static func setting(_ kind: Kind, _ names: [String], _ set: @escaping (Stored, String) throws -> Void) throws
         -> (Int) throws -> Void
     {
@@ -111,9 +111,10 @@ enum SetRow {
         "\(ours), \(Unit.count.text(Double(count))) names"
     }
 
-    /// Few names beside many in one race, as what is measured one after another meets another load.
+    /// Compares few names with many in one race: figures that are measured one after the other are subject to different
+    /// loads.
     private static func flatness(_ bench: Bench) throws -> Table {
-        var table = Table("Set, by how many names are stored", note: "Measured beside each other.")
+        var table = Table("Set, by how many names are stored", note: "Measured in turn.")
         let contenders = try [fewest, most].flatMap { count in
             let samples = Samples(count: count)
             let names = samples.names(.integer, most: Turn.names)
@@ -138,13 +139,13 @@ enum SetRow {
                 "set: \(line)",
                 "flat from 100 to 10,000 names (within a fifth)",
                 Self.line(line, most),
-                beside: Self.line(line, fewest),
+                comparedTo: Self.line(line, fewest),
                 Kind.integer.rawValue,
                 .atMost(1.2)
             )
         }
         func isFaster(_ text: String, than peer: PeerKind, _ factor: Double) -> Aim? {
-            file.aim("set in a file", text, Ours.file, beside: peer.name, thousand, .atLeast(factor))
+            file.aim("set in a file", text, Ours.file, comparedTo: peer.name, thousand, .atLeast(factor))
         }
         return [
             isFaster("≥ 3× faster than UserDefaults' unsaved set", than: .userDefaultsUnsaved, 3),
@@ -154,7 +155,7 @@ enum SetRow {
                 "set in a file",
                 "≤ 1.6× the bare system calls in a watched folder",
                 Ours.file,
-                beside: bareSet,
+                comparedTo: bareSet,
                 thousand,
                 .atMost(1.6)
             ),

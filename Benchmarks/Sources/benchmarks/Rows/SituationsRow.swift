@@ -3,18 +3,18 @@ import Measuring
 import Observation
 import Preferences
 
-/// Sets of one name in the surroundings that programs have.
+/// Sets of one name in the situations of real programs.
 enum SituationsRow {
     static func measure(_ bench: Bench) throws -> Outcome {
         let samples = Samples(count: 1000)
         let name = samples.names(.integer, most: 1)[0]
         var table = Table(
             "Set, in the situations of programs",
-            note: "One Int of 1,000 names. The first line is of the main thread, and nobody reads or observes."
+            note: "One Int of 1,000 names. The first line is of the main thread, without a reader or an observer."
         )
         for (column, isInFile) in [("in memory", false), ("in a file", true)] {
             let contenders = try Situation.all.map { situation in
-                // A store and a folder each, so that no situation affects another.
+                // One store and one folder each, so that no situation affects another.
                 let store = isInFile ? try Ours.inFile(try bench.place.folder(), samples) : Ours.inMemory(samples)
                 let set = situation.setting(Preference(name, default: 0, in: store), store)
                 return Contender.timed(situation.name, .ours, length: bench.effort.length, set)
@@ -60,7 +60,7 @@ enum SituationsRow {
                 let observations = (0..<1000).map { _ in preference.observe { keep($0.new) } }
                 return { count in withExtendedLifetime(observations) { set(preference, count) } }
             },
-            Situation(name: "beside 1,000 observers of other names") { preference, store in
+            Situation(name: "with 1,000 observers of other names") { preference, store in
                 let observations = (0..<1000).map { number in
                     Preference("other-\(number)", default: 0, in: store).observe { keep($0.new) }
                 }
@@ -68,7 +68,7 @@ enum SituationsRow {
             },
         ]
 
-        /// Sets to numbers that were not set before: the clock counts nanoseconds, of which a set takes many.
+        /// Sets numbers that were not set before: the clock counts nanoseconds, and a set takes many of them.
         private static func set(_ preference: Preference<Int>, _ count: Int, _ then: () -> Void = {}) {
             let first = now()
             for number in first..<(first + count) {

@@ -38,7 +38,7 @@ enum StartRow {
                     "start of a program",
                     "≤ 1.3× a program that links the same",
                     own,
-                    beside: essentials,
+                    comparedTo: essentials,
                     title,
                     .atMost(1.3)
                 )

@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Preferences
 
-/// A process that uses many stores at once.
+/// A process that uses many stores at the same time.
 enum StoresRow {
     private static let count = 100
     private static let bare = "the bare system calls"
@@ -42,7 +42,7 @@ enum StoresRow {
         URL(filePath: folder).appending(path: "\(number).jsonl")
     }
 
-    /// Opens all and sets in each; prints the two times, and the number of threads then and some seconds later.
+    /// Opens all stores and sets in each; writes the two times, and the number of threads then and some seconds later.
     static let role = Role(name: "stores") { arguments in
         let (what, folder, name, rest) = (arguments[0], arguments[1], arguments[2], UInt32(arguments[3]) ?? 0)
         let urls = (0..<count).map { url(folder, $0) }
@@ -68,7 +68,7 @@ enum StoresRow {
         let setting = try seconds { for set in sets { try set() } }
         let threads = try threadCount()
         sleep(rest)
-        tell("\(opening) \(setting) \(threads) \(try threadCount())")
+        writeLine("\(opening) \(setting) \(threads) \(try threadCount())")
         keep(sets.count)
     }
 

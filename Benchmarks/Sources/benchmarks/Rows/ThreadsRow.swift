@@ -36,7 +36,7 @@ enum ThreadsRow {
                 "get from 2 threads, \(column)",
                 "no slower than a mutex dictionary",
                 Ours.memory,
-                beside: GetRow.dictionary,
+                comparedTo: GetRow.dictionary,
                 column,
                 .atMost(1)
             )

@@ -9,7 +9,7 @@ private struct OwnPreferences: PreferenceGroup {
     @Preference("own-text") var text = ""
 }
 
-/// The ways in which programs come to a value.
+/// The ways in which programs read a value.
 enum WaysRow {
     static func measure(_ bench: Bench) throws -> Outcome {
         let store = PreferenceStore.inMemory()

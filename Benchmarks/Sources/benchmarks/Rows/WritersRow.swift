@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Preferences
 
-/// Two processes that set names of their own in one place at once.
+/// Two processes that set different names of one store at the same time.
 enum WritersRow {
     private static let bare = "flock, write, unlock"
     private static let title = "2 processes"
@@ -49,7 +49,7 @@ enum WritersRow {
                     "two writers",
                     "faster than LMDB without syncs",
                     Ours.file,
-                    beside: PeerKind.lmdb.name,
+                    comparedTo: PeerKind.lmdb.name,
                     title,
                     .atLeast(1)
                 )
@@ -62,7 +62,8 @@ enum WritersRow {
         return Array(all[(writer * namesEach)..<((writer + 1) * namesEach)])
     }
 
-    /// How many sets a second, and how many names don't hold what they were set to last.
+    /// Returns the number of sets per second, and the number of names that don't hold the value to which they were last
+    /// set.
     private static func race(_ what: String, _ folder: String, _ samples: Samples, _ duration: Double) throws
         -> (rate: Double, lost: Int)
     {
@@ -76,12 +77,12 @@ enum WritersRow {
             rate += numbers[0] / numbers[1]
         }
         guard what != bare else { return (rate, 0) }
-        // By another process, as this one may hold what it read before.
+        // In another process, as this one might hold what it read before.
         let found = try Child(role: finding.name, what, folder).readNumbers().map { Int($0) }
         var lost = 0
         for (writer, count) in counts.enumerated() {
             for index in 0..<min(count, namesEach) {
-                // The last number up to the count that fell on this name.
+                // The last number up to the count that was set under this name.
                 let expected = count - 1 - (count - 1 - index) % namesEach
                 if found[writer * namesEach + index] != expected { lost += 1 }
             }
@@ -89,7 +90,7 @@ enum WritersRow {
         return (rate, lost)
     }
 
-    /// Tells what is found under all names.
+    /// Writes the values of all names.
     static let finding = Role(name: "find") { arguments in
         let (what, folder) = (arguments[0], arguments[1])
         let names = (0..<2).flatMap { Self.names(Samples(count: 1000), $0) }
@@ -104,16 +105,16 @@ enum WritersRow {
                 return number
             }
         }
-        tell(numbers.map(String.init).joined(separator: " "))
+        writeLine(numbers.map(String.init).joined(separator: " "))
     }
 
-    /// Sets for some time, and tells how often and how long.
+    /// Sets for some time, and writes how often and how long.
     static let role = Role(name: "write") { arguments in
         let (what, folder, writer, duration) = (arguments[0], arguments[1], Int(arguments[2]), Double(arguments[3]))
         guard let writer, let duration else { throw Failure("write what folder number seconds") }
         let names = Self.names(Samples(count: 1000), writer)
         let set = try setter(what, folder, names)
-        tell("ready")
+        writeLine("ready")
         _ = readLine()
         var count = 0
         let time = try seconds {
@@ -123,10 +124,10 @@ enum WritersRow {
                 count += 1
             }
         }
-        tell("\(count) \(time)")
+        writeLine("\(count) \(time)")
     }
 
-    /// Sets the number under the name whose turn it is.
+    /// Returns a function that sets a number under the name whose turn it is.
     private static func setter(_ what: String, _ folder: String, _ names: [String]) throws -> (Int) throws -> Void {
         switch what {
         case Ours.file:

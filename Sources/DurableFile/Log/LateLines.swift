@@ -1,51 +1,53 @@
-/// The end of a file that is being replaced, to which appenders without the lock may still add.
-struct StrayLines: Sendable {
+/// The end of a file that is being replaced, to which programs that don't use the lock might still append.
+struct LateLines: Sendable {
     let old: OpenFile
-    /// After the last newline that is in the new file.
+    /// The offset after the last newline that is in the new file.
     var lineStart: Int64
-    /// How far the bytes are in the new file, where an unfinished last line has been ended.
+    /// The offset up to which the bytes are in the new file, where an unfinished last line has been ended.
     var copied: Int64
-    /// How far the old file had been read when it was locked.
-    let seen: Int64
-    /// The file that has the old one's damaged lines, if there were any.
+    /// The offset up to which the old file had been read when it was locked.
+    let readEnd: Int64
+    /// The path of the copy of the old file's damaged lines, if there were any.
     var damagedCopy: String?
     /// Why the new file's name might not survive a loss of power.
     var failure: FileSystemError?
 
-    init(old: OpenFile, from start: Int64, seen: Int64) {
+    init(old: OpenFile, from start: Int64, readEnd: Int64) {
         self.old = old
         lineStart = start
         copied = start
-        self.seen = seen
+        self.readEnd = readEnd
     }
 
-    /// Copies all that was seen of the old file, ends its last line, and moves a position along over the lines before
-    /// `known`.
+    /// Copies the old file up to `readEnd`, ends its last line, and advances a position past the lines before
+    /// `completeEnd`.
     ///
-    /// Nothing ever follows an unfinished line: its rest, which is written to the old file, would break what follows.
+    /// An unfinished line is always ended before anything follows it: its rest is written to the old file, so it would
+    /// make what follows a part of the line.
     mutating func carryOver(
         _ reader: LogReader,
         to file: OpenFile,
-        upTo known: Int64,
+        upTo completeEnd: Int64,
         _ position: inout LogPosition
     ) throws(FileSystemError) {
         let start = position.offset - copied
         try reader.copy(from: copied) { piece, offset throws(FileSystemError) in
-            let bytes = UnsafeRawBufferPointer(rebasing: piece.prefix(Int(clamping: max(0, seen - offset))))
+            let bytes = UnsafeRawBufferPointer(rebasing: piece.prefix(Int(clamping: max(0, readEnd - offset))))
             guard !bytes.isEmpty else { return }
             try reader.fileSystem.writeAll(bytes, to: file)
             copied = offset + Int64(bytes.count)
-            let count = Int(clamping: max(0, min(known - offset, Int64(bytes.count))))
+            let count = Int(clamping: max(0, min(completeEnd - offset, Int64(bytes.count))))
             position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<count]), lines: 0)
         }
-        lineStart = known
+        lineStart = completeEnd
         position.end = start + copied
-        guard copied > known else { return }
+        guard copied > completeEnd else { return }
         try reader.fileSystem.writeAll([10], to: file)
         position.end += 1
     }
 
-    /// Gives a line that is arriving in the old file 10 ms to end, as a set does, and copies what has come since.
+    /// Waits up to 10 ms for the end of a line that is arriving in the old file, as a set does, and copies what was
+    /// added since.
     mutating func carryOverRest(_ reader: LogReader, to file: OpenFile) throws(FileSystemError) {
         let deadline = reader.fileSystem.now() + LogCore.longestArrival
         while try !endsWithNewline(reader), reader.fileSystem.now() < deadline {
@@ -65,17 +67,18 @@ struct StrayLines: Sendable {
         }
     }
 
-    /// The lines to add for what came to the old file since, and what is copied then; nil if nothing came.
+    /// Returns the lines to append for what was added to the old file since, and the state after that; nil if nothing
+    /// was added.
     ///
-    /// A line that was ended when only its beginning was there is added again, whole.
-    func rest(_ reader: LogReader, endsLast: Bool) throws(FileSystemError) -> (bytes: [UInt8], next: StrayLines)? {
+    /// A line of which only the beginning was there when it was ended is added again as a whole.
+    func rest(_ reader: LogReader, endsLast: Bool) throws(FileSystemError) -> (bytes: [UInt8], next: LateLines)? {
         guard try reader.fileSystem.status(old).size > copied else { return nil }
         var bytes: [UInt8] = []
         try reader.copy(from: lineStart) { piece, _ throws(FileSystemError) in bytes.append(contentsOf: piece) }
         var next = self
         let beginning = Int(copied - lineStart)
         if beginning > 0, beginning < bytes.count, bytes[beginning] == 10 {
-            // Only its newline was missing, so it is there already.
+            // Only the newline was missing, so the new file has the line already.
             bytes.removeFirst(beginning + 1)
             next.lineStart = copied + 1
             next.copied = next.lineStart
