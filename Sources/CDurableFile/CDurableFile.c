@@ -115,8 +115,8 @@ static int status_with_times(int descriptor, const char *path, bool follows, str
 
 int durable_file_get_status(int descriptor, const char *path, bool follows, struct durable_file_status *status) {
 #if defined(__linux__) && defined(STATX_BASIC_STATS)
-    // Since Linux 6.13, the next write to a file whose times were requested records a finer time, which takes some 300
-    // ns.
+    // Since Linux 6.13, the next write to a file whose times were requested records a finer time, which
+    // takes some 300 ns.
     unsigned mask = STATX_TYPE | STATX_MODE | STATX_INO | STATX_SIZE | STATX_UID | STATX_GID;
     int flags = path == NULL ? AT_EMPTY_PATH : follows ? 0 : AT_SYMLINK_NOFOLLOW;
     struct statx found;

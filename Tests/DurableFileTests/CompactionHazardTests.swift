@@ -22,7 +22,7 @@ struct CompactionHazardTests {
             path: folder.path(name),
             fileSystem: fileSystem,
             watcher: nil,
-            worker: worker.thread
+            worker: worker.queue
         )
         try log.load(observer: record.observer)
         return log
@@ -85,7 +85,7 @@ struct CompactionHazardTests {
             try appender.withLock { try $0?.append("2.\n") }
             // The only reference to the log is the worker's.
             _ = consume log
-            while tests.worker.thread.runNextJob() {}
+            while tests.worker.queue.runNextJob() {}
             let text = try tests.folder.read("log")
             #expect(try tests.open().values == ["a": "1", "b": "2"], "call \(number): \(text)")
         }
@@ -100,7 +100,7 @@ struct CompactionHazardTests {
         let appender = try FileSystemAppender(path: folder.path("log"))
         try log.compact()
         try appender.append("\nc=3.\n")
-        while worker.thread.runNextJob() {}
+        while worker.queue.runNextJob() {}
         #expect(try folder.read("log") == "a=1.\nb=2.\nc=3.\n")
     }
 

@@ -57,7 +57,7 @@ struct CompactionScheduleTests {
             path: folder.path("log"),
             fileSystem: FaultyFileSystem(),
             watcher: nil,
-            worker: worker.thread
+            worker: worker.queue
         )
         try log.load(observer: ObserverRecord().observer)
         for value in 0..<1_000 { try log.set("name", String(repeating: "x", count: 60) + String(value)) }

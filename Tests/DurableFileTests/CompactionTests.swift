@@ -18,7 +18,7 @@ struct CompactionTests {
             path: folder.path(name),
             fileSystem: fileSystem,
             watcher: nil,
-            worker: worker.thread
+            worker: worker.queue
         )
         try log.load(observer: record.observer)
         return log

@@ -132,7 +132,7 @@ struct DurabilityTests {
             func wait(until end: Int64) {
                 group.addTask {
                     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                        let isStarted = WorkerQueue.start("waiter") {
+                        let isStarted = WorkerQueue.startThread("waiter") {
                             continuation.resume(with: Result { try sync.sync(upTo: end) })
                         }
                         #expect(isStarted)

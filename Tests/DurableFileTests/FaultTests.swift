@@ -54,7 +54,7 @@ struct FaultTests {
                 try folder.write("a=1.\nb=0.\nb=1.\n", to: "log")
             }
             if operation == .compactionOfDamagedFile { try folder.append("!x\n", to: "log") }
-            log = LogFile(path: folder.path(name), fileSystem: fileSystem, watcher: nil, worker: worker.thread)
+            log = LogFile(path: folder.path(name), fileSystem: fileSystem, watcher: nil, worker: worker.queue)
             if operation == .load { return }
             try log.load(observer: ObserverRecord().observer)
             switch operation {

@@ -214,7 +214,7 @@ struct HostileFileTests {
             for number in 1...4 {
                 group.addTask {
                     await withCheckedContinuation { continuation in
-                        _ = WorkerQueue.start("test") {
+                        _ = WorkerQueue.startThread("test") {
                             #expect(throws: LogError.self) { try log.set("a", "\(number)") }
                             continuation.resume()
                         }

@@ -307,7 +307,7 @@ struct WatcherTests {
         }
         let (isSet, set) = AsyncStream.makeStream(of: Void.self)
         // On a new thread, as tasks have only few.
-        _ = WorkerQueue.start("test") {
+        _ = WorkerQueue.startThread("test") {
             do { try slow.set("a", "2") } catch { Issue.record(error) }
             set.yield()
         }

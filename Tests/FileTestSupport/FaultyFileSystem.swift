@@ -1,11 +1,11 @@
 package import DurableFile
 
-/// A worker whose jobs run in `thread.runNextJob()` only, as time doesn't pass by itself; drops the remaining jobs when
+/// A worker whose jobs run in `queue.runNextJob()` only, as time doesn't pass by itself; drops the remaining jobs when
 /// it is released.
 package final class StoppedWorker: Sendable {
-    package let thread = WorkerQueue(isManual: true)
+    package let queue = WorkerQueue(isManual: true)
     package init() {}
-    deinit { thread.removeJobs() }
+    deinit { queue.removeJobs() }
 }
 
 /// The system's file system, in which each call is counted and one or more can be made to fail.
@@ -97,7 +97,7 @@ package final class FaultyFileSystem: FileSystem {
         state.withLock { $0.hook = hook }
     }
 
-    /// Makes opening a file for writing fail with an error, or succeed again if nil.
+    /// Lets opening a file for writing fail with an error, or succeed again if nil.
     package func denyWriting(_ code: FileSystemError.Code?) {
         state.withLock { $0.denial = code }
     }
@@ -118,7 +118,7 @@ package final class FaultyFileSystem: FileSystem {
 
     package var user: UInt32 { base.user }
 
-    /// Makes `stat` of a path return another identity than `fstat` of the file that is opened there, from now on.
+    /// Lets `stat` of a path return another identity than `fstat` of the file that is opened there, from now on.
     package func disagree() {
         state.withLock { $0.isDisagreeing = true }
     }

@@ -67,7 +67,7 @@ struct KeyringFaultTests {
         let other = MemoryKeyring()
         let outcome = Condition<PreferencesError.Code?>(nil)
         keyring.hold()
-        let isStarted = WorkerQueue.start("writer") {
+        let isStarted = WorkerQueue.startThread("writer") {
             do throws(PreferencesError) {
                 try store.write("1", for: "token")
                 outcome.signal { $0 = .misuse }

@@ -160,7 +160,7 @@ enum Latency {
         let queue = inotify_init1(Int32(IN_CLOEXEC))
         let isWatched = inotify_add_watch(queue, path, UInt32(IN_MODIFY)) >= 0
         guard file >= 0, isWatched else { throw Obstacle("inotify doesn't work here") }
-        let isStarted = WorkerQueue.start("bare") {
+        let isStarted = WorkerQueue.startThread("bare") {
             var buffer = [UInt8](repeating: 0, count: 4096)
             while read(queue, &buffer, buffer.count) > 0 {
                 var status = stat()

@@ -79,7 +79,7 @@ struct TableTests {
         let met = try #require(counts.aim("threads", "≤ 4", "ours", "idle", atMost: 4))
         #expect(met.isMet && met.ratio == 0.75 && met.measured == "3")
         #expect(counts.aim("threads", "≤ 2", "ours", "idle", atMost: 2)?.isMet == false)
-        #expect(counts.aim("threads", "≤ 2", "nobody", "idle", atMost: 2) == nil)
+        #expect(counts.aim("threads", "≤ 2", "absent", "idle", atMost: 2) == nil)
     }
 
     @Test
@@ -95,7 +95,7 @@ struct TableTests {
 
     @Test
     func aimShowsBothFiguresAndIsLeftOutIfOneIsMissing() throws {
-        #expect(table().aim("get", "", "ours", comparedTo: "nobody", "Int", .atMost(2)) == nil)
+        #expect(table().aim("get", "", "ours", comparedTo: "absent", "Int", .atMost(2)) == nil)
         #expect(table().aim("get", "", "ours", comparedTo: "slow", "String", .atMost(2)) == nil)
         let missed = try #require(table().aim("get", "≤ 2×", "slow", comparedTo: "ours", "Int", .atMost(2)))
         #expect(markdown([missed]).hasSuffix("| get | ≤ 2× | 2.50 µs, ours: 10.0 ns | 250× | **no** |"))

@@ -58,7 +58,7 @@ package protocol FileSystem: Sendable {
     func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent]
     /// Creates a pipe whose ends never block.
     func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile)
-    /// Makes the other end of a pipe readable, unless it is already.
+    /// Writes to a pipe, so that its other end can be read, unless that is so already.
     func wake(_ pipe: OpenFile)
     /// Reads everything that `wake` wrote.
     func drain(_ pipe: OpenFile)

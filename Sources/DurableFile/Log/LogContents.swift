@@ -98,7 +98,7 @@ package enum LogError: Error, Sendable {
     case readOnly(FileSystemError)
     /// Another descriptor held the lock for too long.
     case busy(path: String, waited: Duration)
-    /// A link, a folder or the file belongs to another user, who could so choose what is read and written.
+    /// A link, a folder or the file belongs to another user, who could thus choose what is read and written.
     case foreignOwner(path: String, owner: UInt32)
     /// Something other than a file is at the path.
     case notAFile(path: String, kind: FileStatus.Kind)

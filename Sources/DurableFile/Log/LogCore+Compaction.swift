@@ -49,8 +49,8 @@ extension LogCore {
         return lateLines
     }
 
-    /// Makes the copy again if the bytes that were copied have been overwritten since; returns false if there is no
-    /// longer anything to copy.
+    /// Copies the contents again if the bytes that were copied have been overwritten since; returns false if there is
+    /// no longer anything to copy.
     private mutating func refresh(
         _ compaction: inout Compaction,
         _ draft: inout Compaction.Draft,
@@ -98,7 +98,7 @@ extension LogCore {
         } catch { throw .failed(error) }
     }
 
-    /// Makes the new file, which is at the path now, the current one and syncs its name; returns the error of that
+    /// Adopts the new file, which is at the path now, as the current one and syncs its name; returns the error of that
     /// sync.
     private mutating func adopt(
         _ draft: Compaction.Draft,

@@ -169,7 +169,7 @@ struct LogReader {
                     end = start + joined.end
                     line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
                     lineCount = line.count { $0 == 10 } + 1
-                    reason = "it is an object over \(lineCount) lines, and each has to be an object of its own"
+                    reason = "it is an object over \(lineCount) lines, but each line must be a complete object"
                     if joinsLines { reading = contents.read(line, isFirst: isFirst) }
                 }
             }

@@ -81,7 +81,7 @@ package final class WorkerQueue: Sendable {
     static var isAvailable: Bool { durable_file_fork_count() == 0 }
 
     /// Starts a new thread for `body`; returns false if the system can't start one, and in a child of `fork`.
-    package static func start(_ name: String, _ body: @escaping Job) -> Bool {
+    package static func startThread(_ name: String, _ body: @escaping Job) -> Bool {
         guard isAvailable else { return false }
         let box = Unmanaged.passRetained(JobBox(body))
         let error = durable_file_start_thread(
@@ -119,7 +119,7 @@ final class WorkerPool: Sendable {
     init(
         fileSystem: any FileSystem = SystemFileSystem(),
         idleTime: Duration = .seconds(1),
-        start: @escaping @Sendable (String, @escaping WorkerQueue.Job) -> Bool = WorkerQueue.start
+        start: @escaping @Sendable (String, @escaping WorkerQueue.Job) -> Bool = WorkerQueue.startThread
     ) {
         schedule = Condition(JobSchedule(idleTime: idleTime))
         self.fileSystem = fileSystem

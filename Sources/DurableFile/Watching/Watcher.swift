@@ -31,7 +31,7 @@ package final class Watcher: Sendable {
     package func watch(_ path: String, _ body: @escaping Body) -> Watch {
         let (number, thread) = state.withLock { $0.add(path, body, fileSystem) }
         if let thread {
-            let isStarted = WorkerQueue.start("preferences") { [self] in run(thread) }
+            let isStarted = WorkerQueue.startThread("preferences") { [self] in run(thread) }
             // Without a thread nothing is reported; the next write still finds external changes.
             if !isStarted { state.withLock { $0.end() } }
         } else {

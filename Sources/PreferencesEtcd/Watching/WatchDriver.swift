@@ -52,7 +52,9 @@ final class WatchDriver: Sendable {
             return !inbox.isStarted
         }
         guard isFirst else { return }
-        let isRunning = WorkerQueue.start("etcd watch") { [weak delegate] in self.run(after: revision) { delegate } }
+        let isRunning = WorkerQueue.startThread("etcd watch") { [weak delegate] in
+            self.run(after: revision) { delegate }
+        }
         guard isRunning else {
             inbox.withLock { $0.isStarted = false }
             throw PreferencesError(.unavailable, "the system has no thread left to watch etcd with; end some")

@@ -15,7 +15,7 @@ extension PreferenceBackendContract {
                 outcome.withLock { $0 = result }
             }
             // Not a task: where all threads of tasks are busy, the two would take turns.
-            if !WorkerQueue.start("writer", write) { write() }
+            if !WorkerQueue.startThread("writer", write) { write() }
             var looks = 0
             while outcome.withLock({ $0 == nil }) {
                 try reader.refresh()

@@ -37,7 +37,7 @@ private actor Log {
 /// Runs `body` on a thread that is neither the main one nor the cooperative pool's, until it returns.
 private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
-        _ = WorkerQueue.start("test") {
+        _ = WorkerQueue.startThread("test") {
             body()
             continuation.resume()
         }
@@ -47,7 +47,7 @@ private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
 /// Sets a value on another thread, while this one, and so its actor, waits.
 private func setElsewhere(_ volume: Preference<Int>, to value: Int) {
     let isSet = Condition(false)
-    _ = WorkerQueue.start("test") {
+    _ = WorkerQueue.startThread("test") {
         volume.value = value
         isSet.signal { $0 = true }
     }
@@ -166,7 +166,7 @@ struct ObserverIsolationTests {
             let volume = Preference("volume", default: 0, in: .inMemory())
             let seen = Recorder<[Int]>()
             let isDone = Condition(false)
-            _ = WorkerQueue.start("test") {
+            _ = WorkerQueue.startThread("test") {
                 for number in 1...20 { volume.value = number }
                 isDone.signal { $0 = true }
             }
@@ -221,7 +221,7 @@ struct ObserverIsolationTests {
     func mainActorIsNotKeptByAThreadThatSetsWithoutEnd() async {
         let steps = Steps()
         let observation = volume.observe { _ in steps.next() }
-        _ = WorkerQueue.start("test") { [volume] in steps.make { volume.value += 1 } }
+        _ = WorkerQueue.startThread("test") { [volume] in steps.make { volume.value += 1 } }
         steps.next()
         while steps.count < 10 { await Task.yield() }
         // Jobs of the main actor come in between.

@@ -18,7 +18,7 @@ struct FileBackendErrorTests {
             durability: durability,
             fileSystem: fileSystem,
             watcher: nil,
-            worker: worker.thread
+            worker: worker.queue
         )
         _ = try backend.load(host: reports.host)
         return backend
@@ -89,7 +89,7 @@ struct FileBackendErrorTests {
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n")
         fileSystem.begin()
         // In the background the file is replaced by a new one that can be synced.
-        while worker.thread.runNextJob() {}
+        while worker.queue.runNextJob() {}
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"$comment\":\"compacted\"}\n")
         try backend.didApply()
         #expect(try backend.refresh() == [:])

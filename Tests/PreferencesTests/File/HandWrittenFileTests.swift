@@ -106,8 +106,8 @@ struct HandWrittenFileTests {
         let lines = text.hasSuffix("\n") ? 9 : 8
         #expect(
             reports.elements.map(\.message) == [
-                "line 2 of \(path) can't be read and is skipped: it is an object over \(lines) lines, and each has to be an "
-                    + "object of its own. It is kept; `prefs check --repair` rewrites it"
+                "line 2 of \(path) can't be read and is skipped: it is an object over \(lines) lines, but each line must be "
+                    + "a complete object. It is kept; `prefs check --repair` rewrites it"
             ]
         )
         try PreferencesFile.compact(path)

@@ -11,7 +11,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void
         for thread in 0..<count {
             // Taken out to be run, so that no thread keeps what it uses, such as a store, while it comes to its end.
             let work = Lock<(@Sendable (Int) -> Void)?>(body)
-            let isStarted = WorkerQueue.start("test") {
+            let isStarted = WorkerQueue.startThread("test") {
                 arrived.next()
                 while arrived.value < count { Pause.sleep(microseconds: 1) }
                 work.withLock({ exchange(&$0, with: nil) })?(thread)

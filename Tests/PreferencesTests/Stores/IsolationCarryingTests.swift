@@ -17,7 +17,7 @@ enum Elsewhere: CaseIterable {
             await Task.detached { body() }.value
         case .thread:
             await withCheckedContinuation { continuation in
-                #expect(WorkerQueue.start("elsewhere") { continuation.resume(returning: body()) })
+                #expect(WorkerQueue.startThread("elsewhere") { continuation.resume(returning: body()) })
             }
         }
     }
@@ -94,7 +94,7 @@ struct IsolationCarryingTests {
                 if change.new == total { finish.finish() }
             }
             let isolation = PreferenceStore.isolation
-            #expect(WorkerQueue.start("first") { isolation.run { count.value = 1 } })
+            #expect(WorkerQueue.startThread("first") { isolation.run { count.value = 1 } })
             while !isDelivering.load(ordering: .acquiring) { await Task.yield() }
             for value in 2...total { count.value = value }
             isEnough.store(true, ordering: .releasing)
@@ -120,7 +120,7 @@ struct IsolationCarryingTests {
                 // The main actor is busy with this closure while the value changes, so only the later signal finds it.
                 withObservationTracking {
                     _ = count.value
-                    let isStarted = WorkerQueue.start("setter") {
+                    let isStarted = WorkerQueue.startThread("setter") {
                         isolation.run { count.value = 1 }
                         isSet.wrappingAdd(1, ordering: .releasing)
                     }

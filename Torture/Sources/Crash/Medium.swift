@@ -44,16 +44,16 @@ struct Medium {
             for node in entries.compactMap(\.node) where isFolder(node) { folders.insert(node) }
             namings.append(Naming(folder: folder, entries: entries))
         case .sync(let node):
-            settle(node, as: .certain)
+            resolve(node, as: .certain)
             for index in namings.indices where namings[index].folder == node { namings[index].isCertain = true }
         case .failedSync(let node):
             // A folder's names stay pending: no promise can rely on them then.
-            settle(node, as: .forgotten)
+            resolve(node, as: .forgotten)
         case .mark: break
         }
     }
 
-    private mutating func settle(_ node: Int, as certainty: Certainty) {
+    private mutating func resolve(_ node: Int, as certainty: Certainty) {
         for index in (writes[node] ?? []).indices where writes[node]?[index].certainty == .pending {
             writes[node]?[index].certainty = certainty
         }

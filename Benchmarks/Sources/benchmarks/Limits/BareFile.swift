@@ -43,8 +43,8 @@ final class BareFile {
         guard flock(descriptor, LOCK_UN) == 0 else { throw Failure("flock fails") }
     }
 
-    /// Makes the calls that a set in a shared file requires: checks under the lock whether the path still leads to this
-    /// file, and gets the offset at which the line ended.
+    /// Performs the calls that a set in a shared file requires: checks under the lock whether the path still leads to
+    /// this file, and gets the offset at which the line ended.
     func set() throws {
         guard flock(descriptor, LOCK_EX) == 0 else { throw Failure("flock fails") }
         guard benchmarks_statx(path) == 0 else { throw Failure("statx fails") }
