@@ -44,7 +44,7 @@ struct DocumentTests {
 
     @Test(
         arguments: [
-            ("\(guides)/Declaring.md", "## What the compiler refuses", "Refused"),
+            ("\(guides)/Declaring.md", "## Fix compiler errors", "Refused"),
             (
                 "Sources/PreferencesMacros/PreferencesMacros.docc/PreferencesMacros.md", "## What is refused",
                 "RefusedMacros"

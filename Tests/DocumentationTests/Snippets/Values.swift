@@ -20,7 +20,7 @@ struct ViewerPreferences: PreferenceGroup {
     @Preference("folder") var folder: URL?
     @Preference("recent") var recent: [URL] = []
     @Preference("columns") var columns: [String: Frame] = [:]
-    @Preference("opened") var opened = Date.now  // made anew at each read, as long as nothing is stored
+    @Preference("opened") var opened = Date.now  // evaluated at each read while nothing is stored
 }
 // end
 
