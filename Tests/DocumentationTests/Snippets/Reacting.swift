@@ -58,7 +58,7 @@ struct ReactingSnippets {
             print("\(change.name): \(change.old) → \(change.new), \(change.origin)")
         }
         preferences.volume = 6
-        preferences.volume = 6  // nothing changes, so nobody is told
+        preferences.volume = 6  // equal to the stored value: no call
         observation.cancel()
         preferences.volume = 7
         print("set")
