@@ -1,10 +1,10 @@
 import DashboardInterface
 
-/// The dashboard's logic; it reads, writes and follows preferences without knowing where they live.
+/// The logic of the dashboard, which reads, writes and observes preferences in any store.
 public struct DashboardModel<Preferences: DashboardPreferences>: Sendable {
     private let preferences: Preferences
 
-    /// Makes a dashboard over the preferences it is given.
+    /// Creates a dashboard over the given preferences.
     public init(_ preferences: Preferences) {
         self.preferences = preferences
     }
@@ -20,12 +20,12 @@ public struct DashboardModel<Preferences: DashboardPreferences>: Sendable {
         preferences.isSidebarHidden.value = false
     }
 
-    /// The title, now and after each change by whomever.
+    /// Returns the title now and after each change.
     public func titles() -> some AsyncSequence<String, Never> & Sendable {
         preferences.selected.updates.map { $0.rawValue.uppercased() }
     }
 
-    /// Calls back with the title after each change, but not for the present one.
+    /// Calls a closure with the title after each change, but not with the current one.
     public func onTitleChange(_ body: @escaping @Sendable (String) -> Void) -> some Sendable & AnyObject {
         preferences.selected.observe { body($0.new.rawValue.uppercased()) }
     }

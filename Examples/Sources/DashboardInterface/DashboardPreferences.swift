@@ -1,6 +1,6 @@
 public import Preferences
 
-/// The preferences that the dashboard needs, whoever stores them and wherever.
+/// The preferences that the dashboard needs, in any store.
 public protocol DashboardPreferences: Sendable {
     /// The item that the sidebar shows.
     var selected: Preference<DashboardItem> { get }
@@ -8,7 +8,7 @@ public protocol DashboardPreferences: Sendable {
     var isSidebarHidden: Preference<Bool> { get }
 }
 
-/// What the sidebar offers.
+/// An item of the sidebar.
 public enum DashboardItem: String, CaseIterable, Sendable {
     case templates, projects, settings
 }

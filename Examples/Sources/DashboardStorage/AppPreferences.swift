@@ -8,6 +8,6 @@ public struct AppPreferences: PreferenceGroup, DashboardPreferences {
     /// Whether the sidebar is hidden.
     public let isSidebarHidden = Preference("dashboard.sidebarHidden", default: false)
 
-    /// Makes the group over the standard store, or the one that is bound.
+    /// Creates the group over the standard store, or over the one of `init(in:)`.
     public init() {}
 }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 // snippet: own backend
-/// Keeps the settings of a document in the document, which is saved as a whole.
+/// Stores the settings of a document in the document, which is saved as a whole.
 struct DocumentBackend: PreferenceBackend {
     let document: Document
 
@@ -12,7 +12,7 @@ struct DocumentBackend: PreferenceBackend {
         document.settings.withLock { $0 }
     }
 
-    func refresh() -> [String: PropertyListValue?] { [:] }  // nobody else changes an open document
+    func refresh() -> [String: PropertyListValue?] { [:] }  // no other program changes an open document
 
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         document.settings.withLock { settings in

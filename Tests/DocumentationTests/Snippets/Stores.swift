@@ -35,4 +35,24 @@ struct StoresSnippets {
             #expect(standard.contents.isEmpty)
         }
     }
+
+    @Test
+    func preferencesNameTheirStore() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "preferences-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try PreferenceStore.withIsolatedStores {
+            // snippet: choosing
+            let volume = Preference("volume", default: 5)  // in .standard: the user's settings of this program
+            let licence = Preference<String?>("licence", in: .suite("com.example.shared"))  // several programs share it
+            let project = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
+            let indent = Preference("indent", default: 4, in: project)  // in a file of the user's choice
+            // end
+            volume.value = 7
+            licence.value = "free"
+            indent.value = 2
+            #expect(PreferenceStore.standard["volume"] == 7)
+            #expect(PreferenceStore.suite("com.example.shared")["licence"] == "free")
+            #expect(project["indent"] == 2)
+        }
+    }
 }
