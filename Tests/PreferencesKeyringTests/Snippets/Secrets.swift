@@ -31,7 +31,7 @@ struct SecretSnippets {
         do {
             try await account.$token.write("s3cr3t")
         } catch PreferencesError.unavailable {
-            // No keyring, or a locked one: nothing is stored. Keep the token for this session, and tell the user.
+            // No keyring, or a locked one: nothing is stored. Keep the token for this session, and inform the user.
         }
         // end
         #expect(account.token == "s3cr3t")
