@@ -5,6 +5,19 @@ struct AdoptingSnippets {
     private enum Look: String, Codable, Sendable { case light, dark }
 
     @Test
+    func valuesOfOtherLibrariesAreRead() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: adopting
+        let store = PreferenceStore.inMemory(["isMuted": "YES", "look": #""dark""#])  // as other libraries stored them
+        let isMuted = Preference("isMuted", default: false, in: store)
+        let look = Preference("look", default: Look.light, in: store)
+        print(isMuted.value, look.value)  // true dark
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "adopting")))
+    }
+
+    @Test
     func oldDataIsRead() {
         let store = PreferenceStore.inMemory(["user.name": "Ada", "night": "night"])
         #expect(renamed(store).value == .dark)
