@@ -46,7 +46,7 @@ struct DocumentTests {
         arguments: [
             ("\(guides)/Declaring.md", "## Fix compiler errors", "Refused"),
             (
-                "Sources/PreferencesMacros/PreferencesMacros.docc/PreferencesMacros.md", "## What is refused",
+                "Sources/PreferencesMacros/PreferencesMacros.docc/PreferencesMacros.md", "## Fix errors of the macro",
                 "RefusedMacros"
             ),
         ]
