@@ -39,7 +39,7 @@ enum ChangeRow {
         var table = Table(
             "Change seen by another process",
             note:
-                "Each set is followed by a pause once it was seen. The others notify no other process of a change; MMKV calls "
+                "Each set is followed by a pause once it was seen. The other peers notify no process of a change; MMKV calls "
                 + "back when that process uses it again."
         )
         try withExtendedLifetime(contenders) {

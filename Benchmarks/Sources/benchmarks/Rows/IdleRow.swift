@@ -56,7 +56,7 @@ enum IdleRow {
             unit: .count,
             note:
                 "Voluntary context switches of all threads but the main one in \(length) s; each store is watched and "
-                + "observed. The least of three times, as files that others create in a folder above wake the process."
+                + "observed. The least of three times, as files that other programs create in a folder above wake the process."
         )
         for (column, count) in [(one, 1), (many, 100)] {
             let child = try quietChild(try bench.place.folder(), count)

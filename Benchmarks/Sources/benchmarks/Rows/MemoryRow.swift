@@ -35,7 +35,7 @@ enum MemoryRow {
         var table = Table(
             "Memory per name",
             unit: .bytes,
-            note: "What the process has more, of its own and not of a file, with 10,000 names than with 100. "
+            note: "The additional private memory of the process, not of a file, with 10,000 names instead of 100. "
                 + "SQLite, LMDB and MMKV leave the values in their files."
         )
         let medians = try bench.effort(part: 3).medians(of: contenders)

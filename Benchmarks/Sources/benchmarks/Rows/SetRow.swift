@@ -13,8 +13,8 @@ enum SetRow {
 
     static func measure(_ bench: Bench) throws -> Outcome {
         let note = "16 names of those that are stored, set in turn."
-        let fileNote = note + " MMKV changes memory that is mapped from its file, which is no text."
-        var memory = Table("Set that stays in memory", note: note + " What the peers set is lost if the process dies.")
+        let fileNote = note + " MMKV changes memory that is mapped from its file, which isn't text."
+        var memory = Table("Set that stays in memory", note: note + " The peers lose their sets if the process dies.")
         var file = Table("Set that survives kill -9", note: fileNote)
         for count in bench.sizes {
             try add(title(count), bench, .integer, Samples(count: count), &memory, &file)
