@@ -1,14 +1,14 @@
 package import DurableFile
 internal import Synchronization
 
-/// Keeps values in a file of JSON lines that several processes may use at once.
+/// A backend over a file of JSON lines, which several processes may use at the same time.
 package final class FileBackend: PreferenceBackend {
     private let log: LogFile<FileContents>
     private let isImmediate: Atomic<Bool>
-    /// Whether a source publishes what this backend tells; else telling it is publishing it.
+    /// Whether a source publishes the changes that this backend returns; otherwise returned changes count as published.
     private let isAdopted = Atomic(false)
 
-    /// Opens nothing yet, so a file that can't be used shows in `load`.
+    /// Creates a backend and opens nothing yet: if the file can't be used, `load` throws.
     package init(
         path: String,
         isReadOnly: Bool = false,
@@ -35,7 +35,7 @@ package final class FileBackend: PreferenceBackend {
         try open(host: host).dictionary
     }
 
-    /// As `load`, without parsing the values.
+    /// Loads the file as `load` does, without parsing the values.
     func open(host: PreferenceBackendHost) throws(PreferencesError) -> StoredValues {
         let observer = LogObserver(
             changed: host.changed,
@@ -65,12 +65,12 @@ package final class FileBackend: PreferenceBackend {
         return PreferenceBackendCommit(outside: commit.outside ?? [:], isStored: commit.isStored)
     }
 
-    /// What came of `commit`.
+    /// The outcome of `commit`.
     struct Commit {
-        /// What others had changed before, if anything.
+        /// The external changes before the commit, if any.
         var outside: [String: PropertyListValue?]?
         var isStored = false
-        /// What the changes change of what is published, where that is known already.
+        /// The differences between the changes and the published values, if they are known already.
         var changed: ShortList<ValueChange>?
 
         init() {}
@@ -81,7 +81,7 @@ package final class FileBackend: PreferenceBackend {
         }
     }
 
-    /// As `apply`.
+    /// Applies changes as `apply` does.
     func commit(_ changes: ValueChanges, if condition: PreferenceCondition?) throws(PreferencesError) -> Commit {
         var commit = Commit()
         var refusal: PreferencesError?
@@ -96,7 +96,7 @@ package final class FileBackend: PreferenceBackend {
                 } catch {
                     refusal = error
                 }
-                // Before the lock is released: what comes then is news.
+                // Collected before the lock is released: later lines are then reported as changes.
                 commit.outside = contents.takeDifferences()
                 return nil
             } commit: { contents in
@@ -117,9 +117,9 @@ package final class FileBackend: PreferenceBackend {
         return commit
     }
 
-    /// Moves the values that `open` returned to a source's own, which publishes them from now on; call with the turn.
+    /// Moves the values that `open` returned into those of a source, which publishes changes from now on; call with the turn.
     func adopt(_ values: StoredValues, taking contents: StoredValues) {
-        // In one step, as the watcher compares with them.
+        // Under one lock, because the watcher compares the file with these values.
         log.withContents {
             values.take(contents)
             $0.adopt(values)
@@ -127,7 +127,7 @@ package final class FileBackend: PreferenceBackend {
         isAdopted.store(true, ordering: .relaxed)
     }
 
-    /// Lets a source publish what this backend tells, in values that are what was published until now; call with the turn.
+    /// Makes a source publish the changes of this backend, in values equal to those published before; call with the turn.
     func adopt(_ values: StoredValues) {
         log.withContents { $0.adopt(values) }
         isAdopted.store(true, ordering: .relaxed)
@@ -141,7 +141,7 @@ package final class FileBackend: PreferenceBackend {
         if isImmediate.load(ordering: .relaxed) { try sync() }
     }
 
-    /// Makes later sets at least as durable as this.
+    /// Raises the durability of later sets to at least the given one.
     func promise(_ durability: PreferenceDurability) {
         if durability == .immediate { isImmediate.store(true, ordering: .relaxed) }
     }
@@ -150,23 +150,23 @@ package final class FileBackend: PreferenceBackend {
         do { try log.sync() } catch { throw PreferencesError(error) }
     }
 
-    /// Writes the file anew with one name a line, whether or not it is worth it; blocks.
+    /// Rewrites the file with one line for each name, even if little is gained; blocks.
     package func compact() throws(PreferencesError) {
         do { try log.compact() } catch { throw PreferencesError(error) }
     }
 }
 
-/// When a set value survives a loss of power; the death of the process it survives as soon as the set returns.
+/// The time from which a set survives a loss of power. It survives the death of the process as soon as the set returns.
 public enum PreferenceDurability: Hashable, Sendable {
     /// Within about 100 milliseconds; `flush()` waits for it.
     case background
-    /// Before the set returns, which then takes as long as the disk needs; one that fails throws
-    /// `PreferencesError.Code.notDurable` while the value stays set.
+    /// Before the set returns, which then waits for the disk. If that fails, the set throws
+    /// `PreferencesError.Code.notDurable`, but the value remains set.
     case immediate
 }
 
 extension PreferencesError {
-    /// What an error of the file means to who reads or sets a preference.
+    /// Creates the error that a read or a set reports for an error of the file.
     init(_ error: LogError) {
         switch error {
         case .failed(let cause):
@@ -217,7 +217,7 @@ extension PreferencesError {
         }
     }
 
-    /// The damaged lines of a file that was compacted.
+    /// Creates the issue that the damaged lines of a file were moved when it was compacted.
     init(damageOf path: String, movedTo copy: String) {
         self.init(
             .damaged,
@@ -226,7 +226,7 @@ extension PreferencesError {
         )
     }
 
-    /// A line that was skipped.
+    /// Creates the issue that a line was skipped.
     init(_ damage: LogDamage) {
         let cure = damage.lineCount == 1 ? "correct it by hand or leave it" : "`prefs check --repair` rewrites it"
         self.init(

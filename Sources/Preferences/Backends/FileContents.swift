@@ -1,37 +1,38 @@
 internal import DurableFile
 
-/// The values of a preferences file: those that are published, and what the file says beyond them.
+/// The values of a preferences file: those that are published, and the differences between these and the file.
 final class FileContents: LogContents, @unchecked Sendable {  // used under its log's lock only
-    /// What the file says, until that is given out.
-    // The log's lock excludes others; to check that took a hundred instructions a line, and twice as many a set.
+    /// The values in the file, until `load` returns them.
+    // Accesses are exclusive under the log's lock; checking that took a hundred instructions for each line, and twice as many
+    // for a set.
     @exclusivity(unchecked) private var table = ValueTable()
-    /// What is published: the source's own values once it has adopted the backend.
+    /// The published values: those of the source after it has adopted the backend.
     @exclusivity(unchecked) private(set) var published = StoredValues()
-    /// What the file says of names of which it says something else than is published, or did when that was last looked at; also
-    /// where that was given out, until the next call with the turn.
+    /// The file's values that differ from the published ones, or did when the differences were last collected. Collected
+    /// differences stay here until the next call with the turn.
     @exclusivity(unchecked) private var pending: [String: PropertyListValue?] = [:]
-    /// What was written last, until the next call with the turn: by then it is published.
+    /// The changes of the last commit, until the next call with the turn; by then they are published.
     @exclusivity(unchecked) private var own = ShortList<ValueChange>()
-    /// The last line that was made, whose memory is the next one's.
+    /// The last line that was written; its memory is reused for the next one.
     @exclusivity(unchecked) private var line: [UInt8] = []
-    /// What the names of an unfinished last line held before it.
+    /// The values that the names of an unfinished last line had before it.
     private var unfinished: [String: PropertyListValue?] = [:]
-    /// The comments of all lines, which a new file begins with.
+    /// The comments of all lines, which begin a rewritten file.
     private var comments: [String] = []
-    /// Whether lines were read since the differences were given out last.
+    /// Whether lines were read since the differences were last collected.
     @exclusivity(unchecked) private var hasUnreportedLines = false
-    /// Whether one of them is about a name of which a value was given out or written, which may not be published yet.
+    /// Whether one of these lines changes a value that was collected or written, but might not be published yet.
     @exclusivity(unchecked) private var isInFlight = false
-    /// Whether the values were given out, so that they change by being published only.
+    /// Whether `load` has returned the values, so that they change only by being published.
     @exclusivity(unchecked) private var isLoaded = false
-    /// Whether they would have been, had the file been readable.
+    /// Whether a load failed because the file could not be read.
     private var isAwaited = false
 
     init() {}
 
-    // MARK: What the lines say
+    // MARK: Lines
 
-    // Of a file that claims more it is made as it comes.
+    // Limited, because a file may report any size; beyond that the table grows as lines are read.
     func expect(_ byteCount: Int) { table.reserve(min(byteCount, 64 << 20)) }
 
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
@@ -64,7 +65,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func replace(with contents: FileContents) {
         if isLoaded {
-            // A value in flight differs from what is published now, so its name stays pending.
+            // A collected or written value differs from the published one, so its name stays pending.
             takeInOwn()
             let inFlight = pending.keys
             pending = published.differences(to: contents.table)
@@ -100,30 +101,30 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return bytes
     }
 
-    /// The comment that a compaction puts behind the values it wrote: what they were before is not in the file any more, while
-    /// all behind it is.
+    /// The comment that follows the values written by a compaction: the file no longer contains their earlier values, but every
+    /// later change.
     static let compactionMark = "compacted"
 
     private func keep(comment: String) {
         if comment != Self.compactionMark { comments.append(comment) }
     }
 
-    /// Whether the last line has no newline and counts.
+    /// Whether the last line has no newline and is valid.
     var hasUnfinishedLine: Bool { !unfinished.isEmpty }
 
-    // MARK: What the store does
+    // MARK: Values
 
-    /// All that the file says.
+    /// All values of the file.
     private var values: ValueTable {
         guard isLoaded else { return table.copy }
         var values = published.copy
         for (name, value) in pending { values.set(value, for: name) }
-        // What is published by now is there; to set it once more would copy all.
+        // Skips values that are published already, because setting them again would copy everything.
         own.forEach { if published[$0.name] != $0.new { values.set($0.new, for: $0.name) } }
         return values
     }
 
-    /// What the file says of a name.
+    /// Returns the file's value of a name.
     private func value(of name: String) -> PropertyListValue? {
         guard isLoaded else { return table[name] }
         if let change = own.firstResult({ $0.name == name ? $0 : nil }) { return change.new }
@@ -131,10 +132,10 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return published[name]
     }
 
-    /// Lets a source publish, whose values are what was published until now.
+    /// Sets the values of the source that publishes from now on; they must equal those published before.
     func adopt(_ values: StoredValues) { published = values }
 
-    /// Gives the values out, which change by being published from now on.
+    /// Returns the values, which change only by being published from now on.
     func load() -> StoredValues {
         if isLoaded {
             published.set(takeDifferences() ?? [:])
@@ -146,7 +147,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return published
     }
 
-    /// Notes that the file could not be read; once it can, that is news.
+    /// Records that the file could not be read, so that its values are reported as changes once it can.
     func awaitReading() { isAwaited = true }
 
     var hasChanges: Bool { isAwaited || hasUnreportedLines && (isInFlight || hasDifferences) }
@@ -157,7 +158,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         published[entry.key] != entry.value
     }
 
-    /// What the file says otherwise than is published, which stays pending until it is; call with the turn.
+    /// Returns the differences between the file and the published values, which stay pending until published; call with the
+    /// turn.
     func takeDifferences() -> [String: PropertyListValue?]? {
         hasUnreportedLines = false
         isInFlight = false
@@ -165,7 +167,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         guard !pending.isEmpty else { return nil }
         let count = pending.count(where: isDifferent)
         if count == 0 {
-            // Its place is for the next set, so it isn't given away.
+            // Keeps the capacity for the next set.
             pending.removeAll(keepingCapacity: pending.count < 64)
             return nil
         }
@@ -175,7 +177,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return pending
     }
 
-    /// Whether a condition is true of what the file says; call with the turn.
+    /// Returns whether a condition is true of the file's values; call with the turn.
     func holds(_ condition: PreferenceCondition) -> Bool {
         own = .empty
         if condition.isNone { return true }
@@ -183,16 +185,16 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return condition.values.allSatisfy { name, expected in value(of: name) == expected }
     }
 
-    /// What of some changes the file doesn't have already.
+    /// The part of some changes that the file doesn't contain yet.
     enum Difference {
         case none
-        /// All of them, where the file says what is published; with what they change of that.
+        /// All changes, if the file equals the published values; with the differences between these and the changes.
         case published(ShortList<ValueChange>)
         case all
         case some([String: PropertyListValue?])
     }
 
-    /// What of some changes the file doesn't have already; call with the turn.
+    /// Returns the part of the changes that the file doesn't contain yet; call with the turn.
     func difference(of changes: ValueChanges) -> Difference {
         own = .empty
         if pending.isEmpty {
@@ -205,15 +207,16 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return written.count == changes.count ? .all : .some(written.dictionary)
     }
 
-    /// Takes in what of some changes was written, which are all to be published.
+    /// Records that changes were written, all of which are going to be published.
     ///
-    /// What was in the file already wasn't written again; where another's line came in between, that is news.
+    /// Changes that the file contained already were not written; if a later line replaced one of them, that is an external
+    /// change.
     func store(_ written: Difference, of changes: ValueChanges) {
         switch written {
         case .none: break
         case .published(let changed):
             own = changed
-            // What is pending for a name is what the file says last.
+            // The pending value of a name must be the last one in the file.
             if !pending.isEmpty { takeInOwn() }
         case .all: changes.forEach { pending.updateValue($1, forKey: $0) }
         case .some(let written):
@@ -222,7 +225,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         }
     }
 
-    /// The line of those of some changes that the file doesn't have; nil for none.
+    /// Returns a line with the changes that the file doesn't contain, or nil if it contains all of them.
     func line(of difference: Difference, _ changes: ValueChanges) throws(PreferencesError) -> [UInt8]? {
         switch difference {
         case .none: nil
@@ -232,7 +235,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     private func line(of changes: ValueChanges) throws(PreferencesError) -> [UInt8] {
-        // Emptied from its end, as `removeAll` takes three times as long.
+        // Removing from the end takes a third of the time of `removeAll`.
         if line.count <= 1000 { line.removeLast(line.count) } else { line = [] }
         try JSONLine.write(changes, to: &line)
         return line

@@ -1,45 +1,47 @@
 internal import DurableFile
 
-/// What a store keeps its values in.
+/// The storage of a store's values.
 ///
-/// A backend is small: the store above it owns the cache, the decoded values and the delivery of changes. The store
-/// calls `load`, `refresh` and `apply` one at a time, never two at once, so a backend needs no lock for what only these
-/// touch. They block the calling thread, as `sync` and `didApply` do. The store is what calls; a backend is used by one store.
+/// A backend can be small, because its store handles the cache, the decoded values and the delivery of changes. The store never
+/// calls `load`, `refresh` and `apply` at the same time, so state that only these use needs no lock. They block the calling
+/// thread, as `sync` and `didApply` do. Only the store calls the backend, and a backend belongs to one store.
 public protocol PreferenceBackend: Sendable {
-    /// How long one call of the store may take, with opening the backend and waiting for other calls of it; `nil`, the default,
-    /// if the backend's calls are short.
+    /// The time that one call of the store may take, including opening the backend and waiting for other calls; `nil`, the
+    /// default, if the backend's calls are short.
     ///
-    /// A backend that waits for a network has a timeout. Then the store's `async` methods suspend while threads of the library
+    /// A backend that waits for a network has a timeout. The store's `async` methods then suspend while threads of the library
     /// call the backend; without a timeout they call it on the caller's thread, as the blocking methods do. A call that has not
-    /// begun at the backend when its time is over throws `unavailable`. A call that has begun is not interrupted: it ends by
-    /// `PreferenceBackendHost.deadline`. Read once, when the store is created.
+    /// begun at the backend when its time is over throws `unavailable`. A call that has begun is not interrupted; the backend
+    /// ends it by `PreferenceBackendHost.deadline`. Read once, when the store is created.
     var timeout: Duration? { get }
 
-    /// Throws `misuse` if the calling thread must never be blocked, as that of an event loop.
+    /// Throws `misuse` if the calling thread must never be blocked, such as that of an event loop.
     ///
-    /// Called for a backend with a timeout, before a blocking method of the store opens or changes it on the calling thread, and
-    /// never on a thread of the library. The method throws the error, or reports it if it can't throw. The default does nothing.
+    /// Called for a backend with a timeout, before a blocking method of the store opens or changes it on the calling thread,
+    /// and never on a thread of the library. The method throws the error, or reports it if it can't throw. The default does
+    /// nothing.
     func checkThreadMayBlock() throws(PreferencesError)
 
-    /// Everything stored now; called before `refresh` and `apply`, again if it failed.
+    /// Returns all stored values. Called before `refresh` and `apply`, and again if it failed.
     ///
-    /// From then on the backend calls `host.changed()` whenever somebody else may have changed something. What can't be
-    /// read is reported with `host.report` and left where it is.
+    /// From then on the backend calls `host.changed()` whenever another process or program may have changed values. It reports
+    /// values that can't be read by `host.report`, and keeps them.
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue]
 
-    /// What others changed since the last `load`, `refresh` or `apply` told; a nil value means removed.
+    /// Returns the external changes since the last `load`, `refresh` or `apply`; a nil value means removed.
     ///
-    /// Values that the store shows already are no changes, so they may be told again; but never one that is outdated.
+    /// It may return values again that the store shows already, because these are no changes, but never outdated values.
     func refresh() throws(PreferencesError) -> [String: PropertyListValue?]
 
-    /// Stores all of `changes` or nothing; a nil value removes.
+    /// Stores all of `changes` or nothing; a nil value removes the name.
     ///
-    /// Stores those changes that differ from what is stored, unless `condition` is not true of it. Returns as `outside` what
-    /// others changed before, at least under the names of `changes` and of the condition; the rest may be returned by
-    /// `refresh` after a later `host.changed()`, but nothing that is older than these changes under their names. When it
-    /// returns, the changes survive the death of the process. An error means that nothing was stored (but see
-    /// `PreferencesError.Code.outcomeUnknown`); outside changes learned before it are returned by the next call of
-    /// `refresh` or `apply`.
+    /// If `condition` is true of the stored values, stores the changes that differ from these. Returns as `outside` the earlier
+    /// external changes, at least those of the names in `changes` and in the condition. The other external changes may be
+    /// returned by `refresh` after a later `host.changed()`, but for the names in `changes` nothing older than these changes
+    /// may be returned. When it returns, the changes survive the death of the process.
+    ///
+    /// - Throws: An error if nothing was stored (but see `PreferencesError.Code.outcomeUnknown`). External changes found before
+    ///   the error are returned by the next call of `refresh` or `apply`.
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
@@ -47,33 +49,33 @@ public protocol PreferenceBackend: Sendable {
 
     /// Blocks until everything applied so far survives a loss of power.
     ///
-    /// Called on any thread, also while another call is running: `PreferenceStore.flush()` does so on a thread of the library.
+    /// Called on any thread, also during another call: `PreferenceStore.flush()` calls it on a thread of the library.
     func sync() throws(PreferencesError)
 
-    /// As `sync`, and throws `notDurable` if that is not done at the deadline; `nil` for none.
+    /// Syncs as `sync` does, and throws `notDurable` if that isn't finished at the deadline; `nil` for none.
     ///
     /// The deadline of a flush is its start plus `timeout`. The default calls `sync`.
     func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError)
 
-    /// Called after an `apply` that stored something, outside of every lock, on the setting thread.
+    /// Ensures the promised durability of an `apply` that stored changes. Called without any lock on the thread of the set.
     ///
-    /// A backend that promises durability at once blocks here until it holds, and throws `notDurable` if it can't. The default
-    /// does nothing.
+    /// A backend that promises immediate durability blocks here until the changes survive a loss of power, and throws
+    /// `notDurable` if that fails. The default does nothing.
     func didApply() throws(PreferencesError)
 
-    /// Returns whether an administrator decides about the name, so that `apply` would refuse it; by default false.
+    /// Returns whether an administrator manages the name, so that `apply` would reject changes of it; false by default.
     func isManaged(_ name: String) -> Bool
 
-    /// Returns the values under names that are in use from now on, for a backend that doesn't tell of all it has in `load`; by
-    /// default nothing.
+    /// Returns the values under names that are in use from now on, for a backend whose `load` doesn't return all values;
+    /// nothing by default.
     ///
-    /// Asked once for each name, after `load`, before the name is first read, set or observed, and never at the same time as
-    /// `refresh` and `apply`. It has not been read before, so its value is no change.
+    /// Called once for each name, after `load`, before the name is first read, set or observed, and never at the same time as
+    /// `refresh` and `apply`. Because the name has not been read before, its value is no change.
     func values(for names: Set<String>) -> [String: PropertyListValue]
 }
 
 extension PreferenceBackend {
-    /// None.
+    /// No timeout.
     public var timeout: Duration? { nil }
 
     /// Does nothing.
@@ -85,26 +87,26 @@ extension PreferenceBackend {
     /// Does nothing.
     public func didApply() throws(PreferencesError) {}
 
-    /// False.
+    /// Returns false.
     public func isManaged(_ name: String) -> Bool { false }
 
-    /// Nothing beyond what `load` told.
+    /// Returns nothing, because `load` returns all values.
     public func values(for names: Set<String>) -> [String: PropertyListValue] {
-        // Marks, under a name that none can have, that this is the default: such a backend need not be asked, which would
-        // have to wait for its turn. A flag would have to be set beside each implementation.
+        // The result marks this default by an impossible name: such a backend need not be queried by name, which would wait for
+        // the turn. A separate flag would have to be kept consistent with each implementation.
         Self.nothingMore
     }
 
     static var nothingMore: [String: PropertyListValue] { ["": .boolean(false)] }
 }
 
-/// What must still hold for a set of changes to be stored.
+/// The condition under which changes are stored: values that must not have changed.
 public struct PreferenceCondition: Sendable {
-    /// What each of these names must still hold; nil means absent.
+    /// The values that these names must still have; nil means absent.
     public var values: [String: PropertyListValue?]
-    /// Whether names that begin with `prefix` and are not listed must be absent.
+    /// Whether unlisted names that begin with `prefix` must be absent.
     public var isComplete: Bool
-    /// Begins the names that a complete condition is about; empty for all names.
+    /// The prefix of the names that a complete condition covers; empty for all names.
     public var prefix: String
 
     /// Creates a condition.
@@ -114,7 +116,7 @@ public struct PreferenceCondition: Sendable {
         self.prefix = prefix
     }
 
-    /// The condition of a scope's names, as its store has them.
+    /// Returns the condition of a scope with the names that it has in its store.
     func prefixed(_ prefix: String) -> PreferenceCondition {
         guard !prefix.isEmpty, !isNone else { return self }
         return PreferenceCondition(
@@ -127,10 +129,10 @@ public struct PreferenceCondition: Sendable {
     /// The condition that is always true.
     public static let none = PreferenceCondition(values: [:])
 
-    /// Whether it is always true.
+    /// Whether the condition is always true.
     var isNone: Bool { values.isEmpty && !isComplete }
 
-    /// Whether the condition is true of `contents`.
+    /// Returns whether the condition is true of `contents`.
     public func holds(for contents: [String: PropertyListValue]) -> Bool {
         values.allSatisfy { name, expected in contents[name] == expected } && isComplete(for: contents.keys)
     }
@@ -143,49 +145,50 @@ public struct PreferenceCondition: Sendable {
     private func isComplete(for names: some Collection<String>) -> Bool {
         guard isComplete else { return true }
         return names.allSatisfy { name in
-            // The prefix alone is no name of a scope.
+            // The prefix alone isn't a name of a scope.
             values[name] != nil || !prefix.isEmpty && name.droppingPrefix(prefix)?.isEmpty ?? true
         }
     }
 }
 
 extension String {
-    /// The rest of a name that begins with a prefix, however its characters are composed; `nil` for another name.
+    /// Returns the rest of a name after a prefix, compared by canonical equivalence; `nil` if the name doesn't begin with it.
     func droppingPrefix(_ prefix: String) -> String? {
         if utf8.starts(with: prefix.utf8) { return String(utf8.dropFirst(prefix.utf8.count)) }
         return hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }
 }
 
-/// What came of a call of `apply`.
+/// The outcome of a call of `apply`.
 public struct PreferenceBackendCommit: Sendable {
-    /// What others had changed before; a nil value means removed.
+    /// The external changes before the call; a nil value means removed.
     public var outside: [String: PropertyListValue?]
-    /// Whether the condition was true, so that the changes are stored now.
+    /// Whether the condition was true, so that the changes are stored.
     public var isStored: Bool
 
-    /// Makes a result.
+    /// Creates an outcome.
     public init(outside: [String: PropertyListValue?] = [:], isStored: Bool) {
         self.outside = outside
         self.isStored = isStored
     }
 }
 
-/// How a backend reaches the store that uses it; all calls are allowed on any thread.
+/// The connection from a backend to the store that uses it; all members may be called on any thread.
 public struct PreferenceBackendHost: Sendable {
-    /// Says that `refresh` may find something; returns at once or after the store took the changes in.
+    /// Notifies the store that `refresh` may return changes. Returns immediately, or after the store has applied the changes.
     public let changed: @Sendable () -> Void
-    /// Reports what can't be thrown, such as a damaged line; it reaches the store's issue handler.
+    /// Reports an error that can't be thrown, such as a damaged line, to the store's issue handler.
     public let report: @Sendable (PreferencesError) -> Void
-    /// When the call of `load`, `refresh` or `apply` that is under way must have ended; `nil` if nobody waits for it, and for a
-    /// backend without a timeout.
+    /// Returns the time at which the current call of `load`, `refresh` or `apply` must have ended; `nil` if no caller waits for
+    /// it, and for a backend without a timeout.
     ///
-    /// The start of the store's call plus the backend's `timeout`.
+    /// It is the start of the store's call plus the backend's `timeout`.
     public let deadline: @Sendable () -> ContinuousClock.Instant?
-    /// Says that any value may be stale, so that a backend with `values(for:)` is asked for each before it is read again.
+    /// Notifies the store that any value may be stale; it calls `values(for:)`, if implemented, for each name before it is read
+    /// again.
     package let outdated: @Sendable () -> Void
 
-    /// Makes a host, as tests of a backend need.
+    /// Creates a host, for tests of a backend.
     public init(
         changed: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (PreferencesError) -> Void,
@@ -207,7 +210,7 @@ public struct PreferenceBackendHost: Sendable {
     }
 }
 
-/// The backend of a store that can't be made, as where the path of its file can't be told.
+/// The backend of a store that can't be created, for example because its file's path is unknown.
 struct NoBackend: PreferenceBackend {
     let error: PreferencesError
 
@@ -222,7 +225,7 @@ struct NoBackend: PreferenceBackend {
     func sync() throws(PreferencesError) { throw error }
 }
 
-/// Keeps values in memory, for tests and previews; they end with the store.
+/// A backend in memory, for tests and previews; its values end with the store.
 package final class MemoryBackend: PreferenceBackend {
     private let contents: Lock<[String: PropertyListValue]>
 
@@ -242,7 +245,7 @@ package final class MemoryBackend: PreferenceBackend {
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         try contents.withLock { contents throws(PreferencesError) in
             guard condition.holds(for: contents) else { return PreferenceBackendCommit(isStored: false) }
-            // What a file would reject, so that a test in memory shows it.
+            // Rejects what a file would reject, so that tests in memory find it.
             try JSONLine.check(.several(changes))
             for (name, value) in changes { contents[name] = value }
             return PreferenceBackendCommit(isStored: true)

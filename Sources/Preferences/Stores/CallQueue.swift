@@ -1,12 +1,12 @@
 internal import DurableFile
 
-/// A call of a store, as its sources with a timeout have to know it.
+/// A call of a store, with what a source with a timeout needs to know of it.
 ///
-/// A class, as most calls have none, and to pass nothing on is cheap.
+/// A class, because most calls have none: passing `nil` on is cheap.
 final class StoreCall: Sendable {
-    /// When it began: it has the timeout of each of these sources from here.
+    /// The start of the call. The timeout of each source counts from here.
     let start: ContinuousClock.Instant
-    /// Whether it runs on a thread of the library, which may be blocked.
+    /// Whether the call runs on a thread of the library, which may be blocked.
     let isOnLibraryThread: Bool
 
     init(start: ContinuousClock.Instant = .now, isOnLibraryThread: Bool = false) {
@@ -15,12 +15,14 @@ final class StoreCall: Sendable {
     }
 }
 
-/// Calls of tasks at one source: they run one after another on a thread of the library while the tasks are suspended.
+/// The queue of the calls that tasks make at one source. They run one after another on a thread of the library while the tasks
+/// are suspended.
 ///
-/// A call that has not begun when its time is over or its task is cancelled never begins, and its task is resumed at that moment.
+/// If a call's deadline passes or its task is cancelled before the call begins, the call never begins and its task is resumed
+/// immediately.
 final class CallQueue: Sendable {
     private let worker = WorkerQueue(isBlocking: true)
-    /// Has a queue of its own, as the worker may be at a call for long.
+    /// A thread of its own, because a call may occupy `worker` for long.
     private let timer = WorkerQueue()
     private let waiting = Lock(Waiting())
 
@@ -31,21 +33,21 @@ final class CallQueue: Sendable {
     fileprivate struct Call: Sendable {
         let number: UInt64
         let deadline: ContinuousClock.Instant?
-        /// Runs the call, or only resumes its task with why that is refused.
+        /// Runs the call; with a refusal, only resumes the task with the error for it.
         let finish: @Sendable (Refusal?) -> Void
     }
 
     fileprivate struct Waiting: Sendable {
         var calls = FirstInFirstOut<Call>()
         var lastNumber: UInt64 = 0
-        /// When the timer fires that counts, and its number: an earlier deadline replaces it.
+        /// The time at which the current timer fires. An earlier deadline starts another timer, whose number is then `timers`.
         var wake: ContinuousClock.Instant?
         var timers: UInt64 = 0
     }
 
     init() {}
 
-    /// How many calls have not begun.
+    /// The number of calls that have not begun.
     var count: Int { waiting.withLock { $0.calls.count } }
 
     /// Runs a job that no task waits for.
@@ -55,8 +57,9 @@ final class CallQueue: Sendable {
 
     /// Runs `body` on a thread of the library and returns its result.
     ///
-    /// - Parameter deadline: By when it has to begin. Without one, cancelling the task has no effect either.
-    /// - Throws: What `body` throws; `unavailable` if it was not run.
+    /// - Parameter deadline: The latest time for `body` to begin; `nil` for none. Without a deadline, cancelling the task has
+    ///   no effect either.
+    /// - Throws: The error of `body`, or `unavailable` if `body` did not run.
     nonisolated(nonsending) func perform<Result: Sendable>(
         until deadline: ContinuousClock.Instant?,
         _ body: @escaping @Sendable () throws(PreferencesError) -> Result
@@ -77,7 +80,7 @@ final class CallQueue: Sendable {
                     )
                 }
                 enqueue(call)
-                // The handler found nothing where the task was cancelled before.
+                // If the task was cancelled before this point, the cancellation handler did not find the call in the queue.
                 if deadline != nil, Task.isCancelled { cancel(number) }
             }
         } onCancel: {
@@ -96,7 +99,7 @@ final class CallQueue: Sendable {
     }
 
     private func runNext() {
-        // None where it was refused meanwhile.
+        // The call may have been refused after it was enqueued.
         guard let call = waiting.withLock({ $0.calls.popFirst() }) else { return }
         call.finish(call.isLate(at: .now) ? .late : nil)
     }
@@ -129,7 +132,7 @@ extension CallQueue.Call {
 }
 
 extension CallQueue.Waiting {
-    /// Notes a timer for a deadline, unless one fires before; returns its number and when it fires.
+    /// Registers a timer for a deadline unless an earlier one is running; returns its number and its delay.
     fileprivate mutating func setTimer(for deadline: ContinuousClock.Instant) -> (timer: UInt64, delay: Duration)? {
         if let wake, wake <= deadline { return nil }
         wake = deadline
@@ -147,7 +150,7 @@ extension PreferencesError {
         }
     }
 
-    /// The error for a call that has not begun at the backend in its time.
+    /// Creates the error for a call whose deadline passed before it began at the backend.
     init(late: Void) {
         self.init(
             .unavailable,
@@ -158,7 +161,7 @@ extension PreferencesError {
 }
 
 extension Condition<Bool> {
-    /// Waits until the state is true; false if it isn't at the deadline.
+    /// Waits until the state is true, and returns whether it was true before the deadline.
     func wait(until deadline: ContinuousClock.Instant?) -> Bool {
         wait { state in
             if state { return .done(true) }

@@ -1,33 +1,35 @@
 internal import DurableFile
 internal import Synchronization
 
-/// One scope of `withIsolatedStores`: what stands in for the shared stores.
+/// One scope of `withIsolatedStores`: the stores that replace the shared ones in it.
 ///
-/// It is open as long as it lives, and that is as long as any task or thread runs in it: also a task that outlives the
-/// call which opened the scope never reaches a shared store. It knows stores as objects only, since they know it.
+/// The scope stays open while this object lives, that is, while any task or thread runs in it. A task that outlives the call
+/// which opened the scope therefore never reaches a shared store. The scope refers to stores only as objects, because their type
+/// depends on this one.
 final class IsolationScope: Sendable {
     @TaskLocal private static var current: IsolationScope?
 
     private typealias Object = any AnyObject & Sendable
-    /// By the store that is stood in for, which is kept so that its identity stays its own.
+    /// The replacements by the identity of the original store, which is retained so that no other object gets its identity.
     private let standIns = Lock<[ObjectIdentifier: (original: Object, standIn: Object)]>([:])
-    /// What the standard store holds at first.
+    /// The initial contents of the standard store.
     let initialContents: [String: PropertyListValue]
 
-    /// How many scopes are open in the process; while none is, nothing looks any further.
+    /// The number of open scopes in the process. While it is zero, reads don't look for a scope.
     private static let count = Atomic<Int>(0)
 
-    /// Whether a store with a stand-in may be read by somebody for whom another one answers.
+    /// Whether any scope is open, so that two readers of a shared store may have to see different stores.
     static var areOpen: Bool { count.load(ordering: .relaxed) > 0 }
 
-    /// The scope that the caller runs in.
+    /// The scope that the caller runs in, if any.
     static var inEffect: IsolationScope? { areOpen ? current : nil }
 
-    /// Opens a scope: from here on, reads of shared stores look for the scope that they run in.
+    /// Creates and opens a scope: from then on, reads of shared stores look for the scope that they run in.
     ///
-    /// A decoded value that a shared store has kept would be read without a look at the scope, so none is kept while any
-    /// scope is open: that costs reads nothing where no test runs. `forgetValues` is to forget them where the closure that it
-    /// is given, which counts the scope, says so.
+    /// A decoded value cached by a shared store would be read without looking for a scope. Therefore these stores cache nothing
+    /// while any scope is open, and reads cost nothing extra in programs that open none.
+    ///
+    /// - Parameter forgetValues: Calls its argument, which counts the scope, and drops all cached values if that returns true.
     init(_ initialContents: [String: PropertyListValue], forgetValues: (_ ifFirst: () -> Bool) -> Void) {
         self.initialContents = initialContents
         forgetValues { Self.count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
@@ -37,11 +39,11 @@ final class IsolationScope: Sendable {
         Self.count.wrappingSubtract(1, ordering: .relaxed)
     }
 
-    /// What stands in for `original` in this scope; made the first time.
+    /// Returns the replacement for `original` in this scope, and creates it at the first call.
     func standIn<Store: AnyObject & Sendable>(for original: Store, _ make: () -> Store) -> Store {
         let key = ObjectIdentifier(original)
         let known = standIns.withLock { $0[key]?.standIn }
-        // Made without the lock, as layers ask for the stand-ins of theirs.
+        // Without the lock, because creating a layered store asks for the replacements of its layers.
         let made: Object = known ?? make()
         let standIn = standIns.withLock { standIns in
             if let known = standIns[key]?.standIn { return known }
@@ -72,27 +74,27 @@ final class IsolationScope: Sendable {
     }
 }
 
-/// The stores that a piece of code sees in place of the shared ones; taken along to where a scope isn't inherited.
+/// The stores that a piece of code sees in place of the shared ones. Pass it on to code that doesn't inherit the scope.
 ///
-/// Child tasks and tasks made with `Task { … }` inherit the scope of `withIsolationScope`. Detached tasks, dispatch
-/// queues, threads and callbacks of other libraries don't; they run their code in the scope that it belongs to:
+/// Child tasks and tasks created by `Task { … }` inherit the scope of `withIsolatedStores`. Detached tasks, dispatch queues,
+/// threads and callbacks of other libraries don't; they have to run their code in the scope explicitly:
 ///
 ///     let isolation = PreferenceStore.isolation
 ///     queue.async { isolation.run { Defaults.general.theme = .dark } }
 ///
-/// Outside of a scope it stands for the shared stores themselves, so code may take it along always.
+/// Outside any scope it stands for the shared stores themselves, so code may always pass it on.
 public struct PreferenceIsolation: Sendable {
     private let scope: IsolationScope?
 
-    /// The caller's.
+    /// The caller's isolation.
     static var current: PreferenceIsolation { PreferenceIsolation(scope: IsolationScope.inEffect) }
 
-    /// Runs `body` as if it were called where this value was taken, also after that scope's own body has returned.
+    /// Runs `body` in the scope in which this value was created, even if the call that opened the scope has returned.
     public func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         try IsolationScope.with(scope, body)
     }
 
-    /// As the synchronous form, for an asynchronous `body`, which runs on the caller's actor.
+    /// Runs an asynchronous `body` as the synchronous form does. `body` runs on the caller's actor.
     public nonisolated(nonsending) func run<Result, Failure: Error>(
         _ body: nonisolated(nonsending) () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -100,15 +102,15 @@ public struct PreferenceIsolation: Sendable {
     }
 }
 
-/// Whether the program was started on fresh stores, for previews and tests of its interface.
+/// Whether the program was started with fresh stores, for previews and tests of its user interface.
 enum IsolatedProgram {
-    /// `PREFERENCES_ISOLATED=1`, or the arguments `-PreferencesIsolated YES`.
+    /// Whether `PREFERENCES_ISOLATED=1` is set or `-PreferencesIsolated YES` was passed.
     static let isOn = isOn(
         variable: CurrentProcess.variable("PREFERENCES_ISOLATED"),
         arguments: CommandLine.arguments
     )
 
-    /// Anything but a clear no is a yes: a slip must not end in the user's store.
+    /// Returns true unless the value clearly means no: a typing mistake must not lead to the user's own store.
     static func isOn(variable: String?, arguments: [String]) -> Bool {
         if let index = arguments.lastIndex(of: "-PreferencesIsolated") {
             let value = arguments.index(after: index)

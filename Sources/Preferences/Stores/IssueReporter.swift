@@ -1,11 +1,11 @@
 internal import DurableFile
 internal import Synchronization
 
-/// Who is told of what can't be thrown.
+/// The handler of a store for errors that can't be thrown.
 final class IssueReporter: Sendable {
     typealias Handler = @Sendable (PreferencesError) -> Void
 
-    /// Tells reporters apart, also from one that had its place in memory before; never zero.
+    /// Distinguishes reporters, also from an earlier one at the same address; never zero.
     let id = count.wrappingAdd(1, ordering: .relaxed).newValue
     private let handler = Lock<Handler?>(nil)
     private static let count = Atomic<UInt64>(0)
@@ -13,27 +13,27 @@ final class IssueReporter: Sendable {
 
     func setHandler(_ handler: Handler?) {
         let replaced = self.handler.withLock { exchange(&$0, with: handler) }
-        // What a handler holds may be the last reference to anything: not released under the lock.
+        // Releasing a handler may release the last reference to anything, so it is not done under the lock.
         withExtendedLifetime(replaced) {}
     }
 
     var currentHandler: Handler? { handler.withLock { $0 } }
     var hasHandler: Bool { currentHandler != nil }
 
-    /// An issue that waits until the handler that is running on its thread returns.
+    /// An issue, queued until the handler that is running on its thread returns.
     private struct Report: Sendable {
         let error: PreferencesError
         let reporters: [IssueReporter]
-        /// How many issues, each raised by the handler of the one before, led to this one.
+        /// The number of issues that led to this one, each raised by the handler of the one before.
         var depth = 0
     }
 
-    /// The threads on which a handler is running, with the issue it handles and those raised there since.
+    /// The threads that are running a handler, each with the issue being handled and those raised on the thread since then.
     private static let running = Lock<[ThreadIdentity: FirstInFirstOut<Report>]>([:])
 
-    /// Calls the handlers of some reporters with an issue, or the default one where they have none.
+    /// Calls the handlers of the reporters with an issue, or the default handler if they have none.
     ///
-    /// While a handler is running on this thread, the issue waits until that one returns.
+    /// If a handler is running on this thread, the issue is queued until that handler returns.
     static func report(_ error: PreferencesError, to reporters: [IssueReporter]) {
         let thread = ThreadIdentity.current
         let isNested = running.withLock { running in
@@ -46,7 +46,7 @@ final class IssueReporter: Sendable {
         if isNested { return }
         while let report = running.withLock({ $0[thread]?.first }) {
             call(with: report)
-            // What is being handled stays the first until it is. It is released without the lock.
+            // An issue stays first in the queue until it has been handled. It is released without the lock.
             let handled = running.withLock { running in
                 let handled = running[thread]?.popFirst()
                 if running[thread]?.first == nil { running[thread] = nil }
@@ -57,7 +57,7 @@ final class IssueReporter: Sendable {
     }
 
     private static func call(with report: Report) {
-        // As with observers that answer each other, there has to be an end.
+        // Handlers that raise an issue for each issue must come to an end, as observers that set what they observe.
         guard report.depth <= AnswerDepth.limit else {
             let error = PreferencesError(
                 .feedbackLoop,
@@ -82,7 +82,7 @@ final class IssueReporter: Sendable {
 #if !canImport(Darwin)
 internal import DurableFile
 
-/// Writes a message to standard error, as one line.
+/// Writes a message to standard error as one line.
 func writeToLog(_ message: String) {
     StandardError.write("preferences: \(message)\n")
 }

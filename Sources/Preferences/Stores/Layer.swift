@@ -1,20 +1,21 @@
 internal import Synchronization
 
-/// One place in a store's order of precedence: a source, and how its values are taken there.
+/// One level of a store's order of precedence: a source, and how its values are interpreted there.
 struct Layer: Sendable {
     let source: Source
-    /// Names the layer in `PreferenceSource.layer`.
+    /// The layer's name in `PreferenceSource.layer`.
     var name = "store"
     var isReadOnly = false
-    /// Whether a value of the layer keeps the user from setting another.
+    /// Whether the user can't override the layer's values.
     var isManaged = false
-    /// Whether values are text that a person wrote for a declared type, as in an argument.
+    /// Whether values are text written by a person for a declared type, as in a command-line argument.
     var isText = false
-    /// Begins the names of the source that the layer shows, and is no part of the preferences' names.
+    /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
     var prefix = ""
-    /// Spells a preference's name as the layer has it, if that is another way; such names are not listed.
+    /// Converts a preference's name to the layer's spelling if that differs, as in environment variables; such names are not
+    /// listed.
     var spelling: (@Sendable (String) -> String)?
-    /// The store that was made into a layer of another, kept for its issue handler and its identity.
+    /// The store that this layer was taken from, retained for its issue handler and its identity.
     var owner: (any AnyObject & Sendable)?
 
     static func managed(_ source: Source) -> Layer {
@@ -25,7 +26,7 @@ struct Layer: Sendable {
         Layer(source: source, name: "system", isReadOnly: true)
     }
 
-    /// The command line among other sources of the system, which adds some of its own.
+    /// Returns the layer of the command line on systems that add values of their own to it; its names are not listed.
     static func unlistedArguments(_ source: Source) -> Layer {
         Layer(source: source, name: "arguments", isReadOnly: true, isText: true) { $0 }
     }
@@ -34,20 +35,20 @@ struct Layer: Sendable {
         Layer(source: source, name: "arguments", isReadOnly: true, isText: true)
     }
 
-    /// A preference's name as the source has it.
+    /// Returns the name under which the source has a preference.
     func spelled(_ name: String) -> String {
         let name = prefix.isEmpty ? name : prefix + name
         return spelling?(name) ?? name
     }
 
-    /// The preference's name that a name of the source stands for, if it is listed.
+    /// Returns the name of the preference that a name in the source stands for, or nil if it isn't listed.
     func preferenceName(of name: String) -> String? {
         guard spelling == nil else { return nil }
         guard !prefix.isEmpty else { return name }
         return name.droppingPrefix(prefix).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The values that are listed, of these of the source.
+    /// Returns the listed values among those of the source, under the preferences' names.
     func listed(_ values: [String: PropertyListValue]) -> [String: PropertyListValue] {
         guard !prefix.isEmpty else { return values }
         return values.reduce(into: [:]) { listed, entry in
@@ -55,14 +56,14 @@ struct Layer: Sendable {
         }
     }
 
-    /// The same layer of a scope; its names continue the prefix.
+    /// Returns the layer of a scope, whose prefix follows this layer's.
     func scoped(_ prefix: String) -> Layer {
         var layer = self
         layer.prefix += prefix
         return layer
     }
 
-    /// The same layer under another name, if it takes writes, which pass it by then.
+    /// Returns a read-only layer of another name, or this layer if it is read-only already.
     func readOnly(named name: String) -> Layer {
         guard !isReadOnly else { return self }
         var layer = self
@@ -70,38 +71,39 @@ struct Layer: Sendable {
         return layer
     }
 
-    /// What the layer holds for a preference.
+    /// Returns the value that the layer has for a preference.
     func value(of name: String) -> PropertyListValue? {
         source.value(of: spelled(name))
     }
 }
 
-/// The layers of a store, the strongest first.
+/// The layers of a store, strongest first.
 ///
-/// They show one moment only while the store's lock is held.
+/// They form a consistent snapshot only while the store's lock is held.
 final class LayerList: Sendable {
     let layers: [Layer]
-    /// The layer that takes the writes: the first that isn't read-only.
+    /// The index of the layer that receives writes: the first that isn't read-only.
     let writableIndex: Int?
-    /// What takes the writes.
+    /// The source that receives writes.
     let writable: Source?
-    /// As above, not counted: the layers keep it, and of what a weak reference points to, each count takes 75 instructions.
+    /// The same source without reference counting: the layers retain it, and each retain of an object that has a weak reference
+    /// takes 75 instructions.
     let uncountedWritable: Unmanaged<Source>?
-    /// Begins the names of what takes the writes, if it shows a part of its source.
+    /// The prefix of the writable layer, or nil if that shows all of its source.
     let writablePrefix: String?
-    /// Whether there is one layer, and what it holds is what the store reads.
+    /// Whether there is only one layer and the store reads its values unchanged.
     let isPlain: Bool
-    /// Whether a layer shows a part of its source.
+    /// Whether a layer shows only a part of its source.
     let isScoped: Bool
-    /// The source that the calls of tasks wait for, if any has a timeout: the one that takes the writes before others.
+    /// The source whose queue runs the calls of tasks, if any has a timeout: preferably the writable one.
     let slowSource: Source?
-    /// Whether the sources know of the store.
+    /// Whether the store is attached to the sources.
     let isAttached = Atomic(false)
-    /// Whether the sources were opened, or failed to be, and list all they have: then a read asks them nothing.
+    /// Whether all sources were opened, or failed to open, and need no queries by name: then a read doesn't call them.
     let isSettled = Atomic(false)
 
     init(_ layers: [Layer]) {
-        // An administrator decides, wherever the layer is listed.
+        // Managed layers are the strongest, wherever they are listed.
         self.layers = layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
         writableIndex = self.layers.firstIndex { !$0.isReadOnly }
         writable = writableIndex.map { [layers = self.layers] in layers[$0].source }
@@ -115,23 +117,23 @@ final class LayerList: Sendable {
         isPlain = layers.count == 1 && !layers[0].isText && layers[0].spelling == nil && !isScoped
     }
 
-    /// The layer that takes the writes.
+    /// The layer that receives writes.
     var writableLayer: Layer? { writableIndex.map { layers[$0] } }
 
-    /// Where the layers begin that an update reads: at the writable one, as what it stores lies there.
+    /// The index of the first layer that an update reads: the writable one, because the update writes there.
     var base: Int { writableIndex ?? 0 }
 
-    /// What may answer for a name, the strongest first.
+    /// Returns the values that may be used for a name, strongest first.
     func candidates(for name: String) -> StoredCandidates {
         candidates(from: 0) { layers[$0].value(of: name) }
     }
 
-    /// As above, as if a source had another value under the name.
+    /// Returns the same as if `source` had another value under the name.
     func candidates(for name: String, with value: PropertyListValue?, in source: Source) -> StoredCandidates {
         candidates(from: 0) { layers[$0].source === source ? value : layers[$0].value(of: name) }
     }
 
-    /// What the layers from `first` on have, by `value`, which is given their indices.
+    /// Returns the candidates in the layers from `first` on; `value` returns the value of the layer at an index.
     func candidates(from first: Int, _ value: (Int) -> PropertyListValue?) -> StoredCandidates {
         var candidates = StoredCandidates()
         for index in first..<layers.count {
@@ -140,7 +142,7 @@ final class LayerList: Sendable {
         return candidates
     }
 
-    /// What a name reads as, before decoding.
+    /// Returns the stored value that a name reads as, before decoding.
     func value(of name: String, from first: Int = 0) -> PropertyListValue? {
         for layer in layers[first...] {
             if let value = layer.value(of: name) { return value }
@@ -148,10 +150,10 @@ final class LayerList: Sendable {
         return nil
     }
 
-    /// All that is listed, each name as it reads.
+    /// All listed names, each with the value that it reads as.
     var contents: [String: PropertyListValue] { contents(from: 0) { layers[$0].source.contents } }
 
-    /// As above, of the layers from `first` on, by their `values`.
+    /// Returns the listed names of the layers from `first` on; `values` returns the values of the layer at an index.
     func contents(
         from first: Int,
         _ values: (Int) -> [String: PropertyListValue]
@@ -175,17 +177,17 @@ final class LayerList: Sendable {
 }
 
 extension LayerList {
-    /// Whether what is read of a name must not be kept.
+    /// Returns whether a value read under the name may be stale, and so must not be cached.
     func isDoubted(_ name: String) -> Bool {
         layers.contains { $0.source.isDoubted($0.spelled(name)) }
     }
 
-    /// Whether the backend that takes the writes says that an administrator decides about a name.
+    /// Returns whether the writable backend reports that an administrator manages the name.
     func isManagedByBackend(_ name: String) -> Bool {
         writableLayer.map { $0.source.isManaged($0.spelled(name)) } ?? false
     }
 
-    /// The first of the names that an administrator decides about.
+    /// Returns the first of the changed names that a managed layer has a value for.
     func managedName(among changes: ValueChanges) -> String? {
         let imposing = layers.prefix { $0.isManaged }
         guard !imposing.isEmpty else { return nil }

@@ -2,36 +2,36 @@ internal import DurableFile
 public import Observation
 internal import Synchronization
 
-/// What Observation tracks for one name of a store.
+/// The observable state of one name of a store, tracked by Observation.
 ///
-/// Not generic: a key path literal in generic code is built anew at each use, which costs a hundred times this access.
+/// Not generic: a key path literal in generic code is built at each use, which costs a hundred times as much as this access.
 @usableFromInline
 final class PreferenceSignal: Observable, Sendable {
-    /// Between two changes is an epoch; a read registers with the key path of its own, so that a signal that is sent
-    /// once more reaches only those who read the old value.
+    /// The time between two changes is an epoch. A read registers with the key path of its epoch, so that a signal that is sent
+    /// twice reaches only readers of the old value.
     private let epoch = Atomic<Int>(0)
-    /// Whether anybody read since the epoch began; else it need not end.
+    /// Whether there was a read since the epoch began; otherwise the epoch need not end.
     private let isRead = Atomic<Bool>(false)
-    /// How many changes came since, up to two.
+    /// The number of changes since the last read, up to two.
     private let changesSinceRead = Atomic<UInt8>(2)
-    /// The epochs in which anybody ever read, as bits: only these can have trackings.
+    /// The epochs with any read so far, as bits: only in these can a tracking closure be registered.
     private let readEpochs = Atomic<UInt8>(0)
-    /// The epochs whose signals the main actor will send, as bits.
+    /// The epochs whose signals the main actor is going to send, as bits.
     private let waitingEpochs = Atomic<UInt8>(0)
-    /// The epochs whose signals are to be sent by the thread that sends just now, and a bit that says that one does.
+    /// The epochs whose signals are pending, as bits, and a bit that is set while a thread is sending them.
     private let pendingEpochs = Atomic<UInt8>(0)
     private static let isSending: UInt8 = 1 << 7
 
-    // Epochs take turns with these. Where the main actor is kept busy by more changes than that, some who read the new
-    // value are told of it once too often.
+    // Epochs use these in turn. If more changes than that come while the main actor is busy, some readers of the new value are
+    // notified once too often.
     private var first: Void { () }
     private var second: Void { () }
     private var third: Void { () }
     private static let epochCount = 3
 
     private typealias EpochKeyPath = Unmanaged<KeyPath<PreferenceSignal, Void>>
-    // Made once and never freed, and held here as a pointer: counting references to the key paths, and asking each time
-    // whether they are made, took half of a read. They are immutable, if not marked Sendable.
+    // Created once, never freed, and held as a pointer: counting references to the key paths and checking each time whether
+    // they exist took half of a read. Key paths are immutable, although not marked `Sendable`.
     nonisolated(unsafe) private let keyPaths = PreferenceSignal.allKeyPaths
     nonisolated(unsafe) private static let allKeyPaths: UnsafePointer<EpochKeyPath> = {
         let keyPaths: [KeyPath<PreferenceSignal, Void>] = [\.first, \.second, \.third]
@@ -40,7 +40,7 @@ final class PreferenceSignal: Observable, Sendable {
         return UnsafePointer(place)
     }()
 
-    // The last, as its size is known at run time only, and so are the places of what follows.
+    // The last stored property: its size is known at run time only, and so are the offsets of all properties after it.
     private let registrar = ObservationRegistrar()
 
     init() {}
@@ -51,10 +51,10 @@ final class PreferenceSignal: Observable, Sendable {
         keyPaths[epoch.load(ordering: .acquiring)]._withUnsafeGuaranteedRef { registrar.access(self, keyPath: $0) }
     }
 
-    /// The epoch that a read registers with just now.
+    /// The epoch that a read registers with.
     var currentEpoch: Int { epoch.load(ordering: .acquiring) }
 
-    /// Notes that a value is being read, and returns its epoch; call under the store's lock.
+    /// Records a read of the value and returns the epoch; call under the store's lock.
     func noteRead() -> Int {
         let current = epoch.load(ordering: .relaxed)
         if !isRead.load(ordering: .relaxed) {
@@ -65,15 +65,15 @@ final class PreferenceSignal: Observable, Sendable {
         return current
     }
 
-    /// Whether whoever read was told of a change after that, or never will be.
+    /// Whether all readers were notified of a later change, or will never be.
     var isForgotten: Bool { changesSinceRead.load(ordering: .relaxed) == 2 }
 
-    /// Whether anybody may have to be told of changes.
+    /// Whether there may be readers to notify of changes.
     var isEverRead: Bool { readEpochs.load(ordering: .relaxed) != 0 }
 
-    /// Ends the epoch of those who read the old value, and returns it; nil where nobody did.
+    /// Ends the epoch of the readers of the old value and returns it, or nil if it had no reads.
     ///
-    /// Call under the store's lock once the new value is readable.
+    /// Call under the store's lock, after the new value became readable.
     func endEpoch() -> Int? {
         if changesSinceRead.load(ordering: .relaxed) < 2 { changesSinceRead.wrappingAdd(1, ordering: .relaxed) }
         guard isRead.load(ordering: .relaxed) else { return nil }
@@ -83,15 +83,15 @@ final class PreferenceSignal: Observable, Sendable {
         return ended
     }
 
-    /// Tells all who read, also those whose tracking was installed too late for the change that ended their epoch.
+    /// Notifies all readers, including those whose tracking was installed after the change that ended their epoch.
     func send() {
         send(readEpochs.load(ordering: .relaxed))
     }
 
-    /// Tells those who read in these epochs.
+    /// Notifies the readers of these epochs.
     ///
-    /// One thread at a time: two would both find a tracking that ends with its first signal, and call it twice. One
-    /// that finds another sending, or itself further up its stack, leaves the rest to that one.
+    /// Only one thread sends at a time: two could both find a tracking that ends with its first signal, and call it twice. A
+    /// thread that finds another one sending, or itself further up the stack, leaves its epochs to that one.
     fileprivate func send(_ epochs: UInt8) {
         let before = pendingEpochs.bitwiseOr(epochs | Self.isSending, ordering: .acquiringAndReleasing).oldValue
         guard before & Self.isSending == 0 else { return }
@@ -117,7 +117,8 @@ struct PreferenceSignals: Sendable {
 
     fileprivate struct EndedEpoch {
         let signal: PreferenceSignal
-        /// Nil where nobody had read in it: then only a tracking of an earlier epoch, installed late, is told.
+        /// The ended epoch; nil if it had no reads. Then only a tracking of an earlier epoch that was installed late is
+        /// notified.
         let epoch: Int?
     }
 
@@ -125,10 +126,10 @@ struct PreferenceSignals: Sendable {
         ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch()))
     }
 
-    /// Tells those who read the old values, and again from the main actor if the caller isn't on it.
+    /// Notifies the readers of the old values, and notifies them again from the main actor if the caller isn't on it.
     ///
-    /// A tracking closure that runs on the main actor just now, and read an old value, installs its tracking only when
-    /// it ends: the first signal would be lost on it.
+    /// A tracking closure that is running on the main actor and has read an old value installs its tracking only when it
+    /// returns, so it would miss the first signal.
     func send() {
         ended.forEach { $0.signal.send() }
         guard ended.firstResult({ $0.epoch }) != nil, !ThreadIdentity.isOnMainActor else { return }
@@ -137,10 +138,10 @@ struct PreferenceSignals: Sendable {
 }
 
 extension PreferenceSignal {
-    /// Signals that the main actor will send; each once, however long it is kept busy.
+    /// The signals that the main actor is going to send, each only once however long the main actor is busy.
     ///
-    /// With the stores that the setter saw: those who are told read with these, not with the ones of whoever came
-    /// first.
+    /// Each has the isolation of the setter that added it, so that the notified readers see that setter's stores and not those
+    /// of the setter that started the task.
     private static let waiting = Lock<[(signal: PreferenceSignal, isolation: PreferenceIsolation)]>([])
 
     fileprivate static func sendFromMainActor(_ ended: ShortList<PreferenceSignals.EndedEpoch>) {

@@ -1,52 +1,52 @@
 public import DurableFile
 public import Synchronization
 
-/// Whether a decoded value is at hand and, where it is plain bits, the value: what a read looks at first.
+/// The state of a cached decoded value and, if the value is plain bits, the value itself. A read looks here first.
 ///
-/// Only the holder of the store's lock writes. A reader takes no lock: it loads the stamp, the words, and the stamp
-/// again (a sequence lock; Boehm, "Can seqlocks get along with programming language memory models?", 2012).
+/// Only the holder of the store's lock writes. A reader takes no lock: it loads the stamp, the words, and the stamp again (a
+/// sequence lock; Boehm, "Can seqlocks get along with programming language memory models?", 2012).
 @usableFromInline
 class PreferenceCell: @unchecked Sendable {  // atomics, and what its one subclass keeps behind a lock
-    /// Nothing is known: read the store.
+    /// Nothing is cached: read the store.
     @usableFromInline static let stale: UInt64 = 0
     /// The preference reads as its default.
     @usableFromInline static let absent: UInt64 = 1
-    /// The decoded value is in the words or, where it doesn't fit them, in the slot.
+    /// The decoded value is in the words or, if it doesn't fit, in the slot.
     @usableFromInline static let present: UInt64 = 2
     @usableFromInline static let kinds: UInt64 = 3
     private static let step: UInt64 = 4
 
-    /// A counter above one of the three kinds; no two states of a cell share it.
+    /// A counter in the bits above the kind; no two states of a cell have the same stamp.
     @usableFromInline final let stamp = Atomic<UInt64>(stale)
     @usableFromInline final let low = Atomic<UInt64>(0)
     @usableFromInline final let high = Atomic<UInt64>(0)
 
-    /// How many declarations use it; once none does, none ever will again.
+    /// The number of declarations that use the cell. Once it is zero it stays zero.
     private let users = Atomic<Int>(1)
 
     init() {}
 
-    /// The stamp that a fill must find unchanged; call under the store's lock.
+    /// The stamp that must be unchanged when the cell is filled; call under the store's lock.
     final var ticket: UInt64 { stamp.load(ordering: .relaxed) }
 
-    /// Whether no change came since a ticket was taken; call under the store's lock.
+    /// Returns whether no change happened since the ticket was read; call under the store's lock.
     final func isUnchanged(since ticket: UInt64) -> Bool {
         let stamp = stamp.load(ordering: .relaxed)
         let isFilled = stamp & Self.kinds != Self.stale && stamp & ~Self.kinds == (ticket & ~Self.kinds) &+ Self.step
         return stamp == ticket || isFilled
     }
 
-    /// Makes every later read go to the store; call under the store's lock.
+    /// Invalidates the cell, so that every later read goes to the store; call under the store's lock.
     final func invalidate() {
         stamp.store(next(Self.stale), ordering: .releasing)
     }
 
-    /// Notes that the preference reads as its default; call under the store's lock.
+    /// Records that the preference reads as its default; call under the store's lock.
     final func fillAbsent() {
         stamp.store(next(Self.absent), ordering: .releasing)
     }
 
-    /// Notes a value; the words count only where the value is plain bits. Returns the stamp that says so.
+    /// Stores the words, which are used only if the value is plain bits, and marks the value as present.
     ///
     /// Call under the store's lock while the cell is stale.
     final func fill(low newLow: UInt64, high newHigh: UInt64) {
@@ -56,10 +56,10 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and what its one subcla
         stamp.store(next(Self.present), ordering: .releasing)
     }
 
-    /// The stamp after the next fill, for a slot that keeps the value itself.
+    /// The stamp after the next fill, for a slot that stores the value itself.
     final var presentStamp: UInt64 { next(Self.present) }
 
-    /// The value in the words; nil where a change came in between.
+    /// Returns the value in the words, or nil if a change interfered.
     @inlinable
     @inline(__always)
     final func plainValue<Value>(at stamp: UInt64) -> Value? {
@@ -69,7 +69,7 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and what its one subcla
         return withUnsafeBytes(of: words) { $0.load(as: Value.self) }
     }
 
-    /// Notes a value of plain bits; call as `fill`.
+    /// Stores a value of plain bits; call as `fill`.
     final func fillPlain<Value>(_ value: Value) {
         var words: (UInt64, UInt64) = (0, 0)
         withUnsafeMutableBytes(of: &words) { $0.storeBytes(of: value, as: Value.self) }
@@ -80,7 +80,7 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and what its one subcla
 
     final var isUsed: Bool { users.load(ordering: .relaxed) > 0 }
 
-    /// Counts one more user in; false where the last has gone.
+    /// Adds a user; returns false if the last user has left already.
     final func join() -> Bool {
         var count = users.load(ordering: .relaxed)
         while count > 0 {
@@ -91,7 +91,7 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and what its one subcla
         return false
     }
 
-    /// Counts a user out; true for the last.
+    /// Removes a user; returns true for the last.
     fileprivate final func leaveCell() -> Bool {
         users.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
     }
@@ -101,28 +101,28 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and what its one subcla
     }
 }
 
-/// The decoded value of one name, type and coding in one store, which every declaration of these shares.
+/// The decoded value of one name, type and coding in one store, shared by all declarations of these.
 ///
-/// The store keeps it, and counts its users in and out: a weak reference would make each retain of a slot a slow one.
+/// The store owns the slot and counts its users: a weak reference would make each retain of a slot slow.
 @usableFromInline
 final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable {
-    /// The decoded value with the stamp it belongs to, where it is more than plain bits.
+    /// The decoded value with its stamp, unless it is plain bits.
     @usableFromInline let kept = Lock<(stamp: UInt64, value: Value?)>((0, nil))
 
-    /// Whether a value is read from the cell's two words, without a lock.
+    /// Whether the value is read from the cell's two words, without a lock.
     @inlinable
     @inline(__always)
     static var isPlain: Bool {
         _isPOD(Value.self) && MemoryLayout<Value>.size <= 16 && MemoryLayout<Value>.alignment <= 8
     }
 
-    /// The value that belongs to a stamp, where it is more than plain bits; nil where a change came in between.
+    /// Returns the value of a stamp, unless it is plain bits; nil if a change interfered.
     @inlinable
     func keptValue(at stamp: UInt64) -> Value? {
         kept.withLock { $0.stamp == stamp ? $0.value : nil }
     }
 
-    /// Fills the cell; returns what was kept before, to be let go of once the store's lock is released.
+    /// Fills the cell and returns the previous value, which the caller releases after the store's lock.
     ///
     /// Call under that lock while the cell is stale.
     func fill(_ value: Value?) -> Value? {
@@ -144,9 +144,9 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
         return replaced
     }
 
-    /// Counts a declaration out; after the last one nobody can ask for the value any more.
+    /// Removes a user. After the last one has left, no declaration can read the slot any more.
     ///
-    /// Call without a lock, as the value's deinit may be anybody's code.
+    /// Call without a lock, because the value's deinitializer may run code of the program.
     func leave() {
         guard leaveCell() else { return }
         let last = kept.withLock { exchange(&$0.value, with: nil) }
@@ -154,41 +154,42 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
     }
 }
 
-/// What slots of one name are told apart by.
+/// The identity of a slot among those of one name.
 struct SlotKey: Equatable, Sendable {
     let type: ObjectIdentifier
     let coding: String
-    /// The rule's identity.
+    /// The identity of the rule.
     var rule: ObjectIdentifier?
-    /// The part of the stored value that is read, if it isn't all of it.
+    /// The part of the stored value that is read, unless all of it is.
     nonisolated(unsafe) var member: AnyKeyPath?
 }
 
-/// What a store keeps for one name that was declared or observed; guarded by the store's lock.
+/// The state of one declared or observed name of a store; guarded by the store's lock.
 final class PreferenceNode: @unchecked Sendable {  // used under its store's lock only
-    /// What Observation tracks; lives as long as the node, so that a tracked read outlives its `Preference`.
+    /// The state that Observation tracks. The node owns it, so that a tracked read outlives its `Preference`.
     let signal = PreferenceSignal()
-    // The store's lock excludes others; to check that took 300 instructions a set.
+    // Accesses are exclusive under the store's lock; checking that took 300 instructions for each set.
     @exclusivity(unchecked) var subscriptions: [ChangeSubscription] = []
-    // Mostly one. A dictionary looks the conformance of its key up the first time, which took 50 µs.
+    // Usually one. A dictionary looks up the conformance of its key the first time, which took 50 µs.
     @exclusivity(unchecked) private var slots: [(key: SlotKey, cell: PreferenceCell)] = []
-    /// How many slots there may be before those that nobody uses are dropped.
+    /// The number of slots above which unused ones are removed.
     private var slotLimit = 8
 
     var isObserved: Bool { !subscriptions.isEmpty }
 
-    /// Whether nobody uses or observes the name any more, as far as can be told.
+    /// Whether the name has no user and no observer any more, as far as the store can know.
     ///
-    /// A tracking may be installed after the read, and one change after; Observation can't be asked.
+    /// A tracking may be installed after the read, and even after one later change; Observation can't be queried for it.
     var isForgettable: Bool {
         subscriptions.isEmpty && signal.isForgotten && !slots.contains { $0.cell.isUsed }
     }
 
-    /// Whether somebody could not read what is stored, or the strongest layer's value, since that changed.
+    /// Whether a read failed to decode the stored value, or that of the strongest layer, since it last changed.
     @exclusivity(unchecked) private(set) var isUnreadable = false
 
-    /// Makes every slot of the name read the store again, after a change that is shown or below a stronger layer's value; returns
-    /// whether those who track the name are to be told.
+    /// Invalidates all slots of the name after a change, and returns whether readers tracking the name must be notified.
+    ///
+    /// - Parameter isShown: Whether the change alters what the name reads as; false if a stronger layer's value hides it.
     func invalidate(isShown: Bool) -> Bool {
         let isTold = isShown || isUnreadable
         if isShown { isUnreadable = false }
@@ -196,14 +197,14 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
         return isTold
     }
 
-    /// Makes every slot of the name read the store again.
+    /// Invalidates all slots of the name.
     func invalidate() {
         for slot in slots { slot.cell.invalidate() }
     }
 
-    /// The slot of a type and coding, made where nobody uses one yet, with the caller counted as its user.
+    /// Returns the slot of a type and coding, with the caller counted as a user; creates it unless it is in use.
     func slot<Value>(for key: SlotKey) -> PreferenceSlot<Value> {
-        // The key has the type.
+        // The key includes the type.
         let known = slots.firstIndex { $0.key == key }
         if let known, slots[known].cell.join() {
             return unsafeDowncast(slots[known].cell, to: PreferenceSlot<Value>.self)

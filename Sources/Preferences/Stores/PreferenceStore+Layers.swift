@@ -5,26 +5,26 @@ internal import Foundation
 #endif
 
 extension PreferenceStore {
-    /// The values of the program's command line, as a layer: `-name value`, `--name value` and `--name=value`.
+    /// The values of the program's command line, as a read-only layer: `-name value`, `--name value` and `--name=value`.
     ///
-    /// A value that begins with a dash and is no number counts only behind `=`, as it could be the next option. Of a name that stands
-    /// twice the last value counts. `--` alone ends the options. What has no value is left alone.
+    /// A value that begins with a dash and isn't a number is recognized only after `=`, because it could be the next option. If
+    /// a name occurs twice, the last value is used. `--` alone ends the options. An option without a value is ignored.
     ///
-    /// The value is text, read by each preference's declared type; JSON, `yes` and `no` are understood. One that can't
-    /// be read is an issue, and the next layer answers; ``reportUnknownNames(for:)`` reports names that no preference has. Can only be
-    /// read.
+    /// Values are text, which each preference reads by its declared type; JSON, `yes` and `no` are understood. If a value can't
+    /// be read, an issue is reported and the next layer's value is used. ``reportUnknownNames(for:)`` reports names that no
+    /// preference has.
     public static let arguments = arguments(CommandLine.arguments.dropFirst().map { $0 })
 
-    /// What a command line of one's own says; see `arguments`.
+    /// Returns the values of the given command line as a layer; see `arguments`.
     public static func arguments(_ arguments: [String]) -> PreferenceStore {
         PreferenceStore(.arguments(Source(ofArguments: arguments)))
     }
 
-    /// What the environment says: `PREFIX_NAME=value`, as a layer.
+    /// Returns the environment variables `PREFIX_NAME=value` as a read-only layer.
     ///
-    /// A preference's name is written in capitals, with `_` for whatever is no letter or digit: with the prefix `APP`
-    /// the variable `APP_EDITOR_FONT` is for the preference "editor.font". Values are read as those of `arguments`. Can
-    /// only be read; its names are not listed by `names` and `contents`.
+    /// A preference's name is written in capitals, with `_` for each character that isn't a letter or digit: with the prefix
+    /// `APP`, the variable `APP_EDITOR_FONT` is for the preference "editor.font". Values are read like those of `arguments`.
+    /// The layer's names are not listed by `names` and `contents`.
     public static func environment(prefix: String) -> PreferenceStore {
         environment(prefix: prefix, ProcessInfo.processInfo.environment)
     }
@@ -40,7 +40,7 @@ extension PreferenceStore {
 }
 
 extension Source {
-    /// What a command line says, as text.
+    /// Creates a source with the values of a command line, as text.
     convenience init(ofArguments arguments: [String]) {
         var values: [String: PropertyListValue] = [:]
         var rest = arguments[...]
@@ -54,7 +54,7 @@ extension Source {
                 }
                 continue
             }
-            // `-name=value` is another program's way to write an option, which takes no word behind it.
+            // Other programs write options as `-name=value`, which are not followed by a value.
             guard !option.isEmpty, !option.contains("="), let value = rest.first,
                 !value.hasPrefix("-") || Double(value) != nil
             else {
@@ -68,18 +68,19 @@ extension Source {
 }
 
 extension PreferenceStore {
-    /// Reports the arguments and variables that no preference of some groups is called, as after a typing mistake.
+    /// Reports the arguments and environment variables that match no preference of the given groups, for example after a typing
+    /// mistake.
     ///
     ///     store.reportUnknownNames(for: PlayerPreferences(), WindowPreferences())
     ///
-    /// Looks at the store's layers of arguments, and at those of the environment, of which every variable with the layer's prefix counts.
-    /// Call it once all groups of the program are known: an option that another part of the program reads would be reported, too. On Apple
-    /// platforms the arguments of `.standard`, to which the system adds its own, are left out.
+    /// Checks the store's layers of arguments, and every variable with the prefix of a layer of the environment. Call it when
+    /// all groups of the program are known, because it also reports an option that another part of the program reads. On Apple
+    /// platforms the arguments of `.standard` are not checked, because the system adds its own.
     ///
-    /// Each name is an issue, `invalidName`, with the nearest declared name, reported to the store's handler on the calling thread. Nothing is
-    /// changed.
+    /// Each unknown name is reported to the store's handler, on the calling thread, as an `invalidName` issue that suggests the
+    /// nearest declared name. Nothing is changed.
     ///
-    /// - Parameter groups: The groups that declare the names; in which store they are doesn't matter.
+    /// - Parameter groups: The groups that declare the names, in any store.
     /// - Returns: The unknown names, sorted: an argument's without its dashes, a variable's with the prefix.
     @discardableResult
     public func reportUnknownNames(for groups: any PreferenceGroup...) -> [String] {
@@ -99,7 +100,7 @@ extension PreferenceStore {
 }
 
 extension Layer {
-    /// Whether all that it holds was meant for this program's preferences, as text.
+    /// Whether all of the layer's values are text meant for this program's preferences.
     fileprivate var isListedText: Bool { isText && (name != "arguments" || spelling == nil) }
 }
 
@@ -114,9 +115,9 @@ extension PreferencesError {
 }
 
 extension String {
-    /// Returns the one that a person may have meant by this word, mistyped; `nil` if none is near enough.
+    /// Returns the word that was probably meant by this one if that is a typing mistake; `nil` if no word is close enough.
     ///
-    /// One character in three may be wrong; upper and lower case count as the same.
+    /// One character in three may be wrong; upper and lower case are the same.
     @_spi(Tool) public func nearest(of words: some Sequence<String>) -> String? {
         let typed = Array(lowercased())
         let near = words.compactMap { word -> (word: String, distance: Int)? in
@@ -126,9 +127,9 @@ extension String {
         return near.min { ($0.distance, $0.word) < ($1.distance, $1.word) }?.word
     }
 
-    /// How many characters have to be added, removed, replaced or exchanged with their neighbour.
+    /// Returns the number of characters to add, remove, replace or exchange with their neighbour.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        // A word that is so long is no slip of the fingers.
+        // Long words are not typing mistakes.
         guard abs(left.count - right.count) <= 64, left.count <= 1000 else { return .max }
         var (before, last, row) = ([Int](), [Int](), Array(0...right.count))
         for (i, character) in left.enumerated() {
@@ -148,14 +149,14 @@ extension String {
 
 #if !canImport(Darwin)
 extension PreferenceStore {
-    /// What an administrator imposes on this program, as a layer: `/etc/<suite>/managed.jsonl` of the standard suite.
+    /// The managed settings for this program, as a read-only layer: `/etc/<suite>/managed.jsonl` of the standard suite.
     ///
-    /// Can only be read. `.standard` and every `.suite` have their own already.
+    /// `.standard` and every `.suite` include their own already.
     public static let managed = layers { [.managed(file: $0.managedPath)] }
 
-    /// The system's defaults for this program, as a layer: `<suite>/preferences.jsonl` in each of `$XDG_CONFIG_DIRS`.
+    /// The system's defaults for this program, as a read-only layer: `<suite>/preferences.jsonl` in each of `$XDG_CONFIG_DIRS`.
     ///
-    /// Can only be read. `.standard` and every `.suite` have their own already.
+    /// `.standard` and every `.suite` include their own already.
     public static let system = layers { $0.systemPaths.map { .system(file: $0) } }
 
     private static func layers(_ make: @escaping @Sendable (SuiteLocation) -> [Layer]) -> PreferenceStore {

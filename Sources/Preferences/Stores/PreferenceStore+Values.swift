@@ -1,22 +1,22 @@
 extension PreferenceStore {
-    /// The value that is stored under a name; `nil` if none is, and setting `nil` removes.
+    /// The stored value of a name, or `nil` if the name has no value; setting `nil` removes the name.
     ///
-    /// In a layered store, that of the first layer that has the name. A read isn't tracked by Observation. An error of a
-    /// set is reported to the issue handler; `write(_:for:)` throws it.
+    /// In a layered store, the value is that of the first layer with the name. A read isn't tracked by Observation. If a set
+    /// fails, the error is reported to the issue handler; `write(_:for:)` throws it.
     public subscript(name: String) -> PropertyListValue? {
         get { resolved.core.read(CollectionOfOne(name)) { $0.value(of: name) } }
         set { set(newValue, for: name) }
     }
 
-    /// The value that the layer which takes the writes has under a name.
+    /// Returns the value that the writable layer has under a name.
     package func ownValue(of name: String) -> PropertyListValue? { resolved.core.ownValue(of: name) }
 
-    /// All names that have a value, sorted.
+    /// The names that have a value, sorted.
     public var names: [String] {
         contents.keys.sorted()
     }
 
-    /// Everything stored, by name.
+    /// All stored values by name.
     public var contents: [String: PropertyListValue] {
         resolved.core.contents
     }
@@ -25,15 +25,16 @@ extension PreferenceStore {
     ///
     /// When it returns, the value survives the death of the process.
     ///
-    /// - Throws: Why nothing was changed: `managed`, `readOnly`, or the error of the disk.
+    /// - Throws: `managed`, `readOnly`, or the error of the disk; nothing was changed.
     public func write(_ value: PropertyListValue?, for name: String) throws(PreferencesError) {
         _ = try resolved.core.commit(.one(name, value))
     }
 
-    /// Stores a value under a name, or removes the name if `value` is `nil`; the task is suspended while a backend with a timeout is
-    /// called, as by `Preference.write(_:)` in its `async` form.
+    /// Stores a value under a name, or removes the name if `value` is `nil`. The task is suspended while a backend with a
+    /// timeout is called, as in the `async` form of `Preference.write(_:)`.
     ///
-    /// - Throws: As the blocking form; `unavailable` if the backend was not called in time or the task was cancelled before.
+    /// - Throws: The errors of the blocking form, and `unavailable` if the backend was not called in time or the task was
+    ///   cancelled before.
     public nonisolated(nonsending) func write(
         _ value: PropertyListValue?,
         for name: String
@@ -46,52 +47,52 @@ extension PreferenceStore {
         _ = try await core.commit(.one(name, value), suspending: call)
     }
 
-    /// Opens the store unless that is done, without blocking the thread where a backend has a timeout, as one of a network.
+    /// Opens the store unless it is open, without blocking the thread if a backend has a timeout, as one over a network has.
     ///
     ///     try await store.load()
     ///
-    /// When it returns, reads find what is stored and don't block. For a store that waits for a network, call it at the start of
-    /// the program: the first read opens the store otherwise, and blocks its thread until then. All layers of a layered store are
-    /// opened; those with a timeout at the same time.
+    /// When it returns, reads find the stored values and don't block. Call it at the start of the program for a store that
+    /// waits for a network; otherwise the first read opens the store and blocks its thread until then. All layers of a layered
+    /// store are opened, those with a timeout concurrently.
     ///
-    /// - Throws: What keeps a layer from being read, after the others were opened. Reads give defaults for it then; call again to
-    ///   try again.
+    /// - Throws: The first error of a layer that can't be read, after all other layers were opened. Reads give defaults for that
+    ///   layer until a later call succeeds.
     public nonisolated(nonsending) func load() async throws(PreferencesError) {
         try await resolved.core.load()
     }
 
-    /// Reads again what another process may have changed, and notifies observers of what differs; opens the store unless that is
-    /// done.
+    /// Reads again the values that other processes may have changed, and notifies observers of the differences; opens the store
+    /// unless it is open.
     ///
     ///     try await store.refresh()
     ///
-    /// Only a store that isn't notified of external changes needs it, as the system's keyring. Suspends, as `load()` does, while a
-    /// backend with a timeout is called.
+    /// Only stores that aren't notified of external changes need it, such as the system's keyring. Like `load()`, it suspends
+    /// while a backend with a timeout is called.
     ///
-    /// - Throws: The error of the first layer that can't be read, after the others were; values stay as they were read before.
+    /// - Throws: The error of the first layer that can't be read, after all other layers were read; the values read before are kept.
     public nonisolated(nonsending) func refresh() async throws(PreferencesError) {
         try await resolved.core.refresh()
     }
 
     /// Stores a value under a name, or removes the name if `value` is `nil`, as the subscript does.
     ///
-    /// When it returns, the value survives the death of the process. An error is reported to the issue handler;
-    /// `write(_:for:)` throws it.
+    /// When it returns, the value survives the death of the process. An error is reported to the issue handler; `write(_:for:)`
+    /// throws it.
     public func set(_ value: PropertyListValue?, for name: String) {
         resolved.core.commitOrReport(.one(name, value))
     }
 
-    /// Removes what is stored under a name; does nothing where nothing is.
+    /// Removes the value stored under a name, if any.
     public func remove(_ name: String) {
         resolved.core.commitOrReport(.one(name, nil))
     }
 
     /// Removes everything that this store itself holds, as one change.
     ///
-    /// Nothing is removed, and that is reported, while what is stored can't be read.
+    /// If the stored values can't be read, nothing is removed and the error is reported.
     public func removeAll() {
         let core = resolved.core
-        // Declared names that nobody has read are found by this.
+        // This finds declared names that have not been read yet.
         let call = core.beginCall()
         core.prepareDeclared(call)
         let list = core.preparedLayers(EmptyCollection(), call)
@@ -105,15 +106,16 @@ extension PreferenceStore {
         }
     }
 
-    /// Returns when everything set so far survives a loss of power.
+    /// Waits until everything set so far survives a loss of power.
     ///
-    /// Waits for one synchronisation of the file, which many callers share; of a layered store's files only the one that
-    /// takes the writes. Throws `notDurable` where that fails: what was set stays readable then.
+    /// Concurrent callers share one synchronisation of the file. In a layered store only the writable layer is flushed.
+    ///
+    /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public nonisolated(nonsending) func flush() async throws(PreferencesError) {
         try await resolved.core.layers.writable?.flush()
     }
 
-    /// Where a name's value comes from; `canRead` says whether a candidate answers.
+    /// Returns the source of a name's value, which is that of the first candidate for which `canRead` returns true.
     func source(of name: String, _ canRead: (StoredCandidate) -> Bool) -> PreferenceSource {
         let (list, candidates) = core.read(CollectionOfOne(name)) { ($0, $0.candidates(for: name)) }
         guard let candidate = candidates.first(where: canRead) else { return .default }
@@ -130,7 +132,7 @@ extension PreferenceStore {
 }
 
 extension StoreCore {
-    /// Stores the changes, or reports why that is impossible.
+    /// Stores the changes, or reports the error.
     func commitOrReport(_ changes: ValueChanges) {
         do throws(PreferencesError) {
             _ = try commit(changes)
@@ -140,19 +142,20 @@ extension StoreCore {
     }
 }
 
-/// The place that a preference's value comes from.
+/// The source of a preference's value.
 public enum PreferenceSource: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing readable is stored: the declared default.
+    /// The declared default, because no readable value is stored.
     case `default`
     /// The store itself.
     case store
-    /// Another layer of a layered store, by its name.
+    /// Another layer of a layered store, with its name.
     case layer(String)
 
-    /// The layer that an administrator writes and the user can't override.
+    /// The managed layer, which an administrator writes and the user can't override.
     public static let managed = PreferenceSource.layer("managed")
 
-    /// Whether the value comes from the layer of that name; `Preference.isManaged` also knows managed layers of other names.
+    /// Whether the value comes from the layer named `managed`; `Preference.isManaged` also recognizes managed layers of other
+    /// names.
     public var isManaged: Bool { self == .managed }
 
     /// The name of the layer, `store` or `default`.
@@ -166,7 +169,7 @@ public enum PreferenceSource: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StoreCore {
-    /// Opens all layers, those with a timeout at the same time while the task is suspended; throws why one can't be read.
+    /// Opens all layers, those with a timeout concurrently while the task is suspended; throws the first error.
     nonisolated(nonsending) func load() async throws(PreferencesError) {
         try await forEachSource { (source, call) throws(PreferencesError) in try source.load(call) }
     }
@@ -176,9 +179,9 @@ extension StoreCore {
         try await forEachSource { (source, call) throws(PreferencesError) in try source.refresh(call) }
     }
 
-    /// Runs `body`, which opens a source, for each; for those with a timeout at the same time on threads of the library.
+    /// Runs `body` for each source; for those with a timeout concurrently on threads of the library.
     ///
-    /// - Throws: The first error, after all have ended.
+    /// - Throws: The first error, after all calls have returned.
     private nonisolated(nonsending) func forEachSource(
         _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferencesError) -> Void
     ) async throws(PreferencesError) {
@@ -198,7 +201,7 @@ extension StoreCore {
                             }
                             return nil
                         } catch {
-                            source.openElsewhere(because: error)  // if it has not been tried
+                            source.openElsewhere(because: error)  // unless that was tried
                             source.settle()
                             return error
                         }
@@ -213,7 +216,7 @@ extension StoreCore {
 }
 
 extension Source {
-    /// Reads what is stored, and what was declared where the backend is asked for names.
+    /// Reads the stored values, and those of the declared names if the backend is queried by name.
     fileprivate func load(_ call: StoreCall?) throws(PreferencesError) {
         defer { settle() }
         try open(call)

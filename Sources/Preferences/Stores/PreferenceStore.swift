@@ -1,12 +1,12 @@
 internal import DurableFile
 
-/// Where values live: it caches, observes and isolates what a backend keeps.
+/// A store of values, which caches, observes and isolates what a backend stores.
 ///
-/// All of it may be used on any thread. A store is loaded at its first read or write, not before. A set is visible to
-/// every reader in the process before it returns, and observers are called without a lock held.
+/// All members may be used on any thread. A store is loaded at its first read or write. A set is visible to every reader in the
+/// process before it returns, and observers are called without a lock held.
 public final class PreferenceStore: Sendable {
     let core: StoreCore
-    /// What takes its place inside `withIsolatedStores`; nil for a store of one's own.
+    /// The store's replacement inside `withIsolatedStores`; nil if the store isn't shared, so that it is never replaced.
     let standIn: StandIn?
     /// The scopes in use, by their prefixes.
     private let scopes = Lock<[String: WeakStore]>([:])
@@ -15,24 +15,24 @@ public final class PreferenceStore: Sendable {
         weak var store: PreferenceStore?
     }
 
-    /// Makes a store over one source, whose issues are the store's.
+    /// Creates a store over one source, whose issue handler is the store's.
     init(_ layer: Layer, isSecret: Bool = false, standIn: StandIn? = nil) {
         core = StoreCore(issues: layer.source.issues, isSecret: isSecret) { [layer] }
         self.standIn = standIn
     }
 
-    /// Makes a store over layers, the strongest first, which are made at the first use.
+    /// Creates a store over layers, strongest first, which are created at the first use.
     init(standIn: StandIn?, isSecret: Bool = false, layers: @escaping @Sendable () -> [Layer]) {
         core = StoreCore(issues: IssueReporter(), isSecret: isSecret || standIn?.isSecret ?? false, layers: layers)
         self.standIn = standIn
     }
 
-    /// Makes a store over the layers of others.
+    /// Creates a store over the layers of other stores.
     convenience init(layers stores: [PreferenceStore], standIn: StandIn? = nil) {
         self.init(standIn: standIn, isSecret: stores.contains(where: \.core.isSecret)) { stores.flatMap(\.asLayers) }
     }
 
-    /// Creates a store over the layers of another, under a prefix.
+    /// Creates a store over the layers of another store, under a prefix.
     fileprivate init(scope prefix: String, of store: PreferenceStore, standIn: StandIn? = nil) {
         core = StoreCore(
             issues: store.core.issues,
@@ -44,7 +44,7 @@ public final class PreferenceStore: Sendable {
         self.standIn = standIn
     }
 
-    /// Creates a store over the layers of another, none of which takes writes.
+    /// Creates a store over the layers of another store, with all layers read-only.
     fileprivate init(readOnly name: String, of store: PreferenceStore, standIn: StandIn? = nil) {
         core = StoreCore(issues: store.core.issues, scope: store.core.scope, isSecret: store.core.isSecret) {
             store.asLayers.map { $0.readOnly(named: name) }
@@ -58,9 +58,8 @@ public final class PreferenceStore: Sendable {
 
     /// Creates a store over a backend.
     ///
-    /// Each call creates a store with a cache of its own: give one backend to one store. The backend is loaded at the
-    /// first read or write; if that fails, reads return defaults, the error goes to the issue handler, and each write
-    /// tries again.
+    /// Each call creates a store with its own cache, so use a backend for one store only. The backend is loaded at the first
+    /// read or write; if that fails, reads return defaults, the error goes to the issue handler, and each write tries again.
     ///
     /// The other parameters are for a layer of `layered(_:)`:
     ///
@@ -69,12 +68,13 @@ public final class PreferenceStore: Sendable {
     ///     print(preferences.$volume.source)  // remote
     ///
     /// - Parameters:
-    ///   - backend: Where the values lie.
-    ///   - name: Names a read-only layer in `Preference.source`; `managed` or `read-only` unless given.
-    ///   - isReadOnly: Whether writes pass the layer by; `apply` is then never called.
-    ///   - isManaged: Whether the layer's values can't be overridden, wherever it is listed; it is read-only then.
-    ///   - isSecret: Whether every value is a secret, so that descriptions, errors and reports print `<redacted>` for it. So it is in
-    ///     each layered store that has this one.
+    ///   - backend: The place of the values.
+    ///   - name: The name of a read-only layer in `Preference.source`; by default `managed` or `read-only`.
+    ///   - isReadOnly: Whether writes skip the layer; `apply` is then never called.
+    ///   - isManaged: Whether the layer's values can't be overridden, wherever it is listed; the layer is then read-only.
+    ///   - isSecret: Whether every value is a secret, so that descriptions, errors and reports print `<redacted>` for it. The
+    ///     same
+    ///     applies in each layered store that contains this one.
     public convenience init(
         backend: any PreferenceBackend,
         name: String? = nil,
@@ -95,11 +95,11 @@ public final class PreferenceStore: Sendable {
     ///     let account = AccountPreferences(in: store.scoped("account.42."))
     ///     account.theme = .dark  // stored as "account.42.theme"
     ///
-    /// The values are the store's own: each is visible in both at once. Names, `contents`, observers and transactions
-    /// of the scope leave the prefix out and see nothing else, and `removeAll()` removes nothing else. Its issues go to
-    /// the store's handler, with the whole names. A scope of a scope has both prefixes. One prefix gives one store, as
-    /// long as somebody holds it. A scope may be a layer over its store, so that what an account doesn't set is read from
-    /// the general settings: `.layered([store.scoped("account.42."), store])`.
+    /// The scope shares its values with the store: each is visible in both at once. Names, `contents`, observers and
+    /// transactions of the scope omit the prefix and see only the names that begin with it, and `removeAll()` removes only
+    /// those. Issues go to the store's handler, with the whole names. A scope of a scope has both prefixes. The same prefix
+    /// gives the same store while that is referenced. A scope may be a layer over its store, so that a value which an account
+    /// doesn't set is read from the general settings: `.layered([store.scoped("account.42."), store])`.
     public func scoped(_ prefix: String) -> PreferenceStore {
         if let known = scopes.withLock({ $0[prefix]?.store }) { return known }
         let made = PreferenceStore(
@@ -107,7 +107,7 @@ public final class PreferenceStore: Sendable {
             of: self,
             standIn: standIn == nil ? nil : .scope(self, prefix: prefix)
         )
-        // What is looked at is released without the lock: it may be the last reference.
+        // The stores that were looked at are released without the lock: these may be their last references.
         let (scope, others) = scopes.withLock { scopes -> (PreferenceStore, [PreferenceStore]) in
             if let known = scopes[prefix]?.store { return (known, []) }
             let others = scopes.values.compactMap(\.store)
@@ -120,17 +120,17 @@ public final class PreferenceStore: Sendable {
         return scope
     }
 
-    /// Creates a store that shows this one and takes no writes: for layers of `layered(_:)` that somebody else decides.
+    /// Creates a read-only store with the values of this one: for layers of `layered(_:)` that the program doesn't write.
     ///
     ///     let host = fleet.scoped("host.web-3.").readOnly(named: "host")
     ///     let preferences = FleetPreferences(in: .layered([host, fleet]))
     ///     print(preferences.$rateLimit.source)  // host
     ///
-    /// Writes of the layered store go to the first layer below that takes them; a set of this store throws `readOnly`.
-    /// Each change of this store is visible in both at once.
+    /// Writes of the layered store go to the first writable layer below; a set of this store throws `readOnly`. Each change of
+    /// the original store is visible in both at once.
     ///
-    /// - Parameter name: Names the layer in `Preference.source`. What was read-only before, such as `managed`, keeps its
-    ///   name.
+    /// - Parameter name: The name of the layer in `Preference.source`. Layers that are read-only already, such as `managed`,
+    ///   keep theirs.
     public func readOnly(named name: String = "read-only") -> PreferenceStore {
         let store = PreferenceStore(
             readOnly: name,
@@ -141,12 +141,12 @@ public final class PreferenceStore: Sendable {
         return store
     }
 
-    /// Makes a store that keeps its values in memory only.
+    /// Creates a store that keeps its values in memory only.
     public static func inMemory(_ contents: [String: PropertyListValue] = [:]) -> PreferenceStore {
         PreferenceStore(Layer(source: Source(contents)))
     }
 
-    /// The store's layers, as another store has them among its own.
+    /// The store's layers, for use in another store.
     var asLayers: [Layer] {
         core.layers.layers.map { layer in
             var layer = layer
@@ -156,18 +156,18 @@ public final class PreferenceStore: Sendable {
     }
 }
 
-/// What takes a store's place inside `withIsolatedStores`.
+/// The replacement of a shared store inside `withIsolatedStores`.
 enum StandIn: Sendable {
-    /// A fresh store in memory, with the contents that the scope was opened with where it stands for the standard store.
+    /// A new store in memory; if it replaces the standard store, with the contents that the scope was opened with.
     case memory(isStandard: Bool, isSecret: Bool = false)
-    /// The same layers, each by its stand-in where it has one.
+    /// The same layers, each replaced if it is shared.
     case layers([PreferenceStore])
-    /// The same scope of a store's stand-in.
+    /// The same scope of the store's replacement.
     case scope(PreferenceStore, prefix: String)
-    /// The same layers of a store's stand-in, none of which takes writes.
+    /// The layers of the store's replacement, all read-only.
     case readOnly(PreferenceStore, name: String)
 
-    /// Whether all values of the store that it is made for are secrets.
+    /// Whether all values of the original store are secrets.
     fileprivate var isSecret: Bool { if case .memory(_, isSecret: true) = self { true } else { false } }
 
     fileprivate func make(in scope: IsolationScope) -> PreferenceStore {
@@ -182,10 +182,10 @@ enum StandIn: Sendable {
 }
 
 extension PreferenceStore {
-    /// This store, or the one that stands in for it inside `withIsolatedStores`.
+    /// This store, or its replacement inside `withIsolatedStores`.
     var resolved: PreferenceStore { isolated ?? self }
 
-    /// The store that stands in for this one just now, if any.
+    /// The store's replacement in the scope that the caller runs in, if any.
     var isolated: PreferenceStore? {
         guard standIn != nil, let scope = IsolationScope.inEffect else { return nil }
         return standIn(in: scope)
@@ -201,28 +201,28 @@ extension PreferenceStore {
         }
     }
 
-    /// Whether reads must not be kept, since another store answers for some of the readers.
+    /// Whether reads must not be cached, because another store replaces this one for some of the readers.
     var keepsNothing: Bool { standIn != nil && IsolationScope.areOpen }
 }
 
 extension PreferenceStore {
-    /// The closure that is called with what can't be thrown: unreadable values, rejected sets of a property, damage;
-    /// `nil`, as at first, for `defaultIssueHandler`.
+    /// The closure that is called with errors that can't be thrown: unreadable values, rejected sets of a property, damage.
+    /// `nil`, the default, uses `defaultIssueHandler`.
     ///
     ///     store.issueHandler = { error in log.warning("\(error)") }
     ///
-    /// It is called on the thread where the issue arose, without a lock held, and may use the store. An issue that arises
-    /// on that thread while a handler runs is handled when it has returned; if each leads to another, the handlers are
-    /// no longer called after a thousand. A layered store's handler also gets what its layers find, such as a damaged line
-    /// of a file, unless the layer has a handler of its own.
+    /// It is called on the thread where the issue arose, without a lock held, and may use the store. An issue that arises on
+    /// that thread while a handler runs is handled after the handler has returned; if each leads to another, the handlers are
+    /// no longer called after a thousand. A layered store's handler also receives the issues of its layers, such as a damaged
+    /// line of a file, unless the layer has its own handler.
     public var issueHandler: (@Sendable (PreferencesError) -> Void)? {
         get { resolved.core.issues.currentHandler }
         set { resolved.core.issues.setHandler(newValue) }
     }
 
-    /// The closure that is called with the issues of stores that have no handler of their own.
+    /// The closure that is called with the issues of stores that have no handler.
     ///
-    /// At first it writes to the log: `os.Logger` on Apple platforms, standard error elsewhere.
+    /// By default it writes to the log: `os.Logger` on Apple platforms, standard error elsewhere.
     public static var defaultIssueHandler: @Sendable (PreferencesError) -> Void {
         get { IssueReporter.standardHandler }
         set { IssueReporter.standardHandler = newValue }
@@ -232,7 +232,7 @@ extension PreferenceStore {
         core.report(error)
     }
 
-    /// Reports values that can't be read, each once to each handler until it changes.
+    /// Reports values that can't be read; each handler receives each of them once until the value changes.
     func report(unreadable problems: [UnreadableValue], name: String) {
         guard !problems.isEmpty else { return }
         core.state.withLock { $0.noteUnreadable(name) }
@@ -241,14 +241,15 @@ extension PreferenceStore {
 }
 
 extension PreferenceStore {
-    /// Whether the value of a name is a secret: all are, or a preference of the name was declared so.
+    /// Returns whether the value of a name is a secret, because all values are or because a preference of that name was
+    /// declared so.
     package func isSecret(_ name: String) -> Bool { resolved.core.isSecret(name) }
 
-    /// Notes names whose values are secrets, as declarations of them would.
+    /// Records names whose values are secrets, as declarations do.
     package func noteSecrets(_ names: [String]) { for name in names { core.noteSecret(name) } }
 }
 
 extension PreferenceStore: CustomReflectable {
-    /// A mirror without children, which would have the values of secrets.
+    /// A mirror without children, which would expose the values of secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

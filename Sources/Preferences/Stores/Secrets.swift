@@ -1,11 +1,11 @@
 internal import DurableFile
 internal import Synchronization
 
-// A name is secret in a store if it was declared so there or in another store over the same source, or if all of the store's are.
-// That is asked only by what describes a value or fails, never by a read or a set.
+// A name is secret in a store if it was declared so there or in another store over the same source, or if all values of the
+// store are secret. Only code that describes a value or creates an error checks that, never a read or a set.
 
 extension StoreCore {
-    /// Whether the value of a name is a secret; call without a lock.
+    /// Returns whether the value of a name is a secret; call without a lock.
     func isSecret(_ name: String) -> Bool {
         if isSecret || state.withLock({ $0.secretNames.contains(name) }) { return true }
         return madeLayers?.layers.contains { layer in
@@ -15,7 +15,7 @@ extension StoreCore {
         } ?? false
     }
 
-    /// Returns the names of which the values are secrets; call without a lock.
+    /// Returns the names whose values are secrets; call without a lock.
     func secretNames(among names: some Sequence<String>) -> Set<String> {
         Set(names.filter(isSecret))
     }
@@ -28,17 +28,17 @@ extension StoreCore {
         }
     }
 
-    /// Notes that a name was declared secret; makes no layers, as a declaration reads nothing.
+    /// Records that a name was declared secret; creates no layers, because a declaration reads nothing.
     @inline(never)
     func noteSecret(_ name: String) {
         guard state.withLock({ $0.noteSecrets([name]) }), let list = madeLayers else { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
-        // The next use that isn't of a decoded value attaches the store again, and so checks where the secret lies. Not here: a
-        // declaration is often the initial value of a global, which the issue handler may use.
+        // The next use that isn't served from the cache attaches the store again, and so checks where the secret is stored. Not
+        // here: a declaration is often the initial value of a global, which the issue handler may use.
         list.isAttached.store(false, ordering: .releasing)
     }
 
-    /// Notes the names that another store has, in whose place this one is used.
+    /// Records the secret names of the store that this one replaces.
     func noteSecrets(of core: StoreCore) {
         let names = core.state.withLock { $0.secretNames }
         if !names.isEmpty { _ = state.withLock { $0.noteSecrets(names) } }
@@ -63,7 +63,7 @@ extension StoreCore {
     }
 }
 
-/// A backend that keeps values unencrypted, where other programs of the user can read them.
+/// A backend that stores values unencrypted, where other programs of the user can read them.
 protocol PlainTextBackend: PreferenceBackend {
     /// The place of the values, as messages name it.
     var place: String { get }

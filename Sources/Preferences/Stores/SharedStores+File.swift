@@ -8,7 +8,7 @@ public import Foundation
 
 #if !canImport(Darwin)
 extension SharedStore {
-    /// The user's file, below the managed settings and above the system's defaults.
+    /// Returns the user's file, between the managed settings above it and the system's defaults below it.
     func layers() -> [Layer] {
         do throws(PreferencesError) {
             let location = try location()
@@ -22,7 +22,7 @@ extension SharedStore {
         }
     }
 
-    /// Every name that a folder can have can be a suite's.
+    /// Throws nothing: every name that a folder can have is valid.
     static func checkSuite(_ name: String) throws(PreferencesError) {}
 
     func location() throws(PreferencesError) -> SuiteLocation {
@@ -39,25 +39,25 @@ extension Layer {
 }
 #endif
 
-/// The stores that lie in files: one for each file, however often it is asked for, while somebody uses it.
+/// The stores over files: one for each file while it is referenced, however often it is requested.
 enum FileStores {
-    // Of the store alone: what a weak reference points to takes 150 instructions more each time its references are counted,
-    // and a set counts those of the source and the backend.
+    // Weak to the store only: each change of the reference count of an object with a weak reference takes 150 instructions
+    // more, and a set changes those of the source and the backend.
     private struct Entry {
         weak var store: PreferenceStore?
     }
 
     private static let entries = Lock<[String: Entry]>([:])
 
-    /// The store of a file; one that recovers keeps what is set while the file can't be opened.
+    /// Returns the store of a file; with `isRecovering`, sets are kept in memory while the file can't be opened.
     static func store(at path: String, durability: PreferenceDurability = .background, isRecovering: Bool = false)
         -> PreferenceStore
     {
-        // However a file is named, it is one store, also before it or its folder exists.
+        // The same file is one store under all its paths, even before it or its folder exists.
         let key = LogPath(path: path).real()
         let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
             if let store = entries[key]?.store { return (store, []) }
-            // Those that are looked at leave the lock alive: one of these may be the last reference.
+            // The stores that were looked at are released after the lock: these may be their last references.
             let others = entries.compactMapValues(\.store)
             entries = entries.filter { others[$0.key] != nil }
             let store = PreferenceStore(Layer(source: Source(FileBackend(path: path, durability: durability))))
@@ -72,16 +72,16 @@ enum FileStores {
 }
 
 extension PreferenceStore {
-    /// Opens the store that lies in a file.
+    /// Opens the store over a file.
     ///
-    /// A file that doesn't exist is made, with its folders, by the first set. One file gives one store, however often
-    /// it is asked for, with the strongest durability that was asked for. The form of the file is described in *On-disk
-    /// format*.
+    /// The first set creates the file and its folders if they don't exist. The same file gives the same store, however often it
+    /// is requested, with the strongest durability that was requested. The article *On-disk format* describes the file's
+    /// format.
     ///
     /// - Parameters:
-    ///   - url: The file's URL; by habit its name ends in `.jsonl`.
-    ///   - durability: When a set survives the loss of power; the death of the process it survives in any case.
-    /// - Throws: Where the file can't be opened or read, or is of a newer format.
+    ///   - url: The file's URL; by convention its name ends in `.jsonl`.
+    ///   - durability: The time from which a set survives a loss of power. It always survives the death of the process.
+    /// - Throws: An error if the file can't be opened or read, or has a newer format.
     public static func file(
         at url: URL,
         durability: PreferenceDurability = .background
@@ -94,9 +94,9 @@ extension PreferenceStore {
         return store
     }
 
-    /// The file that takes the store's writes; `nil` if they go elsewhere.
+    /// The file that receives the store's writes; `nil` if it isn't stored in a file.
     ///
-    /// It need not exist yet.
+    /// The file need not exist yet.
     public var location: URL? {
         (resolved.core.layers.writable?.backend as? FileBackend).map { URL(filePath: $0.path) }
     }

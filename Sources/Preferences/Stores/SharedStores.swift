@@ -1,13 +1,13 @@
 internal import CDurableFile
 internal import DurableFile
 
-/// Which of the stores that a whole program shares a store is.
+/// The identity of a store that the whole program shares.
 enum SharedStore: Hashable, Sendable {
     case standard
     case suite(String)
 }
 
-/// The stores that a whole program shares: made at first mention, kept for good.
+/// The stores that the whole program shares: created at the first use and never released.
 enum SharedStores {
     private enum Key: Hashable, Sendable {
         case program(SharedStore)
@@ -17,7 +17,7 @@ enum SharedStores {
 
     private struct Registry {
         var stores: [Key: PreferenceStore] = [:]
-        /// Stores of a caller's own that show shared ones.
+        /// Layered, scoped and read-only stores over shared ones.
         var layered: [Layered] = []
     }
 
@@ -31,7 +31,7 @@ enum SharedStores {
         store(.program(shared), isStandard: shared == .standard) { shared.layers() }
     }
 
-    /// Returns the store of a name in another module, whose values are secrets; the first call for the name makes it.
+    /// Returns the store of that name for another module, whose values are secrets; creates it at the first call.
     static func secretStore(_ name: String, layers: @escaping @Sendable () -> [Layer]) -> PreferenceStore {
         store(.other(name), isSecret: true, layers: layers)
     }
@@ -52,7 +52,7 @@ enum SharedStores {
         }
     }
 
-    /// Remembers a layered store, so that `forgetValues` reaches it.
+    /// Adds a layered store to those that `forgetValues` reaches.
     static func register(layered store: PreferenceStore) {
         let others = registry.withLock { registry in
             let others = registry.layered.compactMap(\.store)
@@ -60,11 +60,11 @@ enum SharedStores {
             registry.layered.append(Layered(store: store))
             return others
         }
-        // One of these may be the last reference, and what ends with it may be anybody's code: not under the lock.
+        // Not under the lock: these may be the last references, and the deinitializers may run code of the program.
         withExtendedLifetime(others) {}
     }
 
-    /// Where `isNeeded`, makes every store with a stand-in forget the decoded values that it keeps.
+    /// Drops the decoded values that stores with a replacement have cached, if `isNeeded` returns true.
     static func forgetValues(if isNeeded: () -> Bool) {
         let touched = registry.withLock { registry -> [PreferenceStore] in
             guard isNeeded() else { return [] }
@@ -79,21 +79,21 @@ enum SharedStores {
 extension PreferenceStore {
     /// The store of this program.
     ///
-    /// On Apple platforms `UserDefaults.standard`. Elsewhere the file of `applicationIdentifier`. Where that can't be
-    /// opened, the cause is reported once and reads give defaults; what is set is kept in memory, and stored once the
-    /// file can be opened, which each set and each change in the file's folder tries again. `update`, transactions that
-    /// read, and `migrate` throw `unavailable` until then, and `flush()` throws until all is stored.
+    /// On Apple platforms `UserDefaults.standard`; elsewhere the file of `applicationIdentifier`. If the file can't be opened,
+    /// the error is reported once and reads give defaults. Values that are set are kept in memory, and stored once the file can
+    /// be opened; each set, and each change in the file's folder, tries again. Until then `update`, transactions that read, and
+    /// `migrate` throw `unavailable`, and `flush()` throws until everything is stored.
     ///
-    /// A program that is started with `PREFERENCES_ISOLATED=1` in its environment, or with the arguments
-    /// `-PreferencesIsolated YES`, has this store and every suite in memory, empty at first and without what an
-    /// administrator imposes: for previews and for tests of its interface. In a test process, too, they are in memory; see
-    /// `isolatesTestProcesses`.
+    /// In a program started with `PREFERENCES_ISOLATED=1` in its environment, or with the arguments `-PreferencesIsolated YES`,
+    /// this store and every suite are in memory, initially empty and without managed settings: for previews and for tests of
+    /// the user interface. They are in memory in a test process, too; see `isolatesTestProcesses`.
     public static let standard = SharedStores.store(.standard)
 
-    /// The store of a name that several programs may share.
+    /// Returns the store of a name that several programs may share.
     ///
-    /// On Apple platforms `UserDefaults(suiteName:)`, for an app group; elsewhere the file of that name. One name gives
-    /// one store, however often it is asked for. An invalid name traps: `suite(named:)` takes names that users type.
+    /// On Apple platforms it is `UserDefaults(suiteName:)`, for an app group; elsewhere the file of that name. The same name
+    /// gives the same store, however often it is requested. An invalid name traps; use `suite(named:)` for names that users
+    /// type.
     public static func suite(_ name: String) -> PreferenceStore {
         do throws(PreferencesError) {
             return try suite(named: name)
@@ -102,20 +102,20 @@ extension PreferenceStore {
         }
     }
 
-    /// As `suite(_:)`, but throws `invalidName` for a name that can't be one.
+    /// Returns the store of a name as `suite(_:)` does, but throws `invalidName` if the name is invalid.
     public static func suite(named name: String) throws(PreferencesError) -> PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
         return SharedStores.store(.suite(name))
     }
 
-    /// Makes a store that shows several as one: the first that has a name answers.
+    /// Creates a store that combines several: the first that has a name determines its value.
     ///
-    /// Writes go to the first layer that takes them; `arguments`, `environment`, `managed` and `system` don't. A name
-    /// that a managed layer has can't be changed: `write` throws `managed`. A value that is set below a stronger layer's
-    /// is stored and reported as `hidden`, once for each name; `update` and transactions read and write as if the read-only
-    /// layers above the writable one were absent. `Preference.source` tells which layer answers. A layer's change is
-    /// visible in the layered store as soon as in the layer.
+    /// Writes go to the first writable layer; `arguments`, `environment`, `managed` and `system` are read-only. A name that a
+    /// managed layer has can't be changed: `write` throws `managed`. A value set below a stronger layer's is stored and
+    /// reported as `hidden`, once for each name; `update` and transactions read and write as if the read-only layers above the
+    /// writable one were absent. `Preference.source` names the layer that a value comes from. A layer's change is visible in
+    /// the layered store as soon as in the layer.
     public static func layered(_ layers: [PreferenceStore]) -> PreferenceStore {
         let showsShared = layers.contains { $0.standIn != nil }
         let store = PreferenceStore(layers: layers, standIn: showsShared ? .layers(layers) : nil)
@@ -125,24 +125,23 @@ extension PreferenceStore {
 }
 
 extension PreferenceStore {
-    /// The stores that the calling code sees in place of the shared ones, to be taken along to detached tasks, queues
-    /// and threads.
+    /// The stores that the calling code sees in place of the shared ones, to pass on to detached tasks, queues and threads.
     public static var isolation: PreferenceIsolation {
         PreferenceIsolation.current
     }
 
-    /// Runs `body` with a fresh in-memory store in place of `.standard` and of every `.suite`.
+    /// Runs `body` with a new in-memory store in place of `.standard` and of every `.suite`.
     ///
-    /// Preferences held anywhere, also in static lets and in objects made before, use the fresh stores while they are
-    /// used inside `body`; each suite has its own. So do layered stores over a shared one. Stores of one's own, such as
-    /// `file(at:)`, stay what they are. Child tasks and `Task { … }` inherit the scope, for as long as they run;
-    /// detached tasks, dispatch queues and threads don't: `isolation` takes it along. Observations and iterators go on
-    /// with the stores of the scope that they were made in. Scopes nest; the inner one counts. Any number may be open
-    /// at once.
+    /// Every preference uses the new stores while it is used inside `body`, also those in static properties and in objects
+    /// created before; each suite has its own store. Layered stores over a shared one are replaced, too. Stores that the
+    /// program creates, such as those of `file(at:)`, are not replaced. Child tasks and `Task { … }` inherit the scope until
+    /// they end; detached tasks, dispatch queues and threads don't: pass `isolation` on to them. Observations and
+    /// iterators continue with the stores of the scope that they were created in. Scopes nest; the innermost is used. Any
+    /// number may be open at once.
     ///
     /// - Parameters:
-    ///   - contents: What `.standard` holds at first.
-    ///   - body: What runs with the fresh stores, on the calling thread; its result and its error are passed on.
+    ///   - contents: The initial contents of `.standard`.
+    ///   - body: The closure to run with the new stores, on the calling thread; its result is returned, its error thrown.
     public static func withIsolatedStores<Result, Failure: Error>(
         _ contents: [String: PropertyListValue] = [:],
         _ body: () throws(Failure) -> Result
@@ -150,7 +149,7 @@ extension PreferenceStore {
         try IsolationScope.with(scope(contents), body)
     }
 
-    /// As the synchronous form, for an asynchronous `body`, which runs on the caller's actor.
+    /// Runs an asynchronous `body` as the synchronous form does. `body` runs on the caller's actor.
     public nonisolated(nonsending) static func withIsolatedStores<Result, Failure: Error>(
         _ contents: [String: PropertyListValue] = [:],
         _ body: nonisolated(nonsending) () async throws(Failure) -> Result
@@ -165,10 +164,10 @@ extension PreferenceStore {
 
 extension PreferenceStore {
     /// Whether `.standard` and every suite keep their values in memory in a test process, so that a test without
-    /// `withIsolatedStores` or the trait `.isolatedStores` never touches the user's preferences; `true` unless set.
+    /// `withIsolatedStores` or the trait `.isolatedStores` never changes the user's preferences; `true` by default.
     ///
-    /// A test process is one in which Swift Testing or XCTest is loaded. Its tests share these stores: the first use
-    /// outside a scope says so in the log. Set `false` before the first use of a shared store; a later change traps.
+    /// A test process is one in which Swift Testing or XCTest is loaded. Its tests share these stores: the first use outside a
+    /// scope logs that. Set it to `false` before the first use of a shared store; a later change traps.
     public static var isolatesTestProcesses: Bool {
         get { TestProcess.isIsolatedSetting.value }
         set { TestProcess.isIsolatedSetting.set(newValue) }
@@ -176,16 +175,17 @@ extension PreferenceStore {
 }
 
 extension PreferenceStore {
-    /// Returns the store of a name that all of the program shares and whose values are secrets, as `.keyring`; the first call for
-    /// the name creates it.
+    /// Returns the store of a name that the whole program shares and whose values are secrets, such as `.keyring`; creates it
+    /// at the first call.
     ///
-    /// Strings that the backend returns are read by the declared type, as those of a text layer. The store is in memory if
+    /// Strings that the backend returns are read by the declared type, like those of a text layer. The store is in memory if
     /// `.standard` is: inside `withIsolatedStores`, in test processes and in programs that are started isolated.
     ///
     /// - Parameters:
-    ///   - name: Distinguishes it from other such stores.
-    ///   - makeBackend: Creates the backend, at the first use and outside of isolation only; what it throws is what the store
-    ///     can't be opened for.
+    ///   - name: Distinguishes the store from other such stores.
+    ///   - makeBackend: Creates the backend, at the first use and only outside of isolation. If it throws, opening the store
+    ///     fails with
+    ///     that error.
     package static func secret(
         _ name: String,
         backend makeBackend: @escaping @Sendable () throws(PreferencesError) -> any PreferenceBackend
@@ -199,7 +199,7 @@ extension PreferenceStore {
         }
     }
 
-    /// Returns the store of a name as above, with the layers of another store, which is asked for at the first use.
+    /// Returns such a store over the layers of another store, which is requested at the first use.
     package static func secret(
         _ name: String,
         over store: @escaping @Sendable () throws(PreferencesError) -> PreferenceStore
@@ -212,11 +212,11 @@ extension PreferenceStore {
     }
 }
 
-/// Whether the program runs tests, and what that means for the shared stores.
+/// Whether the program runs tests, and whether its shared stores are therefore in memory.
 enum TestProcess {
     fileprivate static let isIsolatedSetting = ProgramSetting(true, "PreferenceStore.isolatesTestProcesses")
 
-    /// Whether the shared stores are in memory, which can't be changed from now on; says so the first time.
+    /// Returns whether the shared stores are in memory, which can't be changed afterwards; logs it the first time.
     static func isIsolated() -> Bool {
         // Xcode starts an app that hosts tests with this variable, and loads XCTest later.
         guard c_process_runs_tests() || CurrentProcess.variable("XCTestConfigurationFilePath") != nil else {
@@ -237,11 +237,11 @@ enum TestProcess {
 }
 
 extension PreferenceStore {
-    /// Names the suite of `.standard` where that is a file; on Apple platforms, where the bundle does, it has no
-    /// effect.
+    /// The name of the suite of `.standard` if that is a file. It has no effect on Apple platforms, where the bundle determines
+    /// it.
     ///
-    /// The executable's name unless set. Set it first thing in the program: the first read or write of `.standard`
-    /// fixes it, and a later change, or a name that can't be a suite's, traps.
+    /// The default is the executable's name. Set it first thing in the program: the first read or write of `.standard` fixes
+    /// it, and a later change, or an invalid name, traps.
     public static var applicationIdentifier: String? {
         get { ApplicationIdentifier.setting.value }
         set {
@@ -259,14 +259,14 @@ extension PreferenceStore {
 package enum ApplicationIdentifier {
     fileprivate static let setting = ProgramSetting<String?>(nil, "PreferenceStore.applicationIdentifier")
 
-    /// Returns the name, which can't be changed from now on.
+    /// Returns the name, which can't be changed afterwards.
     package static func fix() throws(PreferencesError) -> String {
         let (name, _) = setting.fix()
         return if let name { name } else { try SuiteLocation.defaultName() }
     }
 }
 
-/// A value that a program sets before it uses a shared store, and not after.
+/// A setting that the program may change only before it uses a shared store.
 private final class ProgramSetting<Value: Equatable & Sendable>: Sendable {
     private let state: Lock<(value: Value, isFixed: Bool)>
     private let name: String
@@ -288,7 +288,7 @@ private final class ProgramSetting<Value: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// Returns the value, which can't be changed from now on, and whether it could be until now.
+    /// Returns the value, which can't be changed afterwards, and whether it could be changed before.
     func fix() -> (value: Value, isFirst: Bool) {
         state.withLock { state in (state.value, !exchange(&state.isFixed, with: true)) }
     }

@@ -1,39 +1,41 @@
 internal import DurableFile
 internal import Synchronization
 
-// Backends that are asked name by name, as user defaults are, those whose reads may call anybody's code, and those with a timeout.
+// Backends that are queried by name, such as user defaults, those whose reads may run code of the program, and those with a
+// timeout.
 
-/// A backend over a framework that may call anybody's code from inside a read.
+/// A backend over a framework that may run any code of the program during a read.
 ///
-/// So it is read by `revalidate`, without the source's turn. `values(for:)`, `refresh` and `apply`, which are called with the turn,
-/// answer by what was read.
+/// Therefore it is read by `revalidate`, without the source's turn. `values(for:)`, `refresh` and `apply`, which are called
+/// with the turn, return what was read then.
 protocol ReentrantBackend: PreferenceBackend {
-    /// Reads what is stored under some names, which are in use from then on; true if `refresh` has something to tell.
+    /// Reads the values stored under some names, which are in use from then on; returns whether `refresh` has changes to
+    /// return.
     ///
-    /// Called without a lock or a turn, after `load`, on any thread and several at once.
+    /// Called without a lock or a turn, after `load`, on any thread and several times at once.
     func revalidate(_ names: Set<String>) -> Bool
 
-    /// Whether nothing has happened since these names were read that may have changed their values.
+    /// Returns whether nothing that may have changed the values of these names has happened since they were read.
     func isCurrent(_ names: Set<String>) -> Bool
 
-    /// Writes what `apply` took; called after the turn of a commit, before observers are called.
+    /// Writes the changes of the last `apply`. Called after the turn of a commit, before observers are called.
     func write()
 }
 
-/// What somebody who has the turn of a source does besides, where that matters.
+/// The purpose of a turn, if it affects when observers are called.
 enum TurnUse {
-    /// Reads, and may hold a lock, so observers are not called on this thread.
+    /// The caller reads and may hold a lock, so observers are not called on this thread.
     case read
-    /// Has stored something, which is to be written before observers are called.
+    /// The caller has stored changes, which the backend writes before observers are called.
     case commit
     case other
 }
 
 extension Source {
-    /// Asks the backend for names that it was not asked for yet, and for those whose values may be outdated.
+    /// Queries the backend for the names that were not queried yet or whose values may be stale.
     ///
-    /// - Parameter isReading: Whether the caller reads, and may hold a lock, so that observers of what was outdated are not
-    ///   called here.
+    /// - Parameter isReading: Whether the caller reads and may hold a lock, so that observers of stale values are not called on
+    ///   this thread.
     func askFor(_ names: some Collection<String> & Sendable, isReading: Bool = true, _ call: StoreCall? = nil) {
         for attempt in 1...Self.attempts {
             guard isOpen, isUnknown(names) else { return }
@@ -46,13 +48,14 @@ extension Source {
                 }
                 if isDone { return }
             } catch {
-                // The thread is at the backend already, further up its stack, or can't wait for it: the name reads as absent.
+                // The thread is calling the backend already, further up its stack, or can't wait for it: the name reads as
+                // absent.
                 return
             }
         }
     }
 
-    /// Ends a turn at a backend that is asked for names.
+    /// Ends a turn at a backend that is queried by name.
     @inline(never)
     func finish(_ use: TurnUse, _ publications: Publications) {
         switch use {
@@ -64,12 +67,12 @@ extension Source {
         }
     }
 
-    /// After so many times outdated values have to do, and aren't kept.
+    /// The number of attempts after which stale values are used, but not cached.
     private static var attempts: Int { 8 }
 
-    /// Asks with the turn; false where something happened since the backend read the names.
+    /// Queries the backend, with the turn; returns false if something happened since the backend read the names.
     ///
-    /// Nobody has read new names, so nobody is notified of these.
+    /// New names have no readers, so no observer is notified of their values.
     @discardableResult
     func askWithTurn(
         for names: some Collection<String> & Sendable,
@@ -94,12 +97,12 @@ extension Source {
         }
         publishExternal(shown, into: &publications)
         return state.withLock { state in
-            // Nobody has to look again; but no snapshot may see a part of them.
+            // No reader is notified, but the locks of the stores are taken, so that no snapshot sees only some of the values.
             var nobody = Publications()
             let cores = state.cores(showing: new, of: self)
             change(new, for: cores, preparing: ShortList(), Publication(origin: .external), &nobody)
             guard isCurrent, state.asked.doubts == before.doubts else {
-                // From here on these values are shown.
+                // Readers may see these values from here on, so the names count as stale.
                 state.asked.doubt(unknown)
                 return false
             }
@@ -108,7 +111,7 @@ extension Source {
         }
     }
 
-    /// Applies external changes now: asks a backend that lists its names for the differences, any other for the declared names.
+    /// Applies external changes now: makes a reentrant backend read the declared names again, and any other return its changes.
     func refresh(_ call: StoreCall?) throws(PreferencesError) {
         let wasOpen = isOpen
         try open(call)
@@ -119,7 +122,7 @@ extension Source {
         }
     }
 
-    /// What the backend has under the names that stores declared; with the turn.
+    /// Returns the values that the backend has under the names that stores declared; call with the turn.
     func askForAll() -> [String: PropertyListValue] {
         guard let backend, isAsked.load(ordering: .acquiring) else { return [:] }
         let names = state.withLock { state in
@@ -130,19 +133,19 @@ extension Source {
         return names.isEmpty ? [:] : backend.values(for: names).filter { names.contains($0.key) }
     }
 
-    /// Whether the backend was not asked for a name that it would tell of only then.
+    /// Returns whether the backend must be queried for a name before it is read.
     func isUnknown(_ name: String) -> Bool { isUnknown(CollectionOfOne(name)) }
 
     private func isUnknown(_ names: some Collection<String> & Sendable) -> Bool {
         isAsked.load(ordering: .acquiring) && state.withLock { !$0.asked.unknown(among: names).isEmpty }
     }
 
-    /// Asks for the names that any store over this source declared or observes.
+    /// Queries the backend for the names that any store over this source declared or observes.
     func prepareDeclared(_ call: StoreCall? = nil) {
         prepare(EmptyCollection(), call)
         guard isAsked.load(ordering: .acquiring) else { return }
         var names = names(of: cores)
-        // Under no name, so that a backend that lists all it has reads stale values again, though none may be declared.
+        // With an empty name, so that a backend that lists its names reads stale values again even if none is declared.
         if reentrant == nil, state.withLock({ $0.asked.doubts > 0 }) { names.insert("") }
         askFor(names, call)
     }
@@ -152,18 +155,19 @@ extension Source {
     }
 }
 
-// MARK: Values that may be outdated
+// MARK: Stale values
 
 extension Source {
-    /// Whether what is read of a name just now must not be kept: it may be outdated, and the backend won't say so.
+    /// Returns whether a value read under the name may be stale without a notification by the backend, and so must not be
+    /// cached.
     func isDoubted(_ name: String) -> Bool {
-        // A backend with a timeout may not have been asked for it in time.
+        // A query of a backend with a timeout may have failed.
         if reentrant == nil { timeout != nil && isOpen && isUnknown(name) } else { !isOpen || isUnknown(name) }
     }
 
-    /// Notes that any value that was read may be outdated: each name is asked for again before it is read.
+    /// Marks all values as possibly stale: each name is queried again before it is read.
     func doubt() {
-        // First doubted: who keeps a value after that asks first, and who kept one before forgets it.
+        // Marked first: a reader that caches a value after this queries first, and values cached before are dropped below.
         let cores = state.withLock { state in
             state.asked.doubtAll()
             return state.cores
@@ -171,8 +175,8 @@ extension Source {
         for core in cores { core.forgetValues() }
     }
 
-    /// Notes that all names that stores have may be outdated, as they were read while the backend could not be opened; with the
-    /// turn.
+    /// Marks all names that stores have as possibly stale, because they were read while the backend could not be opened; call
+    /// with the turn.
     func doubtDeclared() {
         let cores = cores
         let names = names(of: cores)
@@ -180,18 +184,18 @@ extension Source {
         for core in cores { core.forgetValues() }
     }
 
-    /// Takes in what others changed under some names, though nobody may have told of it.
+    /// Applies external changes of some names, even if the backend was not notified of them.
     func revalidate(_ names: some Collection<String>) {
         guard let reentrant, isOpen, reentrant.revalidate(Set(names)) else { return }
         takeExternalChanges()
     }
 
-    /// As above, of all that was declared.
+    /// Applies external changes of all declared names.
     func revalidateDeclared() {
         if reentrant != nil { revalidate(names(of: cores)) }
     }
 
-    /// Has the backend, if its reads may call anybody's code, read what a commit depends on, which it then returns.
+    /// Asks a reentrant backend to read the values that a commit depends on; the commit then returns external changes among them.
     @inline(never)
     func revalidate(_ changes: ValueChanges, _ condition: PreferenceCondition?) throws(PreferencesError) {
         guard let reentrant else { return }
@@ -203,15 +207,15 @@ extension Source {
         }
         let unknown = state.withLock { $0.asked.unknown(among: names) }
         askFor(unknown, isReading: false)
-        _ = reentrant.revalidate(names.subtracting(unknown))  // `apply` tells what it found
+        _ = reentrant.revalidate(names.subtracting(unknown))  // `apply` returns the differences
     }
 
-    /// Tries to open the backend, which says that this may be possible now.
+    /// Tries to open the backend, after it signalled that this may be possible now.
     func reopen() {
         do throws(PreferencesError) {
             try open()
         } catch {
-            // It was reported when it failed first.
+            // The error was reported at the first failure.
         }
     }
 }
@@ -219,7 +223,7 @@ extension Source {
 // MARK: Backends with a timeout
 
 extension Source {
-    /// The call, or one that begins now; throws where it must not block the thread.
+    /// Returns the call, or a new one; throws if it must not block the thread.
     @inline(never)
     func admit(_ call: StoreCall?) throws(PreferencesError) -> StoreCall {
         let call = call ?? StoreCall()
@@ -227,15 +231,15 @@ extension Source {
         return call
     }
 
-    /// When a call's time for this source is over.
+    /// Returns the time at which the call's timeout for this source ends.
     func deadline(of call: StoreCall) -> ContinuousClock.Instant? { timeout.map { call.start + $0 } }
 
-    /// Throws where a call must not block the thread for this source.
+    /// Throws if a call must not block the thread for this source.
     func checkThread(of call: StoreCall) throws(PreferencesError) {
         if timeout != nil, !call.isOnLibraryThread { try backend?.checkThreadMayBlock() }
     }
 
-    /// Notes, with the turn, until when the backend has time.
+    /// Sets the backend's deadline; call with the turn.
     @inline(never)
     func begin(_ call: StoreCall) throws(PreferencesError) {
         guard let deadline = deadline(of: call), ContinuousClock.now < deadline else {
@@ -244,7 +248,7 @@ extension Source {
         state.withLock { $0.deadline = deadline }
     }
 
-    /// Opens a backend on a thread of the library, as this call can't do it or wait for it; what is found is a change then.
+    /// Opens a backend on a thread of the library, because this call can't open it or wait for it; its values are then changes.
     func openElsewhere(because error: PreferencesError) {
         let calls = state.withLock { state -> CallQueue? in
             guard !isOpen, state.failure == nil else { return nil }
@@ -261,7 +265,7 @@ extension Source {
         }
     }
 
-    /// Returns when everything set so far survives a loss of power; blocks a thread of the library.
+    /// Waits until everything set so far survives a loss of power; blocks a thread of the library.
     func flush() async throws(PreferencesError) {
         try checkStored()
         guard isOpen, let backend else { return }

@@ -2,40 +2,40 @@ internal import CDurableFile
 internal import DurableFile
 internal import Synchronization
 
-/// A backend and what the stores read of it: its values, whose turn it is, and the stores that show it.
+/// A backend and the stores' view of it: its values, the turn to use it, and the stores that show it.
 ///
-/// One thread at a time has the turn: it alone calls the backend and changes the values. The turn is no lock: it may be
-/// waited for, but nobody waits for it with a lock held. The values change only while the locks of all stores that show
-/// a changed name are held together, so whoever holds a store's lock sees all its layers at one moment.
+/// One thread at a time has the turn: only that thread calls the backend and changes the values. The turn isn't a lock: a
+/// thread may wait for it, but never while holding a lock. The values change only while the locks of all stores that show a
+/// changed name are held together, so the holder of a store's lock sees a consistent snapshot of all its layers.
 final class Source: ValueSource {
-    /// Nil where the values are in memory only, and here.
+    /// Nil if the values are in memory only, and in this object.
     let backend: (any PreferenceBackend)?
-    /// The backend, if it is a file's, which shares its values.
+    /// The backend if it is that of a file, which shares its values.
     private let file: FileBackend?
     private let isInMemory: Bool
-    /// How long a call may take; nil for a backend whose calls are short.
+    /// The time that a call may take; nil for a backend whose calls are short.
     let timeout: Duration?
-    /// The backend, if its reads may call anybody's code.
+    /// The backend if its reads may run code of the program.
     let reentrant: (any ReentrantBackend)?
-    /// Whether the backend is asked for names; not known until it is loaded.
+    /// Whether the backend is queried by name; not known until it is loaded.
     let isAsked: Atomic<Bool>
-    /// The handler of the store that was made over this source.
+    /// The issue handler of the store that was created over this source.
     let issues = IssueReporter()
     let state = Lock(SourceState())
-    /// What is stored, as stores show it.
+    /// The stored values, as stores show them.
     private let values: StoredValues
-    /// Whether what is stored was read; it stays so.
+    /// Whether the stored values were read; never reset.
     private let isOpened: Atomic<Bool>
-    /// Whether reads need not open the backend, as that was done, or tried and reported.
+    /// Whether reads need not open the backend, because it is open, or failed to open and that was reported.
     private let isSettled: Atomic<Bool>
-    /// Whether plain sets are kept while the backend can't be opened, and stored once it can.
+    /// Whether values that are set are kept while the backend can't be opened, and stored once it can.
     private let isRecovering = Atomic(false)
-    /// How many subscriptions of the stores are for the moment before a change: a set without any does less.
+    /// The number of subscriptions of the stores that are notified before a change. While it is zero, a set skips that step.
     private let earlySubscriptions = Atomic<Int>(0)
-    /// Whether a store that shows it has names that were declared secret; else there is nobody to ask.
+    /// Whether a store that shows the source has names that were declared secret.
     let hasSecrets = Atomic(false)
 
-    /// A source in memory.
+    /// Creates a source in memory.
     init(_ contents: [String: PropertyListValue]) {
         backend = nil
         isInMemory = true
@@ -48,7 +48,7 @@ final class Source: ValueSource {
         isSettled = Atomic(true)
     }
 
-    /// A source over a backend, which is loaded at the first use.
+    /// Creates a source over a backend, which is loaded at the first use.
     init(_ backend: any PreferenceBackend) {
         self.backend = backend
         isInMemory = false
@@ -61,39 +61,40 @@ final class Source: ValueSource {
         isSettled = Atomic(false)
     }
 
-    /// Makes plain sets be kept while the backend can't be opened.
+    /// Lets the source keep values that are set while the backend can't be opened.
     func recover() { isRecovering.store(true, ordering: .relaxed) }
 
-    // MARK: What is stored
+    // MARK: Stored values
 
-    /// What is stored under a name; of one moment with other names only under a lock of a store that shows them.
+    /// Returns the value stored under a name. It is consistent with those of other names only under the lock of a store that
+    /// shows them.
     func value(of name: String) -> PropertyListValue? {
         values[name]
     }
 
-    /// Everything stored; as `value(of:)`.
+    /// All stored values; consistent as those of `value(of:)` are.
     var contents: [String: PropertyListValue] { values.dictionary }
 
     var names: [String] { values.names }
 
-    /// A copy of all that is stored; as `value(of:)`.
+    /// A copy of the stored values; consistent as those of `value(of:)` are.
     var snapshot: StoredValues { StoredValues(values.copy) }
 
-    /// Counts up whenever values change; as `value(of:)`.
+    /// A counter that increases whenever values change; consistent as `value(of:)` is.
     var version: UInt64 { values.version }
 
-    /// Whether what is stored was read.
+    /// Whether the stored values were read.
     var isOpen: Bool { isOpened.load(ordering: .acquiring) }
 
-    /// Whether the backend says that an administrator decides about a name.
+    /// Returns whether the backend reports that an administrator manages the name.
     func isManaged(_ name: String) -> Bool { isOpen && backend?.isManaged(name) ?? false }
 
-    /// Why what is stored could not be read, if that was tried.
+    /// The error of the last attempt to read the stored values, if that failed.
     var failure: PreferencesError? { state.withLock { $0.failure } }
 
-    // MARK: Who shows it
+    // MARK: The stores of a source
 
-    /// Adds a store to those whose readers and observers learn of changes.
+    /// Adds a store whose readers and observers are then notified of changes.
     func attach(_ core: any SourceUser) {
         state.withLock { $0.attach(core) }
     }
@@ -103,24 +104,25 @@ final class Source: ValueSource {
         withExtendedLifetime(removed) {}
     }
 
-    /// Whether a read need not call `prepare`.
+    /// Whether a read can skip `prepare`.
     var isPrepared: Bool { isSettled.load(ordering: .acquiring) && !isAsked.load(ordering: .acquiring) }
 
     func addEarlySubscription() { earlySubscriptions.wrappingAdd(1, ordering: .sequentiallyConsistent) }
     func removeEarlySubscription() { earlySubscriptions.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
     var hasEarlySubscriptions: Bool { earlySubscriptions.load(ordering: .sequentiallyConsistent) > 0 }
 
-    /// The stores that show it.
+    /// The stores that show the source.
     var cores: [any SourceUser] { state.withLock { $0.cores } }
 
-    /// Calls the handler of the store that was made over this source; without one those of the stores that show it too.
+    /// Calls the handler of the store that was created over this source, or without one the handlers of all stores that show
+    /// it.
     func report(_ error: PreferencesError) {
         IssueReporter.report(error, to: reporters)
     }
 
     var reporters: [IssueReporter] {
         guard !issues.hasHandler else { return [issues] }
-        // A store and its scopes have one.
+        // A store and its scopes share a reporter.
         var above: [IssueReporter] = []
         for reporter in cores.map(\.issues) where reporter.hasHandler && !above.contains(where: { $0 === reporter }) {
             above.append(reporter)
@@ -128,10 +130,9 @@ final class Source: ValueSource {
         return above.isEmpty ? [issues] : above
     }
 
-    /// Returns those of some reporters whose handlers are yet to be notified of a value that can't be read, and notes that
-    /// they are.
+    /// Returns the reporters whose handlers have not been notified of an unreadable value yet, and records that they are now.
     ///
-    /// Kept here and not in a store, as several stores with one handler may show the value.
+    /// Recorded here and not in a store, because several stores with one handler may show the value.
     func reporters(
         for key: UnreadableValue.Key,
         of name: String,
@@ -139,7 +140,7 @@ final class Source: ValueSource {
     ) -> [IssueReporter] {
         let handling = reporters.filter(\.hasHandler)
         return state.withLock { state in
-            // Without handlers of their own they all have the default one.
+            // Without handlers of their own, all of them use the default handler.
             if handling.isEmpty { return state.isFirstReport(of: key, of: name, to: 0) ? reporters : [] }
             return handling.filter { state.isFirstReport(of: key, of: name, to: $0.id) }
         }
@@ -151,9 +152,9 @@ final class Source: ValueSource {
 // MARK: Opening
 
 extension Source {
-    /// Makes sure that reads find what is stored, under these names too where the backend is asked for names.
+    /// Ensures that reads find the stored values, including those under these names if the backend is queried by name.
     ///
-    /// Where it can't be read that is reported, once, and reads give defaults from then on.
+    /// If they can't be read, the error is reported once, and reads give defaults from then on.
     func prepare(_ names: some Collection<String> & Sendable, _ call: StoreCall? = nil) {
         if !isSettled.load(ordering: .acquiring) {
             do throws(PreferencesError) {
@@ -166,13 +167,13 @@ extension Source {
         askFor(names, call)
     }
 
-    /// Makes reads do without the backend where it can't be opened.
+    /// Records that opening the backend was tried; reads then skip it if it can't be opened.
     func settle() {
-        // User defaults that can't be read yet may not say when they can: each read tries again.
+        // User defaults that can't be read yet might not notify the source when they can, so each read tries again.
         if isOpen || reentrant == nil { isSettled.store(true, ordering: .releasing) }
     }
 
-    /// Reads what is stored unless that is done, also where it failed before.
+    /// Reads the stored values unless that is done; tries again if it failed before.
     func open(_ call: StoreCall? = nil, isReading: Bool = false) throws(PreferencesError) {
         guard !isOpen else { return }
         var isTried = false
@@ -185,18 +186,18 @@ extension Source {
             if !isTried, timeout != nil { openElsewhere(because: error) }
             throw error
         }
-        // What was read before it could be opened, as somebody may observe it.
+        // These were read before the backend could be opened, and may be observed.
         if reentrant != nil { askFor(state.withLock { $0.asked.doubted }, isReading: isReading) }
     }
 
-    /// As `open`, with the turn.
+    /// Reads the stored values as `open` does; call with the turn.
     private func load(_ publications: inout Publications) throws(PreferencesError) {
         guard !isOpen, let backend else { return }
         do throws(PreferencesError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
             if backend.values(for: []) == type(of: backend).nothingMore { isAsked.store(false, ordering: .releasing) }
             let (isFirst, kept) = state.withLock { state in
-                // In one step: who gives up waiting for it either finds the values or is notified of them.
+                // Under one lock: a reader that stops waiting either finds the values or is notified of them.
                 if state.failure == nil, file == nil { values.take(contents) }
                 return (state.failure == nil, state.kept)
             }
@@ -208,7 +209,8 @@ extension Source {
                 doubtDeclared()
                 return finishOpening()
             }
-            // Reads gave defaults after an earlier try had failed: what is there now is a change, but for what was set since.
+            // Reads gave defaults after an earlier attempt had failed: the values found now are changes, unless their names
+            // were set since.
             var changes = contents.dictionary.merging(askForAll()) { $1 }.mapValues(Optional.some)
             if !kept.isEmpty {
                 let outside = try backend.apply(kept, if: .none).outside
@@ -236,7 +238,7 @@ extension Source {
         PreferenceBackendHost(
             changed: { [weak self] in self?.takeExternalChanges() },
             report: { [weak self, issues] error in
-                // A backend may have something to say about its own end.
+                // A backend may report an issue while it is deinitialized.
                 if let self { reportOfBackend(error) } else { IssueReporter.report(error, to: [issues]) }
             },
             deadline: { [weak self] in self?.state.withLock { $0.deadline } },
@@ -248,7 +250,7 @@ extension Source {
 // MARK: Committing
 
 extension Source {
-    /// Stores the changes, makes every store show them and notifies observers; false where `condition` did not hold.
+    /// Stores the changes, makes every store show them and notifies observers; returns false if `condition` was not satisfied.
     func commit(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
@@ -262,7 +264,7 @@ extension Source {
                 try keep(changes, if: condition, because: error, own, &publications)
                 return nil
             }
-            // If the backend could not be loaded before, it was not asked for these.
+            // If the backend could not be loaded before, it was not queried for these names.
             if isAsked.load(ordering: .acquiring), reentrant == nil {
                 askWithTurn(for: changes.dictionary.keys, &publications)
             }
@@ -273,7 +275,7 @@ extension Source {
                         FileBackend.Commit(try backend?.apply(changes.dictionary, if: condition ?? .none))
                     }
             } catch {
-                // What it learned of outside changes before it failed is still to be taken in.
+                // External changes that the backend found before it failed still have to be applied.
                 state.withLock { state in _ = state.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }
                 throw error
             }
@@ -290,7 +292,7 @@ extension Source {
         if condition: PreferenceCondition?,
         _ publication: Publication
     ) throws(PreferencesError) -> Bool {
-        try JSONLine.check(changes)  // What a file would reject, so that a test in memory shows it.
+        try JSONLine.check(changes)  // Rejects what a file would reject, so that tests in memory find it.
         var publications = Publications()
         let isStored = state.withLock { state in
             guard condition.map(values.hold) ?? true else { return false }
@@ -301,7 +303,7 @@ extension Source {
         return isStored
     }
 
-    /// Keeps plain sets for when the backend can be opened; throws what depends on what is stored, and where nothing is kept.
+    /// Keeps the changes until the backend can be opened. Throws if they depend on stored values, or if this source keeps none.
     private func keep(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
@@ -316,7 +318,7 @@ extension Source {
         state.withLock { $0.kept.merge(changes.dictionary) { $1 } }
     }
 
-    /// Takes in what others changed, now or, where another thread is at the backend, when that one leaves it.
+    /// Applies external changes, now or, if another thread has the turn, when that thread gives it back.
     func takeExternalChanges() {
         if reentrant != nil, !isOpen { return reopen() }
         guard state.withLock({ $0.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }) else { return }
@@ -353,19 +355,20 @@ extension Source {
 // MARK: The turn
 
 extension Source {
-    /// Runs `body` while no other thread is at the backend; then does what the backend asked for, and notifies.
+    /// Runs `body` with the turn; then does what the backend requested, gives the turn back, and notifies observers.
     ///
-    /// Throws, for a backend with a timeout, where the thread must not be blocked or the call's time is over before its turn.
+    /// For a backend with a timeout, throws if the thread must not be blocked or if the call's time ends before it gets the
+    /// turn.
     ///
     /// - Parameters:
-    ///   - use: For a reentrant backend, what the caller does besides.
-    ///   - call: For a backend with a timeout, the call that this is a part of; one that begins now if nil.
+    ///   - use: The purpose of the turn, which matters for a reentrant backend.
+    ///   - call: The call that this is a part of, for a backend with a timeout; nil for one that begins now.
     func withTurn<Result>(
         _ use: TurnUse = .other,
         _ call: StoreCall? = nil,
         _ body: (inout Publications) throws(PreferencesError) -> Result
     ) throws(PreferencesError) -> Result {
-        // Without a timeout a call is of no interest.
+        // Calls matter only to a source with a timeout.
         let call = timeout == nil ? nil : try admit(call)
         try claim(for: call)
         var publications = Publications()
@@ -383,7 +386,7 @@ extension Source {
             case .taken: waiter = Condition(false)
             case .waiting:
                 if let waiter, !waiter.wait(until: call.flatMap(deadline)) {
-                    // One that is woken at that moment asks again, so that the turn is not left to nobody.
+                    // A waiter that was woken at that moment claims the turn again; otherwise no thread would take the turn.
                     guard !state.withLock({ $0.turn.withdraw { $0 === waiter } }) else {
                         throw PreferencesError(late: ())
                     }
@@ -399,7 +402,7 @@ extension Source {
         }
     }
 
-    /// Gives the turn back once nothing is left to do at the backend; then, without it, notifies.
+    /// Gives the turn back after all pending work at the backend is done, and then notifies observers.
     private func leave(_ publications: inout Publications, _ use: TurnUse = .other) {
         var problems: [PreferencesError] = []
         var mayOpen = true
@@ -426,12 +429,13 @@ extension Source {
             guard let backend else { return }
             publishExternal(try backend.refresh(), into: &publications)
         } else if mayOpen, failure != nil {
-            // It could not be loaded; now it calls because it can. Once, as a load that fails may call too.
+            // The backend could not be loaded, and now signals that it may be. Only once, because a load that fails may signal,
+            // too.
             mayOpen = false
             do throws(PreferencesError) {
                 try load(&publications)
             } catch {
-                // It was reported when it failed first.
+                // The error was reported at the first failure.
             }
         }
     }
@@ -444,7 +448,7 @@ extension Source {
         if !changes.isEmpty { publish(.several(changes), nil, Publication(origin: .external), into: &publications) }
     }
 
-    /// Makes the changes what every store reads; with the turn.
+    /// Publishes the changes, which every store reads from then on; call with the turn.
     private func publish(
         _ changes: ValueChanges,
         _ changed: ShortList<ValueChange>?,
@@ -456,7 +460,7 @@ extension Source {
         state.withLock { publish(changed, publication, with: &$0, into: &publications) }
     }
 
-    /// As above, with the source's lock, which keeps the list of stores as it is.
+    /// Publishes the changes; call with the turn and the source's lock, which keeps the list of stores unchanged.
     private func publish(
         _ changed: ShortList<ValueChange>,
         _ publication: Publication,
@@ -468,7 +472,7 @@ extension Source {
         change(changed, for: state.cores(showing: changed, of: self), preparing: changed, publication, &publications)
     }
 
-    /// Changes the values while all stores are locked, one after the other in the order of their age.
+    /// Locks all stores, one after another in the order of their creation, and changes the values under all the locks.
     func change(
         _ changes: ShortList<ValueChange>,
         for cores: [any SourceUser],

@@ -1,31 +1,31 @@
 internal import DurableFile
 
-/// All that a source knows besides its values, guarded by its lock; no method calls out.
+/// The state of a source except its values, guarded by its lock; no method calls out.
 struct SourceState {
-    /// Why what is stored could not be read, if that failed the last time.
+    /// The error of the last attempt to read the stored values, if that failed.
     var failure: PreferencesError?
     var turn = SourceTurn<Condition<Bool>>()
-    /// What the backend reported while a thread was at it.
+    /// The issues that the backend reported during a turn.
     var reports: [PreferencesError] = []
-    /// The stores that show the source, by age.
+    /// The stores that show the source, in the order of their creation.
     private(set) var cores: [any SourceUser] = []
-    /// What was set while the backend could not be opened.
+    /// The values that were set while the backend could not be opened.
     var kept: [String: PropertyListValue?] = [:]
     var asked = AskedNames()
-    /// When the call that is at the backend must have ended.
+    /// The deadline of the call that is using the backend.
     var deadline: ContinuousClock.Instant?
-    /// Where tasks have the backend called, so that they block no thread of theirs.
+    /// The queue on which the calls of tasks use the backend, so that no thread of the tasks is blocked.
     private(set) lazy var calls = CallQueue()
-    /// Where `flush` syncs; a queue of its own, as a sync runs beside other calls.
+    /// The queue on which `flush` syncs. It is separate, because a sync runs at the same time as other calls.
     private(set) lazy var syncs = CallQueue()
     private var isReported = false
     private var hasScopes = false
-    /// The handlers that were notified of values that can't be read, by the values' names, until these change.
+    /// The handlers that were notified of unreadable values, by the values' names, until these change.
     private var reported: [String: [UnreadableValue.Key: Set<UInt64>]] = [:]
 
     init() {}
 
-    /// Whether a handler wasn't notified yet of a value that can't be read.
+    /// Returns whether a handler has not been notified of an unreadable value yet, and records that it is now.
     mutating func isFirstReport(of key: UnreadableValue.Key, of name: String, to handler: UInt64) -> Bool {
         reported[name, default: [:]][key, default: []].insert(handler).inserted
     }
@@ -34,7 +34,7 @@ struct SourceState {
         if !reported.isEmpty { changes.forEach { reported[$0.name] = nil } }
     }
 
-    /// Whether nobody was told yet why the backend can't be opened.
+    /// Returns whether the backend's failure to open has not been reported yet, and records that it is now.
     mutating func isFirstReport() -> Bool {
         defer { isReported = true }
         return !isReported
@@ -47,15 +47,15 @@ struct SourceState {
         cores.insert(core, at: index)
     }
 
-    /// The stores that show one of the names that change.
+    /// Returns the stores that show one of the changed names.
     ///
-    /// Each is locked one call deeper on the stack, so of many scopes only those are that have to be.
+    /// Each store is locked one call deeper on the stack, so of many scopes only the necessary ones are locked.
     @inline(__always)
     func cores(showing changes: ShortList<ValueChange>, of source: Source) -> [any SourceUser] {
         hasScopes ? cores.filter { $0.shows(anyOf: changes, of: source) } : cores
     }
 
-    /// Takes a store out; the caller releases it without the lock.
+    /// Removes a store, which the caller releases without the lock.
     mutating func detach(_ core: any SourceUser) -> (any SourceUser)? {
         cores.firstIndex { $0 === core }.map { cores.remove(at: $0) }
     }
@@ -65,7 +65,7 @@ struct SourceState {
         case free(wake: Condition<Bool>?, reports: [PreferencesError])
     }
 
-    /// What the holder of the turn does next.
+    /// Returns the next step of the turn's holder.
     mutating func release() -> Release {
         switch turn.release() {
         case .refresh: return .refresh
@@ -76,27 +76,27 @@ struct SourceState {
     }
 }
 
-/// Whose turn it is at a backend, and what is to be done before the turn is free again.
+/// The turn at a backend, and the work that must be done before the turn is free again.
 ///
-/// Pure: it holds no lock, waits for nobody and calls nobody. `Waiter` is who waits, as the caller knows it.
+/// Pure: it takes no lock, doesn't wait and calls nothing. `Waiter` identifies a waiting thread for the caller.
 struct SourceTurn<Waiter> {
     private var holder: (thread: ThreadIdentity, forks: UInt64)?
     private var waiting = FirstInFirstOut<Waiter>()
-    /// Whether the backend may know of something that the stores don't.
+    /// Whether the backend may have changes that the stores don't show.
     private var needsRefresh = false
 
-    /// What came of asking for the turn.
+    /// The outcome of a claim.
     enum Claim {
         case granted
-        /// Another thread has it; ask again with a waiter.
+        /// Another thread has the turn; claim it again with a waiter.
         case taken
-        /// Ask again once the waiter is woken.
+        /// Claim the turn again when the waiter is woken.
         case waiting
-        /// The thread has it already and would wait for itself.
+        /// The calling thread has the turn already, and would wait for itself.
         case held
     }
 
-    /// Asks for the turn in a process that was forked off so many times.
+    /// Claims the turn for a thread. `forks` is the number of forks that led to this process.
     mutating func claim(by thread: ThreadIdentity, in forks: UInt64, orWait waiter: Waiter?) -> Claim {
         guard let holder, holder.forks == forks else {
             self.holder = (thread, forks)
@@ -108,14 +108,15 @@ struct SourceTurn<Waiter> {
         return .waiting
     }
 
-    /// Takes out who no longer waits; false if it was woken already, and so has to ask again.
+    /// Removes a waiter that stops waiting; returns false if it was woken already and so has to claim the turn again.
     mutating func withdraw(_ isWaiter: (Waiter) -> Bool) -> Bool {
         waiting.removeFirst(where: isWaiter) != nil
     }
 
-    /// Notes that the backend is to be asked for outside changes; true where `thread` has the turn now and is to do it.
+    /// Requests that external changes are read from the backend; returns true if `thread` now has the turn and must do it.
     ///
-    /// Else who has the turn does it before giving it back. Both are decided in one step, so that no call is lost.
+    /// Otherwise the thread that has the turn does it before giving the turn back. Both are decided together, so no request is
+    /// lost.
     mutating func requestRefresh(by thread: ThreadIdentity, in forks: UInt64) -> Bool {
         needsRefresh = true
         guard !isTaken(in: forks) else { return false }
@@ -123,15 +124,15 @@ struct SourceTurn<Waiter> {
         return true
     }
 
-    /// Whether a thread has the turn; a child of `fork` has none of its parent's other threads.
+    /// Returns whether a thread has the turn. In a child of `fork`, the parent's other threads don't.
     func isTaken(in forks: UInt64) -> Bool { holder?.forks == forks }
 
-    /// What the holder does next.
+    /// The next step of the turn's holder.
     enum Release {
-        /// Ask the backend, publish, and release again.
+        /// Query the backend, publish, and release again.
         case refresh
-        /// The turn is free; wake this one, who asks again. The turn isn't handed over: that would cost a change of
-        /// threads for each set.
+        /// The turn is free; wake this waiter, which claims it again. The turn isn't passed on directly: that would cost a
+        /// thread switch for each set.
         case free(wake: Waiter?)
     }
 
@@ -148,7 +149,7 @@ struct SourceTurn<Waiter> {
 extension SourceTurn: Sendable where Waiter: Sendable {}
 
 extension PreferencesError {
-    /// The error for what depends on values that could not be read.
+    /// Creates the error for changes that depend on values that could not be read.
     init(unread cause: PreferencesError) {
         self.init(
             .unavailable,
@@ -159,15 +160,15 @@ extension PreferencesError {
     }
 }
 
-/// The names that a backend was asked for, where it is asked for names.
+/// The names for which a backend was queried, if it is queried by name.
 struct AskedNames {
     private var known: Set<String> = []
-    /// Names that are shown, and to be asked for again, as their values may be outdated.
+    /// The names whose values are shown but may be stale, and so must be queried again.
     private(set) var doubted: Set<String> = []
-    /// Counts the doubts.
+    /// The number of invalidations.
     private(set) var doubts = 0
 
-    /// Which of the names the backend must be asked for before they are read.
+    /// Returns the names for which the backend must be queried before they are read.
     func unknown(among names: some Collection<String>) -> Set<String> {
         names.isEmpty ? [] : Set(names).subtracting(known)
     }
@@ -192,24 +193,24 @@ struct AskedNames {
     }
 }
 
-// MARK: The stores that show a source
+// MARK: The stores of a source
 
-/// A store, as the sources know it that it shows.
+/// A store, as its sources know it.
 protocol SourceUser: AnyObject, Sendable {
-    /// Counts up over the process: the locks of several stores are taken in this order.
+    /// A number that increases with each store of the process: several stores are locked in this order.
     var id: UInt64 { get }
     var issues: IssueReporter { get }
-    /// The names that were declared or observed, as a source has them.
+    /// Returns the names that were declared or observed, in the source's spelling.
     func names(in source: Source) -> Set<String>
-    /// Whether a preference was declared secret that is stored under a name of a source.
+    /// Returns whether a preference stored under the given name of the source was declared secret.
     func declaresSecret(_ spelled: String, in source: Source) -> Bool
 
-    /// Whether the store shows a part of a source.
+    /// Whether the store shows only a part of a source.
     var isScoped: Bool { get }
-    /// Whether the store shows one of the names that change in a source.
+    /// Returns whether the store shows one of the names that change in a source.
     func shows(anyOf changes: ShortList<ValueChange>, of source: Source) -> Bool
 
-    /// Runs `body` with the store's lock, after its readers were made to look again for what `body` changes in a source.
+    /// Runs `body` under the store's lock, after invalidating the cached values that `body` changes in a source.
     func lock(
         preparing changes: ShortList<ValueChange>,
         of source: Source,
@@ -218,32 +219,32 @@ protocol SourceUser: AnyObject, Sendable {
         _ body: (inout Publications) -> Void
     )
 
-    /// Makes every later read look at the sources; call without a lock, as what follows.
+    /// Invalidates all cached values, so that later reads look at the sources. Call this and the following functions without a lock.
     func forgetValues()
-    /// Delivers what waits.
+    /// Delivers the pending changes.
     func deliver()
     func report(_ error: PreferencesError)
-    /// Notifies who wants to know before a set of a source, up to a subscription's number.
+    /// Notifies the observers of the moment before a set, if their subscriptions' numbers are up to `newest`.
     func announce(_ changes: ValueChanges, in source: Source, upTo newest: UInt64) throws(PreferencesError)
 }
 
-/// How changes of a source came about.
+/// The circumstances of a change in a source.
 struct Publication {
     let origin: PreferenceChangeOrigin
-    /// The number of the last subscription that was notified before the change, where it is for that moment.
+    /// The number of the newest subscription that was notified before the change.
     var announcedUpTo: UInt64 = 0
-    /// The store that was asked to make the change.
+    /// The store that was called to make the change.
     var initiator: ObjectIdentifier?
-    /// What that store keeps for the one name that changes, if that is known.
+    /// The initiating store's node of the only changed name, if known.
     var node: PreferenceNode?
 }
 
-/// What is left to do once the locks of a publication are released.
+/// The work that remains when the locks of a publication are released.
 struct Publications {
-    // Made when there is something, as for most sets there is nothing.
+    // Created when there is work; most sets have none.
     private var work: Work?
 
-    private final class Work: @unchecked Sendable {  // not changed any more once it is sent
+    private final class Work: @unchecked Sendable {  // no longer changed once it is sent
         var signals = PreferenceSignals()
         var deliverers: [any SourceUser] = []
         var hidden: [(core: any SourceUser, error: PreferencesError)] = []
@@ -273,10 +274,10 @@ struct Publications {
         if !errors.isEmpty { add { $0.hidden += errors.map { (core, $0) } } }
     }
 
-    /// Tells Observation and the observers; call without any lock.
+    /// Notifies Observation and the observers; call without any lock.
     func send() { work?.send() }
 
-    /// Does so on a thread of the library.
+    /// Notifies them on a thread of the library.
     func sendElsewhere() {
         if let work { WorkerQueue().run { work.send() } }
     }

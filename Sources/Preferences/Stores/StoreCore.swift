@@ -1,22 +1,22 @@
 internal import DurableFile
 internal import Synchronization
 
-/// What a store is besides its name to its users: its layers, names, subscriptions and deliveries.
+/// The implementation of a store: its layers, names, subscriptions and deliveries.
 ///
-/// Sources hold it, and it holds no `PreferenceStore`: that one ends when its last user lets go of it, and then takes the
-/// core out of the sources.
+/// Sources retain it, and it doesn't retain the `PreferenceStore`: when the last user releases that, its deinitializer removes
+/// the core from the sources.
 final class StoreCore: SourceUser {
-    /// Counts up over the process: the locks of several stores are taken in this order.
+    /// A number that increases with each store of the process: several stores are locked in this order.
     let id: UInt64
     let state = Lock(StoreState())
     let issues: IssueReporter
-    /// Begins the names of a scope in the store whose issue handler it has.
+    /// The prefix of a scope's names in the store whose issue handler it uses.
     let scope: String
     /// Whether all values are secrets.
     let isSecret: Bool
     private let making: Lock<(@Sendable () -> [Layer])?>
     private let isMade = Atomic(false)
-    // Written once, under the lock `making` and before `isMade`. `AtomicLazyReference` took 400 instructions a look.
+    // Written once, under the lock `making` and before `isMade`. Each access of an `AtomicLazyReference` took 400 instructions.
     nonisolated(unsafe) private var list: LayerList?
     private static let count = Atomic<UInt64>(0)
 
@@ -33,15 +33,15 @@ final class StoreCore: SourceUser {
         making = Lock(layers)
     }
 
-    /// The layers; made at the first use, and then always the same.
+    /// The layers; created at the first use, and then always the same.
     var layers: LayerList { madeLayers ?? makeLayers() }
 
-    /// The layers, if there was a use.
+    /// The layers, if they were created.
     var madeLayers: LayerList? { isMade.load(ordering: .acquiring) ? list : nil }
 
     private func makeLayers() -> LayerList {
         guard let make = making.withLock({ $0 }) else { return layers }
-        // Without the lock, as it may make other stores; who comes second takes what the first made.
+        // Without the lock, because it may create other stores. If two threads get here, the first one's layers are used.
         let new = LayerList(make())
         let (made, replaced) = making.withLock { making in
             let replaced = exchange(&making, with: nil)
@@ -53,7 +53,7 @@ final class StoreCore: SourceUser {
         return made
     }
 
-    /// The layers, whose sources know of the store from now on.
+    /// The layers, with the store attached to their sources.
     var attachedLayers: LayerList {
         let list = layers
         if !list.isAttached.load(ordering: .acquiring) {
@@ -64,7 +64,7 @@ final class StoreCore: SourceUser {
         return list
     }
 
-    /// The layers, if a read or a set need not prepare them any more.
+    /// The layers, if a read or a set need not prepare them; otherwise nil.
     private var settledLayers: LayerList? {
         guard let list = madeLayers, list.isAttached.load(ordering: .acquiring),
             list.isSettled.load(ordering: .acquiring)
@@ -72,7 +72,7 @@ final class StoreCore: SourceUser {
         return list
     }
 
-    /// The layers, opened, and with what they have under these names where they are asked for names.
+    /// Returns the layers, opened, and queried for these names if they are queried by name.
     func preparedLayers(
         _ names: some Collection<String> & Sendable = EmptyCollection(),
         _ call: StoreCall? = nil
@@ -90,7 +90,7 @@ final class StoreCore: SourceUser {
         return list
     }
 
-    /// As above, for a commit; with the call, which began before it opens anything.
+    /// Returns the layers prepared for a commit, and its call, which began before anything was opened.
     private func preparedLayers(
         for changes: ValueChanges,
         _ call: StoreCall?
@@ -105,10 +105,10 @@ final class StoreCore: SourceUser {
         return (list, call)
     }
 
-    /// A call that begins now; nil if no source has a timeout.
+    /// Returns a call that begins now, or nil if no source has a timeout.
     func beginCall() -> StoreCall? { attachedLayers.slowSource == nil ? nil : StoreCall() }
 
-    /// Throws where a change must not block the thread, before it opens what is then of no use.
+    /// Throws if a change must not block the thread, before opening anything for it.
     private func checkThread(of call: StoreCall?) throws(PreferencesError) {
         guard let call else { return }
         let list = attachedLayers
@@ -117,18 +117,19 @@ final class StoreCore: SourceUser {
         }
     }
 
-    /// Takes the store out of its sources; by its end.
+    /// Removes the store from its sources; called when the store is deinitialized.
     func detach() {
         guard let list = madeLayers else { return }
         for layer in list.layers { layer.source.detach(self) }
     }
 
-    /// Reports to this store's handler, or for a store without layers to those of the stores that show its source.
+    /// Reports an error to this store's handler. If it has none and the store was created over a source of its own, reports to the
+    /// handlers of all stores that show that source.
     func report(_ error: PreferencesError) {
         IssueReporter.report(whole(error), to: reporters)
     }
 
-    /// The error with the name that a scope's preference has in its store.
+    /// Returns the error with the whole name of a scope's preference, including the prefix.
     private func whole(_ error: PreferencesError) -> PreferencesError {
         guard !scope.isEmpty, let name = error.name, !name.hasPrefix(scope) else { return error }
         var error = error
@@ -136,10 +137,10 @@ final class StoreCore: SourceUser {
         return error
     }
 
-    /// Reports a stored value that can't be read to each handler that wasn't notified of it yet.
+    /// Reports an unreadable stored value to each handler that was not notified of it yet.
     func report(_ problem: UnreadableValue, of name: String) {
         let layers = madeLayers?.layers.filter { $0.source === problem.source } ?? []
-        // A scope over its own store shows the source twice.
+        // A scope layered over its own store shows the source twice.
         guard let layer = layers.first(where: { $0.value(of: name) == problem.value }) ?? layers.first else {
             return report(problem.error)
         }
@@ -158,14 +159,14 @@ final class StoreCore: SourceUser {
 // MARK: Reading
 
 extension StoreCore {
-    /// Runs `body` with the layers, all of one moment.
+    /// Runs `body` with a consistent snapshot of the layers.
     func read<Result: Sendable>(_ names: some Collection<String> & Sendable, _ body: (LayerList) -> Result) -> Result {
         let list = preparedLayers(names)
         return state.withLock { _ in body(list) }
     }
 
-    /// What may answer for a name, for a read whose slot is stale: with the ticket to fill it, whether that is
-    /// allowed, and the epoch of the name.
+    /// Returns the candidates for a name whose slot is stale, with the ticket for filling the slot, whether the value may be
+    /// cached, and the epoch of the name.
     func candidates(for name: String, cell: PreferenceCell, signal: PreferenceSignal)
         -> (StoredCandidates, ticket: UInt64, isKept: Bool, epoch: Int)
     {
@@ -174,12 +175,12 @@ extension StoreCore {
             let ticket = cell.ticket
             return (list.candidates(for: name), ticket, signal.noteRead())
         }
-        // After the ticket: what becomes doubtful later makes the slot stale again.
+        // Checked after reading the ticket: a value that becomes stale later makes the ticket invalid.
         let isKept = list.isSettled.load(ordering: .acquiring) || !list.isDoubted(name)
         return (candidates, ticket, isKept, epoch)
     }
 
-    /// What an update may read under a name; throws where that can't be read.
+    /// Returns the candidates that an update may read under a name; throws if the writable layer can't be read.
     func base(for name: String, _ call: StoreCall? = nil) throws(PreferencesError) -> StoredCandidates {
         try checkRead(call)
         for layer in layers.layers where layer.source.reentrant != nil {
@@ -190,37 +191,37 @@ extension StoreCore {
         }
     }
 
-    /// What a transaction may read.
+    /// Returns the snapshot that a transaction reads.
     func snapshot(_ call: StoreCall? = nil) -> StoreSnapshot {
         prepareDeclared(call)
         for layer in layers.layers { layer.source.revalidateDeclared() }
         return read(EmptyCollection()) { StoreSnapshot(of: $0) }
     }
 
-    /// Throws where it isn't known what is stored in the layer that takes the writes; tries once more to read it.
+    /// Throws if the values of the writable layer could not be read, after trying again.
     func checkRead(_ call: StoreCall? = nil) throws(PreferencesError) {
         try checkThread(of: call)
         guard let source = preparedLayers(EmptyCollection(), call).writable, source.failure != nil else { return }
         do throws(PreferencesError) { try source.open(call) } catch { throw PreferencesError(unread: error) }
     }
 
-    /// What the writable layer holds under a name.
+    /// Returns the value that the writable layer has under a name.
     func ownValue(of name: String) -> PropertyListValue? {
         read(CollectionOfOne(name)) { list in list.writableIndex.flatMap { list.layers[$0].value(of: name) } }
     }
 
-    /// All names that are listed, with what they read as.
+    /// All listed names, each with the value that it reads as.
     var contents: [String: PropertyListValue] {
         prepareDeclared()
         return read(EmptyCollection()) { $0.contents }
     }
 
-    /// Whether a source would tell of a name only when asked for it, and was not.
+    /// Returns whether a source must be queried for a name before it is read.
     func isUnknown(_ name: String) -> Bool {
         layers.layers.contains { $0.source.isUnknown($0.spelled(name)) }
     }
 
-    /// Asks for all names that were declared, where the sources tell only of names they were asked for.
+    /// Queries the sources that are queried by name for all declared names.
     func prepareDeclared(_ call: StoreCall? = nil) {
         let list = attachedLayers
         guard !list.isSettled.load(ordering: .acquiring) else { return }
@@ -231,10 +232,11 @@ extension StoreCore {
 // MARK: Committing
 
 extension StoreCore {
-    /// Stores all of `changes` or nothing, and notifies observers; false where what was read no longer holds.
+    /// Stores all of `changes` or nothing, and notifies observers; returns false if values that were read have changed since.
     ///
-    /// `node` is what the store keeps for the one name that changes, if that is known, and `call` what this is a part of, if it
-    /// began before.
+    /// - Parameters:
+    ///   - node: The node of the only changed name, if known.
+    ///   - call: The call that this is a part of, if it began earlier.
     func commit(
         _ changes: ValueChanges,
         ifStillHolds reads: TransactionReads? = nil,
@@ -292,7 +294,7 @@ extension StoreCore {
 }
 
 extension Source {
-    /// Throws if it isn't known what an administrator has decided: then anything might be.
+    /// Throws if the managed settings can't be read, because then any name may be managed.
     fileprivate func checkPolicy(_ call: StoreCall?) throws(PreferencesError) {
         do throws(PreferencesError) { try open(call) } catch {
             throw PreferencesError(
@@ -327,7 +329,7 @@ extension PreferencesError {
 // MARK: Suspending
 
 extension StoreCore {
-    /// A call of a task that begins now; nil if it need not suspend, as no source with a timeout takes part in it.
+    /// Returns a new call of a task, or nil if the task need not suspend because no source with a timeout is involved.
     func beginSuspendingCall() -> StoreCall? {
         let list = attachedLayers
         guard list.slowSource != nil else { return nil }
@@ -337,7 +339,7 @@ extension StoreCore {
         return isSettled && list.writable?.timeout == nil ? nil : StoreCall()
     }
 
-    /// Runs a part of a task's call that may block on a thread of the library, with what the task sees in place of shared stores.
+    /// Runs a blocking part of a task's call on a thread of the library, in the task's isolation scope.
     nonisolated(nonsending) func perform<Result: Sendable>(
         _ call: StoreCall,
         at source: Source? = nil,
@@ -352,7 +354,7 @@ extension StoreCore {
         }
     }
 
-    /// As `commit`, while the task is suspended.
+    /// Commits as the blocking form does, while the task is suspended.
     nonisolated(nonsending) func commit(
         _ changes: ValueChanges,
         ifStillHolds reads: TransactionReads? = nil,
@@ -364,7 +366,7 @@ extension StoreCore {
         }
     }
 
-    /// As `base`, while the task is suspended where a backend has to be called.
+    /// Returns the result of `base(for:)`; the task is suspended if a backend has to be called.
     nonisolated(nonsending) func base(
         for name: String,
         suspending call: StoreCall
@@ -373,7 +375,7 @@ extension StoreCore {
         return try await perform(call) { [self] (call) throws(PreferencesError) in try base(for: name, call) }
     }
 
-    /// As `snapshot`, with why it may not be read, while the task is suspended where a backend has to be called.
+    /// Returns the result of the blocking form; the task is suspended if a backend has to be called.
     nonisolated(nonsending) func checkedSnapshot(
         suspending call: StoreCall
     ) async throws(PreferencesError) -> (StoreSnapshot, unread: PreferencesError?) {
@@ -381,7 +383,7 @@ extension StoreCore {
         return try await perform(call) { [self] (call) throws(PreferencesError) in try checkedSnapshot(call) }
     }
 
-    /// As `snapshot`, with why it may not be read.
+    /// Returns the snapshot that a transaction reads, and the error if its values could not be read.
     func checkedSnapshot(
         _ call: StoreCall? = nil
     ) throws(PreferencesError) -> (StoreSnapshot, unread: PreferencesError?) {
@@ -391,7 +393,7 @@ extension StoreCore {
         return (snapshot(call), unread)
     }
 
-    /// Whether what is stored is yet to be read, or to be asked for.
+    /// Whether the stored values have not been read yet, or a query by name may be necessary.
     private var mustAskToRead: Bool {
         let list = attachedLayers
         return !list.isSettled.load(ordering: .acquiring) || list.writable?.failure != nil
@@ -401,7 +403,7 @@ extension StoreCore {
 // MARK: Publishing
 
 extension StoreCore {
-    // Inlined, as `prepare`: so fewer references are counted.
+    // Forced inline, as `prepare` is: that saves reference counting.
     @inline(__always)
     func lock(
         preparing changes: ShortList<ValueChange>,
@@ -435,7 +437,7 @@ extension StoreCore {
         }
     }
 
-    /// Makes this store's readers look again for what changes in one of its sources, and its observers be notified.
+    /// Invalidates what this store cached of the changes, and enqueues them for its observers.
     ///
     /// Call with the store's lock, which is held until the source has changed.
     @inline(__always)

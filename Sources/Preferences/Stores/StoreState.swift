@@ -1,32 +1,32 @@
-/// What a store knows of its names and observers, guarded by the store's lock; no method calls out.
+/// The names and observers of a store, guarded by the store's lock; no method calls out.
 struct StoreState {
-    /// Counts the batches of changes.
+    /// The number of batches of changes so far.
     private(set) var sequence: UInt64 = 0
-    /// What waits to be delivered to observers, and who delivers.
+    /// The pending deliveries to observers, and the thread that delivers.
     var queue = DeliveryQueue()
-    /// Who announces a set just now, and how often one answers another.
+    /// The threads that are announcing a set, each with the depth of its sets in response to announcements.
     var announcing: [ThreadIdentity: Int] = [:]
     private var nodes: [String: PreferenceNode] = [:]
-    /// How many nodes there may be before those that nobody uses are forgotten.
+    /// The number of nodes above which unused ones are removed.
     private var nodeLimit = 64
-    /// Who observes all names.
+    /// The subscriptions to all names.
     private var subscriptions: [ChangeSubscription] = []
-    /// How many subscriptions are for the moment before a change.
+    /// The number of subscriptions that are notified before a change.
     private var earlyCount = 0
-    /// Names of which was reported that a stronger layer hides what was set.
+    /// The names for which a hidden set was reported, that is, one below a stronger layer's value.
     private var reportedHidden: Set<String> = []
-    /// The names that were declared secret, for good, as a value outlives its declaration.
+    /// The names that were declared secret; never removed, because a value outlives its declaration.
     private(set) var secretNames: Set<String> = []
-    /// Those that were declared since it was looked where they are stored.
+    /// The names declared secret since the last check of where they are stored.
     private var uncheckedSecrets: Set<String> = []
 
     /// The names that were declared or observed.
     var names: Dictionary<String, PreferenceNode>.Keys { nodes.keys }
 
-    /// Makes slots stale, readies the signals of the names and, if anybody observes them, a batch for the queue, before a source
-    /// changes; returns whether there is something to deliver.
+    /// Prepares the store for a change of a source: invalidates slots, collects the signals of the names and, if there are
+    /// observers, enqueues a batch. Returns whether there is something to deliver.
     ///
-    /// `hint` is what the store keeps for the one name that changes, if that is known.
+    /// - Parameter hint: The node of the only changed name, if known.
     mutating func take(
         _ changes: ShortList<ValueChange>,
         of source: Source,
@@ -56,7 +56,7 @@ struct StoreState {
         return true
     }
 
-    // Not inlined, as what follows: most sets need none of it, and would make room for it.
+    // Kept out of line, as the next function is: most sets don't need it, but would reserve stack space for it.
     @inline(never)
     private mutating func takeScoped(
         _ changes: ShortList<ValueChange>,
@@ -73,7 +73,7 @@ struct StoreState {
         }
     }
 
-    /// Adds a change to a batch.
+    /// Adds a change to the batch, which it creates if necessary.
     @inline(never)
     private mutating func append(
         _ node: PreferenceNode?,
@@ -93,7 +93,7 @@ struct StoreState {
         batch = new
     }
 
-    /// What to report of changes in the writable layer that a stronger layer hides; each name once.
+    /// Returns the errors for sets of the writable layer that a stronger layer hides; one for each name only.
     mutating func hidden(_ changes: ShortList<ValueChange>, in list: LayerList) -> [PreferencesError] {
         var errors: [PreferencesError] = []
         changes.forEach { change in
@@ -114,16 +114,16 @@ struct StoreState {
     }
 }
 
-/// What becomes of a value that changed in one layer.
+/// The effect that a change in one layer has on the value that is read.
 enum ChangeEffect {
-    /// A stronger layer's answers as before, for those who can read it.
+    /// A stronger layer's value is read as before, if it can be decoded.
     case below
     case shown
 }
 
 extension LayerList {
-    /// What a change does to what a name reads as; nil where the layer has the name in another spelling, as its values
-    /// never change.
+    /// Returns the effect of a change on the value that a name reads as; nil if the layer spells names differently, because its
+    /// values never change.
     fileprivate func effect(of change: ValueChange, in source: Source) -> ChangeEffect? {
         if isPlain { return .shown }
         for (index, layer) in layers.enumerated() {
@@ -132,14 +132,14 @@ extension LayerList {
                 continue
             }
             guard layer.spelling == nil else { return nil }
-            // Where the layer has or had nothing, one below answers, perhaps with the same value.
+            // If the layer had or has no value, the value of a layer below is read, which may be the same.
             let below = change.old == nil || change.new == nil ? value(of: change.name, from: index + 1) : nil
             return change.old ?? below == change.new ?? below ? .below : .shown
         }
         return nil
     }
 
-    /// The changes of what names read as, if a layer shows a part of the source.
+    /// Returns the changes of the values that names read as, for layers that show a part of the source.
     fileprivate func entries(for changes: ShortList<ValueChange>, in source: Source) -> [ChangeEntry] {
         var new: [String: PropertyListValue?] = [:]
         changes.forEach { new.updateValue($0.new, forKey: $0.name) }
@@ -183,14 +183,14 @@ extension LayerList {
 // MARK: Names
 
 extension StoreState {
-    /// Makes every later read go to the store.
+    /// Invalidates all slots, so that later reads go to the store.
     mutating func forgetValues() {
         for node in nodes.values { node.invalidate() }
     }
 
-    /// The slot of a name, type and coding, with the caller counted as its user, and what is kept for the name.
+    /// Returns the slot of a name, type and coding, with the caller counted as a user, and the node of the name.
     ///
-    /// What was forgotten is to be released without the lock, as it may be anybody's code that ends with it.
+    /// The caller releases `forgotten` without the lock, because their deinitializers may run code of the program.
     mutating func slot<Value>(
         for name: String,
         key: SlotKey
@@ -200,7 +200,7 @@ extension StoreState {
         return (node.slot(for: key), node, forgotten)
     }
 
-    /// Takes names out that nobody uses, as a program does that makes names up; each time when they have doubled.
+    /// Removes unused names, as a program leaves behind that generates names; runs each time their number has doubled.
     private mutating func forget() -> [PreferenceNode] {
         let forgotten = nodes.filter { $0.value.isForgettable }
         for name in forgotten.keys { nodes[name] = nil }
@@ -208,12 +208,12 @@ extension StoreState {
         return Array(forgotten.values)
     }
 
-    /// Notes that a name's stored value can't be read.
+    /// Records that a name's stored value can't be read.
     mutating func noteUnreadable(_ name: String) {
         node(of: name).noteUnreadable()
     }
 
-    /// Notes names that were declared secret; returns whether one is new.
+    /// Records names that were declared secret; returns whether one is new.
     mutating func noteSecrets(_ names: Set<String>) -> Bool {
         let new = names.subtracting(secretNames)
         secretNames.formUnion(new)
@@ -234,7 +234,7 @@ extension StoreState {
 // MARK: Subscriptions
 
 extension StoreState {
-    /// Adds a subscription to these names, or to all.
+    /// Adds a subscription to its names, or to all names.
     mutating func subscribe(_ subscription: ChangeSubscription) {
         guard let names = subscription.names else {
             subscriptions.append(subscription)
@@ -244,7 +244,7 @@ extension StoreState {
         for name in names { node(of: name).subscriptions.append(subscription) }
     }
 
-    /// Takes a subscription out; the caller lets go of it once the lock is released.
+    /// Removes a subscription, which the caller releases without the lock.
     mutating func unsubscribe(_ subscription: ChangeSubscription) {
         guard let names = subscription.names else {
             subscriptions.removeAll { $0 === subscription }
@@ -254,15 +254,15 @@ extension StoreState {
         for name in names { nodes[name]?.subscriptions.removeAll { $0 === subscription } }
     }
 
-    /// Who is to be notified of a batch that was made: of the moment before it, who was not told then, and of the moment
-    /// after it.
+    /// Returns the subscriptions to notify of a batch that is stored: those for the moment before the change that were not
+    /// notified then, followed by those for the moment after it.
     func subscribers(to batch: ChangeBatch) -> [ChangeSubscription] {
         let late = subscribers(to: batch, at: .didSet)
         guard earlyCount > 0 else { return late }
         return subscribers(to: batch, at: .willSet).filter { $0.identifier > batch.announcedUpTo } + late
     }
 
-    /// Those who subscribed before a batch, each once, in the order in which they subscribed.
+    /// Returns the subscriptions that began before a batch, each once, in the order in which they began.
     private func subscribers(to batch: ChangeBatch, at timing: PreferenceTiming) -> [ChangeSubscription] {
         guard timing == .didSet || earlyCount > 0 else { return [] }
         var found = timing == .didSet && !batch.entries.isEmpty ? subscriptions : []
@@ -291,7 +291,7 @@ extension StoreState {
         let subscribers: [ChangeSubscription]
     }
 
-    /// What is to be announced of a set that is about to be made, and to whom: to those up to a number, as later ones are
+    /// Returns the announcement of a set before it is made, for subscriptions with a number up to `newest`; later ones are
     /// notified afterwards.
     func announcement(
         of changes: ValueChanges,

@@ -1,13 +1,13 @@
 internal import DurableFile
 internal import Synchronization
 
-/// Stored values by name, as stores show them; a leaf lock.
+/// The stored values by name, as stores show them; its lock is a leaf.
 ///
-/// A source has them, and a backend that answers by name shares them, so that a value is held once. They change only by
-/// being published, and are of one moment only under the lock of a store that shows them.
+/// A source owns them, and a file's backend shares them, so that each value is in memory once. They change only by being
+/// published, and form a consistent snapshot only under the lock of a store that shows them.
 final class StoredValues: Sendable {
     private let values: Lock<ValueTable>
-    /// So that a read that looks through layers need not take the lock.
+    /// Whether the table is empty; a read of several layers then skips the lock.
     private let hasNone: Atomic<Bool>
     private let changes = Atomic<UInt64>(0)
 
@@ -22,12 +22,12 @@ final class StoredValues: Sendable {
         hasNone.load(ordering: .acquiring) ? nil : values.withLock { $0[name] }
     }
 
-    /// The values of this moment; whoever changes one while they are kept copies everything.
+    /// A copy of the values. While it exists, the first change copies everything.
     var copy: ValueTable {
         hasNone.load(ordering: .acquiring) ? ValueTable() : values.withLock { $0.copy }
     }
 
-    /// All of them, parsed.
+    /// All values, parsed.
     var dictionary: [String: PropertyListValue] {
         hasNone.load(ordering: .acquiring) ? [:] : values.withLock { $0.dictionary }
     }
@@ -35,12 +35,12 @@ final class StoredValues: Sendable {
     /// The names that have a value.
     var names: [String] { values.withLock { $0.names } }
 
-    /// Whether a condition holds, where others can't change the values.
+    /// Returns whether a condition is true; call while no other thread can change the values.
     func hold(_ condition: PreferenceCondition) -> Bool {
         condition.isNone || values.withLock { condition.holds(for: $0) }
     }
 
-    /// Which of some changes would change anything.
+    /// Returns the changes that would alter a value.
     func differences(of changes: ValueChanges) -> ShortList<ValueChange> {
         values.withLock { values in
             var different = ShortList<ValueChange>()
@@ -51,18 +51,18 @@ final class StoredValues: Sendable {
         }
     }
 
-    /// What of a table is different.
+    /// Returns the values of a table that differ; nil for a name that the table doesn't have.
     func differences(to table: borrowing ValueTable) -> [String: PropertyListValue?] {
         values.withLock { $0.differences(to: table) }
     }
 
-    /// Counts up with each change that is published.
+    /// A counter that increases with each published change.
     var version: UInt64 { changes.load(ordering: .acquiring) }
 
-    /// Makes the changes, which were found by `differences` and nothing since.
+    /// Applies the changes, which are those that `differences` returned for the current values.
     func make(_ changes: ShortList<ValueChange>) {
         update { values in
-            // A name that is new may move the others.
+            // Adding a name may change the indices of entries, so the known names come first.
             changes.forEach { if let index = $0.index { values.set($0.new, at: index) } }
             changes.forEach { if $0.index == nil { values.set($0.new, for: $0.name) } }
         }
@@ -78,7 +78,7 @@ final class StoredValues: Sendable {
         update { values in for (name, value) in changes { values.set(value, for: name) } }
     }
 
-    /// Takes over the values of others, which have none then.
+    /// Moves the values of another object here, and leaves that one empty.
     func take(_ others: StoredValues) {
         var table = others.takeAll()
         update { swap(&$0, &table) }

@@ -1,9 +1,9 @@
 internal import CDurableFile
 internal import DurableFile
 
-/// Where the files of a suite lie, by the XDG base directory specification.
+/// The locations of a suite's files, by the XDG base directory specification.
 struct SuiteLocation: Hashable, Sendable {
-    /// What decides about the folders, as a value so that a test needs no variables of its process.
+    /// The variables that determine the folders, as a value so that a test doesn't change those of its process.
     struct Environment: Hashable, Sendable {
         /// `XDG_CONFIG_HOME`.
         var configurationHome: String?
@@ -26,14 +26,14 @@ struct SuiteLocation: Hashable, Sendable {
 
     /// The suite's name.
     let name: String
-    /// The user's own file.
+    /// The user's file.
     let userPath: String
-    /// The file by which an administrator imposes values.
+    /// The file with the managed settings.
     let managedPath: String
-    /// The files with the system's defaults, the most important first.
+    /// The files with the system's defaults, most important first.
     let systemPaths: [String]
 
-    /// Checks the name and finds the paths; nothing is opened or made.
+    /// Creates the location of a suite from its name, which it checks; opens and creates no files.
     init(_ name: String, environment: Environment = .current) throws(PreferencesError) {
         try Self.check(name)
         self.name = name
@@ -57,7 +57,7 @@ struct SuiteLocation: Hashable, Sendable {
         }
     }
 
-    /// The suite of the standard store unless the program names another: the name of its file.
+    /// Returns the default suite of the standard store: the name of the program's file.
     static func defaultName() throws(PreferencesError) -> String {
         guard let name = CurrentProcess.executableName() else {
             throw PreferencesError(
@@ -69,7 +69,7 @@ struct SuiteLocation: Hashable, Sendable {
         return name
     }
 
-    /// Throws where a suite can't have the name, saying by which rule.
+    /// Throws if the name is invalid for a suite, with the rule that it breaks.
     static func check(_ name: String) throws(PreferencesError) {
         let problem: String? =
             if name.isEmpty {
@@ -94,7 +94,7 @@ struct SuiteLocation: Hashable, Sendable {
 
     private static func isAbsolute(_ path: String) -> Bool { path.hasPrefix("/") }
 
-    /// Without slashes at the end.
+    /// Returns the path without slashes at its end.
     private static func folder(_ path: String) -> String {
         var path = path[...]
         while path.last == "/" { path.removeLast() }
@@ -102,26 +102,26 @@ struct SuiteLocation: Hashable, Sendable {
     }
 }
 
-/// What is known of the running program and its user.
+/// The running program and its user.
 enum CurrentProcess {
-    /// A variable of the environment; nil if it isn't set, or if the program has rights that its caller lacks (setuid), who would
-    /// then say where it writes.
+    /// Returns an environment variable, or nil if it isn't set or if the program runs with more rights than its caller
+    /// (set-user-ID): the caller must not choose where such a program writes.
     static func variable(_ name: String) -> String? {
         trustedVariable(name).map { String(cString: $0) }
     }
 
-    /// The home folder that the user database names.
+    /// Returns the user's home folder in the user database.
     static func homeFolder() -> String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16 << 10)
         guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil, let folder = entry.pw_dir
         else { return nil }
-        // The text lies in the buffer.
+        // The string is in the buffer.
         return withExtendedLifetime(buffer) { String(cString: folder) }
     }
 
-    /// The name of the program's file.
+    /// Returns the name of the program's file.
     static func executableName() -> String? {
         executablePath().flatMap { $0.split(separator: "/").last.map(String.init) }
     }
@@ -144,11 +144,11 @@ extension CurrentProcess {
     static func executablePath() -> String? {
         do {
             let path = try SystemFileSystem().target(ofLinkAt: "/proc/self/exe")
-            // The kernel's mark of a program that was replaced while it runs (proc(5)).
+            // The kernel marks the path of a program that was replaced while it runs (proc(5)).
             let mark = " (deleted)"
             return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
         } catch {
-            // No /proc in this container: what the program was called as.
+            // If /proc is missing, as in some containers, use the path by which the program was started.
             return CommandLine.arguments.first
         }
     }
@@ -157,7 +157,7 @@ extension CurrentProcess {
 
 /// The process's standard error.
 enum StandardError {
-    /// Writes text, by one call where the system takes it whole, so that lines of several threads stay apart.
+    /// Writes text in one call if the system accepts all of it at once, so that the lines of several threads don't mix.
     static func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in

@@ -1,6 +1,6 @@
-/// What is to be stored: names and their values, nil for none.
+/// The changes to store: names and their values, nil to remove.
 ///
-/// Most sets are of one name: a dictionary of it took a third of the instructions of a set in memory.
+/// Most sets have one name: a dictionary for it took a third of the instructions of a set in memory.
 enum ValueChanges: Sendable {
     case one(String, PropertyListValue?)
     case several([String: PropertyListValue?])
@@ -13,7 +13,7 @@ enum ValueChanges: Sendable {
         if case .several(let changes) = self { changes.count } else { 1 }
     }
 
-    /// Those of the changes for which `isIncluded` is true.
+    /// Returns the changes for which `isIncluded` returns true.
     func filter(_ isIncluded: (String, PropertyListValue?) -> Bool) -> ValueChanges {
         switch self {
         case .one(let name, let value): isIncluded(name, value) ? self : .several([:])
@@ -25,7 +25,7 @@ enum ValueChanges: Sendable {
     var dictionary: [String: PropertyListValue?] {
         switch self {
         case .one(let name, let value):
-            // A literal would make an array first.
+            // A dictionary literal would first create an array.
             var changes: [String: PropertyListValue?] = Dictionary(minimumCapacity: 1)
             changes.updateValue(value, forKey: name)
             return changes
@@ -33,7 +33,7 @@ enum ValueChanges: Sendable {
         }
     }
 
-    /// The changes under longer names.
+    /// Returns the changes with a prefix before each name.
     func prefixed(_ prefix: String) -> ValueChanges {
         guard !prefix.isEmpty else { return self }
         switch self {
@@ -42,7 +42,7 @@ enum ValueChanges: Sendable {
         }
     }
 
-    /// The name, where there is one.
+    /// The name, if there is exactly one.
     var onlyName: String? {
         switch self {
         case .one(let name, _): name
@@ -50,7 +50,7 @@ enum ValueChanges: Sendable {
         }
     }
 
-    // No `Sequence`: making an iterator of it took 500 instructions.
+    // Not a `Sequence`: creating an iterator of it took 500 instructions.
     func forEach<Failure: Error>(_ body: (String, PropertyListValue?) throws(Failure) -> Void) throws(Failure) {
         switch self {
         case .one(let name, let value): try body(name, value)
@@ -60,7 +60,7 @@ enum ValueChanges: Sendable {
 }
 
 extension Dictionary where Key == String {
-    /// The same values under longer names; an empty name, which is invalid, stays one.
+    /// Returns the values with a prefix before each name; an empty name, which is invalid, stays empty.
     func prefixed(_ prefix: String) -> [String: Value] {
         reduce(into: [:]) { $0.updateValue($1.value, forKey: $1.key.isEmpty ? "" : prefix + $1.key) }
     }
@@ -68,12 +68,12 @@ extension Dictionary where Key == String {
 
 /// A value that changes.
 ///
-/// A class, as to copy one costs more than to make it.
+/// A class, because copying a struct of these costs more than creating an object.
 final class ValueChange: Sendable {
     let name: String
     let old: PropertyListValue?
     let new: PropertyListValue?
-    /// Where `old` is among the values, which saves to look the name up again.
+    /// The index of `old` among the values, which saves another lookup of the name.
     let index: Int?
 
     init(name: String, from old: PropertyListValue? = nil, at index: Int? = nil, to new: PropertyListValue?) {
@@ -84,13 +84,13 @@ final class ValueChange: Sendable {
     }
 }
 
-/// A list that mostly has one element, which then needs no array.
+/// A list that usually has one element, which needs no array then.
 ///
-/// Of at most one word for elements that are references: each copy counts one reference.
+/// It takes one word if its elements are references: each copy counts only one reference.
 enum ShortList<Element> {
     case empty
     case one(Element)
-    /// Two at least.
+    /// At least two elements.
     case several([Element])
 
     init() { self = .empty }
@@ -128,7 +128,7 @@ enum ShortList<Element> {
         case .empty: self = .one(element)
         case .one(let first): self = .several([first, element])
         case .several(var elements):
-            // Else the array would be copied, as there would be two of it.
+            // Otherwise there would be two references to the array, and appending would copy it.
             self = .empty
             elements.append(element)
             self = .several(elements)
@@ -143,12 +143,12 @@ enum ShortList<Element> {
         }
     }
 
-    /// The first result that `body` gives for one element after the other.
+    /// Returns the first result of `body` that isn't nil, called with one element after another.
     func firstResult<Result>(_ body: (Element) -> Result?) -> Result? {
         switch self {
         case .empty: break
         case .one(let element): return body(element)
-        // Not lazily mapped, which would call `body` twice for one element.
+        // Not by a lazy map, which would call `body` twice for one element.
         case .several(let elements): for element in elements { if let result = body(element) { return result } }
         }
         return nil
@@ -162,20 +162,20 @@ enum ShortList<Element> {
 extension ShortList: Sendable where Element: Sendable {}
 extension ShortList: Equatable where Element: Equatable {}
 
-/// A source as messages about its values know it.
+/// The source of a value, for messages about it.
 protocol ValueSource: AnyObject, Sendable {
-    /// The file that the values are in, if any.
+    /// The path of the file with the values, if any.
     var path: String? { get }
 }
 
-/// A stored value that may answer for a name.
+/// A stored value that may be used for a name.
 ///
-/// A class, as a change's candidates are copied a dozen times on their way to an observer.
+/// A class, because a change's candidates are copied a dozen times on their way to an observer.
 final class StoredCandidate: Equatable, Sendable {
     let value: PropertyListValue
-    /// Whether the value is text that a person wrote for a declared type.
+    /// Whether the value is text written by a person for a declared type.
     let isText: Bool
-    /// The layer it stands in; nil for the one that takes the writes.
+    /// The layer of the value; nil for the writable layer.
     let layer: String?
     /// The source of that layer; nil for a value that isn't stored yet.
     let source: (any ValueSource)?
@@ -196,7 +196,7 @@ final class StoredCandidate: Equatable, Sendable {
         left.value == right.value && left.isText == right.isText && left.layer == right.layer
     }
 
-    /// Returns a message about the value with the layer and the file that it is in, if it isn't that of a store in memory.
+    /// Returns a message about the value with its layer and its file, unless it is in the writable layer without a file.
     fileprivate func located(_ message: String, isSecret: Bool) -> String {
         if isText, let layer, case .string(let text) = value {
             let shown = isSecret ? .redacted : "\"\(text)\""
@@ -216,11 +216,11 @@ struct UnreadableValue {
     private var isSecret: Bool
     let key: Key
 
-    /// Creates the issue that a value can't be read, so that the default or the next layer's value is used.
+    /// Creates the issue for a value that can't be read and is replaced by the default or the next layer's value.
     ///
     /// - Parameters:
-    ///   - cause: The error of reading it, which for a secret has no value already.
-    ///   - isSecret: Whether the value isn't shown.
+    ///   - cause: The error of reading it. For a secret, it must not contain the value.
+    ///   - isSecret: Whether the value must not be shown.
     init(_ candidate: StoredCandidate, because cause: PreferencesError, isDefaultUsed: Bool, isSecret: Bool) {
         self.candidate = candidate
         self.cause = cause
@@ -232,13 +232,13 @@ struct UnreadableValue {
     var value: PropertyListValue { candidate.value }
     var source: (any ValueSource)? { candidate.source }
 
-    /// The error that is reported by a read that goes on without the value.
+    /// The error to report if the read continues without the value.
     var error: PreferencesError {
         let used = isDefaultUsed ? "the default" : "the next layer's value"
         return saying("\(used) is used and the stored value is kept")
     }
 
-    /// The error that is thrown by a read that needs the value.
+    /// The error to throw if the read needs the value.
     var reason: PreferencesError { saying("the stored value is kept") }
 
     private func saying(_ end: String) -> PreferencesError {
@@ -258,7 +258,7 @@ struct UnreadableValue {
         return redacted
     }
 
-    /// The part of an error that is the same for each declaration and each store that reads the value.
+    /// The part of an error that is the same in all declarations and stores that read the value.
     struct Key: Hashable {
         private let code: PreferencesError.Code
         private let path: [String]
@@ -266,7 +266,7 @@ struct UnreadableValue {
 
         init(of error: PreferencesError) {
             code = error.code
-            // A view may declare a range of its own each time.
+            // Each declaration in a view may create its own range.
             let isOfRule = code == .invalid
             path = isOfRule ? [] : error.codingPath
             message = isOfRule ? "" : error.message
@@ -274,7 +274,7 @@ struct UnreadableValue {
     }
 }
 
-/// What may answer for a name, the strongest first.
+/// The stored values that may be used for a name, strongest first.
 typealias StoredCandidates = ShortList<StoredCandidate>
 
 extension ShortList<StoredCandidate> {
@@ -283,7 +283,7 @@ extension ShortList<StoredCandidate> {
         if let value { append(StoredCandidate(value: value)) }
     }
 
-    /// The first that `canRead` says yes to.
+    /// Returns the first candidate for which `canRead` returns true.
     func first(where canRead: (StoredCandidate) -> Bool) -> StoredCandidate? {
         firstResult { canRead($0) ? $0 : nil }
     }

@@ -1,35 +1,35 @@
-/// Values by name: those of a file as they stand in its text, parsed when they are asked for, and those that were set.
+/// Values by name: those of a file, as text that is parsed on access, and those that were set.
 ///
-/// A name takes some 24 bytes besides its own. Names are equal as Swift's strings are: those of ASCII by their bytes, all
-/// others are in a dictionary. Not copyable, as each use would count the references of all parts.
+/// An entry takes about 24 bytes in addition to its name. Names are compared as Swift strings are: ASCII names by their bytes,
+/// all other names in a dictionary. It is `~Copyable`, because each copy would count the references of all parts.
 struct ValueTable: ~Copyable, Sendable {
-    /// The text of names and values, also of those that are gone; each name stands before its first value.
+    /// The text of names and values, including unused text; each name precedes its first value.
     private var text: [UInt8] = []
-    /// How many bytes of the text are needed no more.
+    /// The number of unused bytes in the text.
     private var deadCount = 0
     private var entries: [Entry] = []
-    /// By the hash of its name the number of each entry, from 1; 0 for none. A power of two.
+    /// The number of each entry, from 1, in an open hash table by name; 0 for a free place. Its count is a power of two.
     private var places: [UInt32] = []
-    /// What was set, by the entries that say so.
+    /// The values that were set, referenced by entries.
     private var values: [PropertyListValue?] = []
-    /// What no entry can have: names that aren't ASCII, or don't fit.
+    /// The values of names that can't have an entry, because they aren't ASCII or don't fit.
     private var others: [String: PropertyListValue] = [:]
-    /// Whether names of ASCII are among these.
+    /// Whether `others` contains ASCII names.
     private var isOverfull = false
-    /// How many names have a value.
+    /// The number of names that have a value.
     private(set) var count = 0
 
     private struct Entry {
         var nameStart: UInt32
         var nameCount: UInt16
-        /// The bits of the name's hash that choose no place.
+        /// The bits of the name's hash that don't select a place.
         var hash: UInt16
-        /// Where the value's text begins, or which of the values it is.
+        /// The offset of the value's text, or the index in `values`.
         var start: UInt32
-        /// How many bytes the text has, none where there is no value.
+        /// The length of the text in bytes; zero if the name has no value.
         var length: UInt32
 
-        /// The length that says that the value was set.
+        /// The length that marks a value that was set.
         static let isSet = UInt32.max
     }
 
@@ -48,18 +48,18 @@ struct ValueTable: ~Copyable, Sendable {
         count = other.count
     }
 
-    /// The same values; both share everything until one of them changes, which then copies all.
+    /// A copy of the table. Both share everything until one of them changes, which copies everything.
     var copy: ValueTable { ValueTable(copying: self) }
 
     var isEmpty: Bool { count == 0 }
 
-    /// How many bytes of text are kept.
+    /// The number of bytes of text.
     var textCount: Int { text.count }
 
-    /// How many names are known, also of such as have no value any more.
+    /// The number of known names, including those without a value.
     var entryCount: Int { entries.count }
 
-    /// Makes room for lines of so many bytes.
+    /// Reserves space for lines of the given total length in bytes.
     mutating func reserve(_ byteCount: Int) {
         text.reserveCapacity(text.count + byteCount)
         if places.isEmpty { makePlaces(byteCount / 64) }
@@ -91,7 +91,7 @@ struct ValueTable: ~Copyable, Sendable {
         text.withUnsafeBytes { body($0.part(entry.start, entry.length)) }
     }
 
-    /// The entry of a name, whether or not it has a value; it stays the name's own until a new name comes.
+    /// Returns the index of a name's entry, with or without a value; valid until a new name is added.
     func index(of name: String) -> Int? {
         let known: Int?? = name.utf8.withContiguousStorageIfAvailable { index(of: UnsafeRawBufferPointer($0)) }
         if let index = known.flatMap(\.self) { return index }
@@ -123,7 +123,7 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
-    /// The seed of the standard library, so that nobody can choose names that all have one place.
+    /// Derived from the seed of the standard library, so that an attacker can't choose names that collide.
     private static let seed = UInt64(bitPattern: Int64("".hashValue))
 
     @inline(__always)
@@ -136,11 +136,11 @@ struct ValueTable: ~Copyable, Sendable {
             hash = mixed(hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             index &+= 8
         }
-        // The last eight, some of which were taken before.
+        // The last eight bytes, which may overlap those before.
         return mixed(hash ^ bytes.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
     }
 
-    /// Both halves of the product, as the upper one depends on all bits (wyhash).
+    /// Returns both halves of the product combined, because the upper one depends on all bits (as in `wyhash`).
     @inline(__always)
     private static func mixed(_ word: UInt64) -> UInt64 {
         let product = word.multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
@@ -152,16 +152,16 @@ struct ValueTable: ~Copyable, Sendable {
         return others[name] != nil
     }
 
-    /// What setting a name would change; nil where that is its value.
+    /// Returns the change that setting a name makes; nil if it has that value already.
     func change(of name: String, to new: PropertyListValue?) -> ValueChange? {
         let index = index(of: name)
         let old = if let index { self[index] } else { others.isEmpty ? nil : others[name] }
         return old == new ? nil : ValueChange(name: name, from: old, at: index, to: new)
     }
 
-    // MARK: All of it
+    // MARK: All values
 
-    /// The names that have a value, in no order that counts.
+    /// The names that have a value, in no particular order.
     var names: [String] {
         var names: [String] = []
         names.reserveCapacity(count)
@@ -170,7 +170,7 @@ struct ValueTable: ~Copyable, Sendable {
         return names
     }
 
-    /// All of it, parsed.
+    /// All values, parsed.
     var dictionary: [String: PropertyListValue] {
         var dictionary = others
         dictionary.reserveCapacity(count)
@@ -192,7 +192,7 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
-    /// What of `other` is different, nil where it has no value.
+    /// Returns the values of `other` that differ, nil for names without a value there.
     func differences(to other: borrowing ValueTable) -> [String: PropertyListValue?] {
         var differences: [String: PropertyListValue?] = [:]
         for entry in other.entries where other.has(entry) && !hasSameText(as: entry, of: other) {
@@ -205,7 +205,7 @@ struct ValueTable: ~Copyable, Sendable {
         return differences
     }
 
-    /// Whether a name's value has the same text here as in another table; else it may be the same value all the same.
+    /// Returns whether a name's value has the same text here as in another table. Equal values may have different texts.
     private func hasSameText(as other: Entry, of table: borrowing ValueTable) -> Bool {
         table.text.withUnsafeBytes { text in
             guard other.length != Entry.isSet,
@@ -216,7 +216,7 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
-    /// Appends a line for each name that has a value, by the bytes of the names.
+    /// Appends a line for each name that has a value, ordered by the bytes of the names.
     func appendLines(to bytes: inout [UInt8]) throws(PreferencesError) {
         let names = names
         for number in SortKey.order(of: names.count, { names[$0] }) {
@@ -254,7 +254,7 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
-    /// Adds an entry for a value that is about to be appended to `values`; false for a name that no entry can have.
+    /// Adds an entry for a value that the caller then appends to `values`; returns false if the name can't have an entry.
     private mutating func add(_ name: UnsafeRawBufferPointer) -> Bool {
         guard name.isASCII, fits(name, count: name.count) else { return false }
         makeRoom()
@@ -263,7 +263,7 @@ struct ValueTable: ~Copyable, Sendable {
         return true
     }
 
-    /// Sets the value of an entry; all entries stay where they are.
+    /// Sets the value of an entry; no index changes.
     mutating func set(_ value: PropertyListValue?, at index: Int) {
         let entry = entries[index]
         if entry.length == Entry.isSet {
@@ -282,7 +282,7 @@ struct ValueTable: ~Copyable, Sendable {
         giveUp(Int(entry.length))
     }
 
-    /// Takes in what a line says, all of it or nothing, and keeps the text of what can be found again in it.
+    /// Applies a line, all of it or nothing; keeps the text of the entries that `JSONScanner` finds.
     mutating func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,
@@ -309,7 +309,7 @@ struct ValueTable: ~Copyable, Sendable {
         let value = UnsafeRawBufferPointer(rebasing: line[valueRange])
         let hash = Self.hash(name)
         if let index = index(of: name, hash: hash) { return set(text: value, at: index) }
-        // From the name to the value's end, with the quote and the colon between them.
+        // The bytes from the name to the end of the value, including the quote and the colon between them.
         let both = UnsafeRawBufferPointer(rebasing: line[nameRange.lowerBound..<valueRange.upperBound])
         guard !isOverfull, fits(name, count: both.count) else {
             return set(value.isEmpty ? nil : Self.parsed(value), for: String(decoding: name, as: UTF8.self))
@@ -322,7 +322,7 @@ struct ValueTable: ~Copyable, Sendable {
         text.append(contentsOf: both)
     }
 
-    /// Makes an entry's value that of a text; an empty one is none.
+    /// Sets an entry's value to a text; removes the value if the text is empty.
     private mutating func set(text new: UnsafeRawBufferPointer, at index: Int) {
         let entry = entries[index]
         guard entry.length != Entry.isSet, !new.isEmpty, text.count + new.count < Int(UInt32.max) else {
@@ -342,12 +342,12 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
-    /// Whether a name can have an entry, and so many bytes more of text have a place.
+    /// Returns whether the name can have an entry and `count` more bytes of text fit.
     private func fits(_ name: UnsafeRawBufferPointer, count: Int) -> Bool {
         name.count <= Int(UInt16.max) && text.count + count < Int(UInt32.max)
     }
 
-    /// Adds an entry for a name that the caller appends to the text, after `makeRoom`.
+    /// Adds an entry for a name that the caller then appends to the text; call after `makeRoom`.
     private mutating func add(_ name: UnsafeRawBufferPointer, hash: UInt64, start: Int, length: UInt32) {
         entries.append(
             Entry(
@@ -370,14 +370,14 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
-    /// Makes places for one entry more; where most entries have no value these are dropped.
+    /// Ensures that there is a place for one more entry; first removes entries without a value if they are the majority.
     private mutating func makeRoom() {
         guard (entries.count + 1) * 4 > places.count * 3 else { return }
         if entries.count > 2 * count + 16 { dropEmptyEntries() }
         makePlaces(entries.count + 1)
     }
 
-    /// Makes at least twice as many places as there are to be entries.
+    /// Rebuilds the hash table with at least twice as many places as there will be entries.
     private mutating func makePlaces(_ entryCount: Int) {
         var placeCount = 16
         while placeCount < 2 * entryCount { placeCount *= 2 }
@@ -402,7 +402,7 @@ struct ValueTable: ~Copyable, Sendable {
         repackText()
     }
 
-    /// Notes that bytes of the text are needed no more, and gives them back once they are most of it.
+    /// Counts bytes of the text as unused, and frees them once they are more than half of it and more than 64 KiB.
     private mutating func giveUp(_ byteCount: Int) {
         deadCount += byteCount
         if deadCount > max(text.count / 2, 64 << 10) { repackText() }
@@ -427,7 +427,7 @@ struct ValueTable: ~Copyable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Up to seven bytes as a number; of the same count, different bytes make different numbers.
+    /// Up to seven bytes as a number; different bytes of the same count have different numbers.
     fileprivate var short: UInt64 {
         if count >= 4 {
             let (first, last) = (
@@ -444,7 +444,8 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
-    /// The same name in ASCII, of one that has characters which Unicode takes for such of ASCII; nil for every other.
+    /// The same name in ASCII, if its only other characters are canonically equivalent to ASCII ones; otherwise nil, also for
+    /// ASCII names.
     fileprivate var inASCII: String? {
         guard !utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         var ascii = String.UnicodeScalarView()

@@ -4,11 +4,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Data in the alphabet of RFC 4648, section 4, padded, and only as one would write it.
+/// Data as base64 text in the alphabet of RFC 4648, section 4, padded and canonical.
 ///
-/// Foundation's decoder also takes `AA=A` and bits beyond the last byte, and wants a string; this one reads the file's bytes where they are.
+/// Foundation's decoder also accepts `AA=A` and bits beyond the last byte, and needs a string; this one reads the file's bytes
+/// in place.
 enum Base64 {
-    /// The data that the text stands for; nil where nobody would write it so.
+    /// Returns the data that a text encodes, or nil if the text isn't canonical.
     static func data(of text: UnsafeRawBufferPointer) -> Data? {
         guard text.count % 4 == 0 else { return nil }
         guard let last = text.last else { return Data() }
@@ -18,17 +19,18 @@ enum Base64 {
         return isValid ? data : nil
     }
 
-    /// The end of the text that begins some bytes, and which `data(of:)` takes; nil where it takes none that ends in a quote.
+    /// Returns the length of the base64 text at the start of some bytes; nil if that text isn't canonical.
     static func end(of bytes: UnsafeRawBufferPointer) -> Int? {
         var end = endOfDigits(bytes)
         while end < bytes.count, bytes[end] == pad { end += 1 }
         guard end % 4 == 0 else { return nil }
-        // Padding and the bits before it are looked at by decoding the last four.
+        // Decoding the last four characters checks the padding and the bits before it.
         let last = UnsafeRawBufferPointer(rebasing: bytes[max(0, end - 4)..<end])
         return data(of: last) == nil ? nil : end
     }
 
-    /// Where the first character is that is none of the alphabet; eight at a step, as `firstIndexToEscape`.
+    /// Returns the index of the first character outside the alphabet; checks eight bytes at a time, as `firstIndexToEscape`
+    /// does.
     private static func endOfDigits(_ bytes: UnsafeRawBufferPointer) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let high = ones &* 0x80
@@ -36,10 +38,10 @@ enum Base64 {
         while index &+ 8 <= bytes.count {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             let ascii = word & ~high
-            // The high bit of a sum of seven bits tells whether they are at least so many.
+            // The high bit of a sum of seven-bit numbers shows whether a byte is at least a given value.
             let lower = ascii | ones &* 0x20
             let letters = (lower &+ ones &* (0x80 - 0x61)) & ~(lower &+ ones &* (0x80 - 0x7B))
-            // The slash stands right before the digits.
+            // The slash precedes the digits immediately.
             let numbers = (ascii &+ ones &* (0x80 - 0x2F)) & ~(ascii &+ ones &* (0x80 - 0x3A))
             let notPlus = (ascii ^ ones &* 0x2B) &+ ones &* 0x7F
             let others = (notPlus & ~(letters | numbers) | word) & high
@@ -58,7 +60,7 @@ enum Base64 {
         into bytes: UnsafeMutableRawBufferPointer
     ) -> Bool {
         digits.withUnsafeBufferPointer { digits in
-            // What is no digit has bits above the 24, and they stay to the end.
+            // Invalid characters have bits above the lower 24, which stay set until the end.
             var seen: UInt32 = 0
             var (source, target) = (0, 0)
             let last = text.count - 4
@@ -68,7 +70,7 @@ enum Base64 {
                     digits[Int(word & 0xFF)] << 18 | digits[Int(word >> 8 & 0xFF)] << 12
                     | digits[Int(word >> 16 & 0xFF)] << 6 | digits[Int(word >> 24)]
                 seen |= bits
-                // One byte too many, which the next word's overwrite.
+                // This writes one byte too many, which the next word overwrites.
                 bytes.storeBytes(of: (bits << 8).bigEndian, toByteOffset: target, as: UInt32.self)
                 source += 4
                 target += 3
@@ -86,7 +88,7 @@ enum Base64 {
     }
 
     private static let pad = UInt8(ascii: "=")
-    // All bits, so that some are above the word's 24 wherever in it the character stands.
+    // All bits are set, so that some are above the word's lower 24 at any position of the character.
     private static let noDigit = UInt32.max
 
     /// The six bits of each character.

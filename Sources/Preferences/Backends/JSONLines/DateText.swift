@@ -1,10 +1,10 @@
-/// A date as ISO 8601 text, `2026-11-20T22:00:00.123Z`, to the last bit, in the proleptic Gregorian calendar.
+/// A date as ISO 8601 text, `2026-11-20T22:00:00.123Z`, exact to the last bit, in the proleptic Gregorian calendar.
 ///
-/// A `Date` is a double of seconds since 2001. Its shortest decimal is split as text into whole seconds, which become
-/// the calendar's fields, and the fraction, whose digits are taken as they are; reading puts the same decimal together
-/// again and reads it as one double. A sum of two doubles, whole and fraction, would round.
+/// A `Date` is a double of seconds since 2001. Its shortest decimal is split as text into whole seconds, which become the
+/// calendar's fields, and the fraction, whose digits are copied. Reading joins the same decimal and converts it to a double
+/// once. Adding two doubles, whole and fraction, would round.
 enum DateText {
-    /// The text; nil for a year outside 0001–9999, and for negative zero, which no text gives.
+    /// Returns the text; nil for a year outside 0001–9999, and for negative zero, which has no such text.
     static func text(forSeconds seconds: Double) -> String? {
         // 1e12 seconds are 31,000 years; below it the digits before the point fit an Int.
         guard abs(seconds) < 1e12, seconds != 0 || seconds.sign == .plus else { return nil }
@@ -28,7 +28,7 @@ enum DateText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The seconds since 2001 of a text; nil if it is none.
+    /// Returns the seconds since 2001 for a text, or nil if the text is invalid.
     static func seconds(of text: String) -> Double? {
         var rest = text.utf8[...]
         guard let year = rest.takeNumber(digits: 4, then: "-"), year >= 1,
@@ -60,7 +60,7 @@ enum DateText {
         return Double(String(decoding: decimal, as: UTF8.self))
     }
 
-    /// The shortest decimal of a number from 0 to below 1e12: what is before the point, and the digits after it.
+    /// Returns the shortest decimal of a number from 0 to below 1e12: the whole part, and the digits after the point.
     private static func decimal(of value: Double) -> (whole: Int, fraction: [UInt8]) {
         // "12.5", "12.0" or, below 0.0001, "1.25e-07".
         let parts = value.description.utf8.split(separator: UInt8(ascii: "e"))
@@ -77,15 +77,15 @@ enum DateText {
         return (whole, fraction)
     }
 
-    /// The decimal `whole` + 0.`fraction` times -1, again as a whole number plus a fraction that is not negative.
+    /// Returns the negative of the decimal `whole` + 0.`fraction`, as a whole number plus a fraction that isn't negative.
     private static func negated(_ whole: Int, _ fraction: [UInt8]) -> (whole: Int, fraction: [UInt8]) {
         guard let last = fraction.last else { return (-whole, []) }
         return (-whole - 1, fraction.dropLast().map { 9 - $0 } + [10 - last])
     }
 
-    /// The date of a day counted from 2001-01-01, in the proleptic Gregorian calendar.
+    /// Returns the date of a day counted from 2001-01-01, in the proleptic Gregorian calendar.
     private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
-        // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so a leap day is the last.
+        // Howard Hinnant, "`chrono`-Compatible Low-Level Date Algorithms": years begin in March, so a leap day is the last.
         let day = day + 730_791  // days from 0000-03-01 to 2001-01-01
         let era = day.floorDivided(by: 146_097)
         let dayOfEra = day - era * 146_097
@@ -125,7 +125,7 @@ extension [UInt8] {
 }
 
 extension Substring.UTF8View {
-    /// Takes exactly so many digits off, and the separator after them.
+    /// Removes exactly the given number of digits and the separator after them; returns the number.
     fileprivate mutating func takeNumber(digits: Int, then separator: Unicode.Scalar?) -> Int? {
         var number = 0
         for _ in 0..<digits {

@@ -5,9 +5,9 @@ internal import Foundation
 #endif
 
 extension JSONLine {
-    /// Appends the line of a transaction, newline included; a nil value removes.
+    /// Appends the line of a transaction, including the newline; a nil value removes the name.
     ///
-    /// The names are sorted by their UTF-8 bytes, so equal changes give equal lines. An error leaves `bytes` as they were.
+    /// The names are sorted by their UTF-8 bytes, so equal changes give equal lines. If this throws, `bytes` is unchanged.
     static func write(_ changes: ValueChanges, to bytes: inout [UInt8]) throws(PreferencesError) {
         switch changes {
         case .one(let name, let value):
@@ -16,7 +16,7 @@ extension JSONLine {
         }
     }
 
-    /// As above.
+    /// Appends the line of a transaction in the same way.
     static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferencesError) {
         if changes.count == 1, let (name, value) = changes.first {
             return try write(name: name, value: value, to: &bytes)
@@ -34,7 +34,7 @@ extension JSONLine {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends the line that sets or removes one name, newline included; an error leaves `bytes` as they were.
+    /// Appends the line that sets or removes one name, including the newline. If this throws, `bytes` is unchanged.
     static func write(
         name: String,
         value: PropertyListValue?,
@@ -49,8 +49,8 @@ extension JSONLine {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends the line of a short name and a value that takes few bytes, all in one go, as each append takes about 100
-    /// instructions; false, with nothing appended, for any other, and for a name that has to be escaped.
+    /// Appends the line of a short name and a small value at once, because each append takes about 100 instructions. Returns
+    /// false and appends nothing for all other values and for names that need escapes.
     private static func appendPlainLine(_ name: String, _ value: PropertyListValue?, to bytes: inout [UInt8]) -> Bool {
         let (word, magnitude, isNegative): (StaticString, UInt64, Bool)
         switch value {
@@ -65,7 +65,7 @@ extension JSONLine {
             guard 1...200 ~= name.count, name[0] != UInt8(ascii: "$"), name.firstIndexToEscape(from: 0) == name.count
             else { return false }
             withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { line in
-                // From its end on, as the digits come.
+                // Filled from its end, because the digits are computed from the last to the first.
                 var start = line.count &- 2
                 line[start] = UInt8(ascii: "}")
                 line[start &+ 1] = UInt8(ascii: "\n")
@@ -90,7 +90,7 @@ extension JSONLine {
         return isAppended ?? false
     }
 
-    /// Appends the line that sets one name to a value of which the text is known, newline included.
+    /// Appends the line that sets one name to a value whose text is known, including the newline.
     static func write(name: String, text: ArraySlice<UInt8>, to bytes: inout [UInt8]) throws(PreferencesError) {
         bytes.append(UInt8(ascii: "{"))
         try appendKey(name, to: &bytes, limit: .max)
@@ -98,7 +98,7 @@ extension JSONLine {
         bytes.append(contentsOf: "}\n".utf8)
     }
 
-    /// Appends a line that is a comment alone, newline included; an error leaves `bytes` as they were.
+    /// Appends a line that contains only a comment, including the newline. If this throws, `bytes` is unchanged.
     static func write(comment text: String, to bytes: inout [UInt8]) throws(PreferencesError) {
         try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
             bytes += Array(#"{"$comment":"#.utf8)
@@ -108,14 +108,14 @@ extension JSONLine {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends a value alone, tags included; an error leaves `bytes` as they were.
+    /// Appends a value alone, including its tags. If this throws, `bytes` is unchanged.
     static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferencesError) {
         try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
             try appendValue(value, nesting: 0, to: &bytes, limit: limit)
         }
     }
 
-    /// Appends what `readPlain` has read, on one line; an error leaves a part of it.
+    /// Appends a value that `readPlain` has read, on one line. If this throws, a part of it is left.
     static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferencesError) {
         switch value {
         case .array(let elements):
@@ -129,7 +129,7 @@ extension JSONLine {
             bytes.append(UInt8(ascii: "{"))
             for (index, (key, member)) in members.sortedByBytes.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                // As a value, which no `$` is put before.
+                // Written as a value, because keys would get an additional `$`.
                 try writeValue(.string(key), to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 try writePlain(member, to: &bytes)
@@ -140,7 +140,7 @@ extension JSONLine {
         }
     }
 
-    /// Throws if a line of the changes could not be written, at little cost for small ones.
+    /// Throws if a line of the changes can't be written; cheap for small changes.
     @inline(__always)
     static func check(_ changes: ValueChanges) throws(PreferencesError) {
         if case .one(let name, let value) = changes, 1...1000 ~= name.utf8.count, value?.isShort ?? true { return }
@@ -160,7 +160,7 @@ extension JSONLine {
         try write(changes.dictionary, to: &line)
     }
 
-    /// At least as many bytes as a value takes, and more than a line has if it is nested too deep.
+    /// Returns an upper bound of the bytes that a value takes; more than a line may have if it is nested too deep.
     private static func longestText(of value: PropertyListValue, nesting: Int) -> Int {
         switch value {
         case .boolean, .integer, .unsigned, .real, .date: return 64
@@ -175,7 +175,7 @@ extension JSONLine {
         }
     }
 
-    /// Takes back what `body` appended if it throws, or if it appended more than a line may have.
+    /// Appends by `body`, and removes that again if it throws or makes the line too long.
     @inline(__always)
     private static func append(
         to bytes: inout [UInt8],
@@ -273,8 +273,8 @@ extension JSONLine {
         }
     }
 
-    /// Puts a number into a buffer so that it ends before an index, and returns where it begins.
-    // As `description`, which takes ten times as long.
+    /// Writes a number into a buffer before an index, and returns the index at which it begins.
+    // Takes a tenth of the time of `description`.
     @inline(__always)
     private static func putDigits(
         of magnitude: UInt64,
@@ -299,7 +299,7 @@ extension JSONLine {
         if let word = NonfiniteWord(value) {
             bytes.append(contentsOf: "{\"$real\":\"\(word.rawValue)\"}".utf8)
         } else {
-            // The shortest decimal that reads back the same; always with a point or an exponent.
+            // The shortest decimal that converts back to the same value; it always has a point or an exponent.
             bytes.append(contentsOf: value.description.utf8)
         }
     }
@@ -389,17 +389,17 @@ extension Dictionary where Key == String {
     }
 }
 
-/// A name as it is sorted, by the bytes of its UTF-8.
+/// The sort key of a name, ordered by the bytes of its UTF-8.
 ///
-/// A plain struct over one buffer: comparing strings took most of the instructions of a transaction.
+/// A plain value over one buffer: comparing strings took most of the instructions of a transaction.
 struct SortKey {
-    /// The first eight bytes as a number that is ordered as they are.
+    /// The first eight bytes as a number with the same order.
     private let beginning: UInt64
     private let start: Int
     private let count: Int
     private let index: Int
 
-    /// The order in which names are sorted, by their indices.
+    /// Returns the indices of the names in their sorted order.
     static func order(of count: Int, _ name: (Int) -> String) -> [Int] {
         guard count > 1 else { return Array(0..<count) }
         var text: [UInt8] = []
@@ -448,7 +448,7 @@ struct SortKey {
 }
 
 extension PropertyListValue {
-    /// Whether the value takes few bytes in any case.
+    /// Whether every value of this type takes few bytes.
     fileprivate var isShort: Bool {
         switch self {
         case .boolean, .integer, .unsigned, .real, .date: true
@@ -458,6 +458,6 @@ extension PropertyListValue {
 }
 
 extension String {
-    /// The most bytes that a string takes in JSON, each byte as `\u0000`.
+    /// An upper bound of the bytes of the string in JSON, where each byte may become `\u0000`.
     fileprivate var longestLiteral: Int { utf8.count * 6 + 64 }
 }

@@ -1,30 +1,32 @@
 /// One line of the file: a transaction as a JSON object (RFC 8259, strictly).
 ///
-/// `{"name":value,…}` sets each name, `null` removes it. What JSON lacks is a tagged object, of that one key alone:
+/// `{"name":value,…}` sets each name, `null` removes it. Types that JSON lacks are written as a tagged object, whose tag is its
+/// only key:
 ///
-/// - `{"$data":"AAH+/w=="}`: bytes in base64, padded, and only as one would write them.
-/// - `{"$real":"nan"}`, `"inf"`, `"-inf"`: the reals that JSON can't write.
-/// - `{"$date":"2026-11-20T22:00:00.123Z"}`: a date by the proleptic Gregorian calendar, with as many fractional digits
-///   as bring it back to the last bit; `{"$date":1e+300}`: seconds since 2001, where the year is outside 0001–9999 and
-///   for negative zero; `{"$date":"nan"}`, `"inf"`, `"-inf"`: the dates of these seconds.
+/// - `{"$data":"AAH+/w=="}`: bytes in base64, padded and canonical.
+/// - `{"$real":"nan"}`, `"inf"`, `"-inf"`: the reals that JSON can't express.
+/// - `{"$date":"2026-11-20T22:00:00.123Z"}`: a date in the proleptic Gregorian calendar, with as many fractional digits as
+///   restore it to the last bit; `{"$date":1e+300}`: seconds since 2001, if the year is outside 0001–9999 and for negative
+///   zero; `{"$date":"nan"}`, `"inf"`, `"-inf"`: the dates of these seconds.
 ///
-/// A name or key that itself begins with `$` is written with one more: `$cost` as `$$cost`, `$$` as `$$$`. That holds for
-/// names as for nested keys. Of names with a single `$` two are known, which set nothing and may stand anywhere:
-/// `{"$format":1}` says how to read the file, and `{"$comment":"…"}` is for people.
+/// A name or key that itself begins with `$` is written with an additional one: `$cost` as `$$cost`, `$$` as `$$$`. This
+/// applies to names and to nested keys. Two names with a single `$` are known, which set nothing and may occur anywhere:
+/// `{"$format":1}` is the version of the format, and `{"$comment":"…"}` is a comment for readers.
 ///
-/// A number without fraction and exponent is an integer where 64 bits hold it; every other is a real, so `1e3` is one,
-/// and so is `-0.0`, while `-0` is the integer 0. Of a key that occurs twice the last value counts.
+/// A number without fraction and exponent is an integer if it fits 64 bits. Every other number is a real: `1e3` and `-0.0` are
+/// reals, but `-0` is the integer 0. If a key occurs twice, the last value is used.
 enum JSONLine {
-    /// How many arrays and dictionaries may be nested in a value, tags and the line's own object not counted.
+    /// The maximum nesting of arrays and dictionaries in a value, not counting tags and the line's own object.
     static let maximumNesting = 128
-    /// How long a line may be, without its newline. Functions take another limit for tests, which then need no lines of that size.
+    /// The maximum length of a line in bytes, without its newline. Functions have a parameter for it, so that tests need no
+    /// such lines.
     static let maximumLength = 64 << 20
 
     /// Reads one line without its newline.
     ///
-    /// Calls `body` for each entry in order, then `comment` for each comment, and only after the whole line proved valid.
-    /// A line of nothing but space has
-    /// no entries. A byte order mark is accepted where `isFirst` says that the line is the file's first.
+    /// Calls `body` for each entry in order, then `comment` for each comment, but only after the whole line was found valid. A
+    /// line that contains only white space has no entries. A byte order mark is accepted if `isFirst` is true, for the first
+    /// line of the file.
     static func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,
@@ -40,22 +42,24 @@ enum JSONLine {
         for text in reader.comments { comment(text) }
     }
 
-    /// How many bytes an object takes that begins some bytes and goes on over several lines; `nil` if there is none.
+    /// Returns the length in bytes of an object at the start of some bytes that may extend over several lines; `nil` if it
+    /// isn't valid.
     static func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? {
         var reader = JSONReader(bytes)
         do throws(JSONLineError) { if isFirst { try reader.skipByteOrderMark() } } catch { return nil }
         return reader.endOfObject()
     }
 
-    /// Reads a value alone, tags included, with nothing but space around it.
+    /// Reads a value alone, including its tags, with only white space around it.
     static func readValue(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
         var reader = JSONReader(bytes)
         return try reader.wholeValue()
     }
 
-    /// Reads any JSON: keys with a leading `$` stand as in the text, and null is the real NaN, which JSON doesn't have.
+    /// Reads any JSON: keys with a leading `$` are returned as they are, and null is returned as the real NaN, which JSON
+    /// doesn't have.
     ///
-    /// A schema that a person has written has such keys, and what this program doesn't know of it must not get lost.
+    /// A schema written by a person has such keys, and those unknown to this program must not get lost.
     static func readPlain(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
         var reader = JSONReader(bytes)
         reader.isPlain = true
@@ -63,21 +67,21 @@ enum JSONLine {
     }
 }
 
-/// Why a line can't be read.
+/// The reason why a line can't be read.
 struct JSONLineError: Error, Equatable {
     enum Kind {
-        /// The line is not what this program would write, and nothing that follows can make it so.
+        /// The line is invalid, whatever follows it.
         case damaged
-        /// The line ends before its object does, so it may be one that is still being written.
+        /// The line ends before its object does, so it may still be in the process of being written.
         case incomplete
-        /// The file says that it is of a format newer than this program.
+        /// The file has a newer format than this program can read.
         case unknownFormat
     }
 
     let kind: Kind
-    /// What is wrong, to be read after the line's number.
+    /// The reason, for use after the line's number.
     let reason: String
-    /// Where in the line, in bytes from its start.
+    /// The offset in the line, in bytes.
     let offset: Int
 }
 
@@ -85,13 +89,13 @@ extension JSONLineError: CustomStringConvertible {
     var description: String { "\(reason), at byte \(offset)" }
 }
 
-/// The reals that JSON can't write, by the word that stands for them in a tag.
+/// The reals that JSON can't express, with their words in a tag.
 enum NonfiniteWord: String {
     case nan
     case infinity = "inf"
     case negativeInfinity = "-inf"
 
-    /// The word for a real; nil for a finite one.
+    /// Creates the word for a real; nil if the real is finite.
     init?(_ value: Double) {
         if value.isFinite { return nil }
         self = value.isNaN ? .nan : value > 0 ? .infinity : .negativeInfinity
@@ -107,13 +111,13 @@ enum NonfiniteWord: String {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Where the first quote, backslash or control character is, at `start` or after; else the end.
+    /// Returns the index of the first quote, backslash or control character from `start` on, or the end if no such byte follows.
     ///
-    /// Looks at eight bytes a step: a byte of `x` is zero where `(x - 0x01…) & ~x` has its high bit. A borrow can only
-    /// spoil bytes above the first hit, so the lowest hit is right.
+    /// Checks eight bytes at a time: a byte of `x` is zero if `(x - 0x01…) & ~x` has its high bit set. A borrow can only affect
+    /// bytes above the first match, so the lowest match is right.
     func firstIndexToEscape(from start: Int) -> Int { firstIndex(from: start, stoppingAtHighBits: 0) }
 
-    /// As above, or where the first byte is that isn't of ASCII.
+    /// Returns the same index, or that of the first byte that isn't ASCII if it is lower.
     func firstIndexNotPlain(from start: Int) -> Int {
         firstIndex(from: start, stoppingAtHighBits: 0x8080_8080_8080_8080)
     }

@@ -1,12 +1,12 @@
 extension JSONReader {
-    /// The string whose opening quote is here.
+    /// Reads the string whose opening quote is at `offset`.
     mutating func string() throws(JSONLineError) -> String {
         let start = offset + 1
         var end = bytes.firstIndexToEscape(from: start)
         guard end < bytes.count else { throw incomplete() }
         if bytes[end] == UInt8(ascii: "\"") {
             let raw = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-            // `validating` looks types up at each call, which text of ASCII, needing no validation, is spared.
+            // `validating` looks up types at each call; ASCII text needs no validation.
             guard
                 let string = raw.isASCII ? String(decoding: raw, as: UTF8.self) : String(validating: raw, as: UTF8.self)
             else { throw invalidText(from: start, to: end) }
@@ -14,7 +14,7 @@ extension JSONReader {
             return string
         }
 
-        // Find the end before judging what comes before it: a string without an end may still be arriving.
+        // Finds the end before validating the contents: a string without an end may still be in the process of being written.
         while bytes[end] != UInt8(ascii: "\"") {
             guard bytes[end] == UInt8(ascii: "\\") else {
                 throw damaged("a control character stands in a string", at: end)
@@ -40,7 +40,7 @@ extension JSONReader {
         return string
     }
 
-    /// Appends what the escape at `index` stands for, and moves behind it.
+    /// Appends the character of the escape at `index`, and moves `index` behind it.
     private mutating func appendEscape(at index: inout Int, end: Int) throws(JSONLineError) {
         let start = index
         index += 2
@@ -69,7 +69,7 @@ extension JSONReader {
         }
     }
 
-    /// The four hexadecimal digits at `index`.
+    /// Reads the four hexadecimal digits at `index`, and moves `index` behind them.
     private func codeUnit(at index: inout Int, end: Int, escape: Int) throws(JSONLineError) -> UInt16 {
         var code: UInt16 = 0
         for _ in 0..<4 {
@@ -88,7 +88,7 @@ extension JSONReader {
         return code
     }
 
-    /// Where the text stops being UTF-8.
+    /// Returns the error for a text that isn't UTF-8, with the offset of the first invalid byte.
     private func invalidText(from start: Int, to end: Int) -> JSONLineError {
         var parser = Unicode.UTF8.ForwardParser()
         var iterator = UnsafeRawBufferPointer(rebasing: bytes[start..<end]).makeIterator()

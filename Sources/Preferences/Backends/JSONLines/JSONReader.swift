@@ -4,20 +4,20 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads a line, or a value alone, from bytes that stay in place meanwhile.
+/// A reader of a line, or of a value alone, from bytes that must not move while it exists.
 struct JSONReader {
-    /// A name and what the line says of it; nil removes.
+    /// A name with its value in the line; nil removes the name.
     typealias Entry = (name: String, value: PropertyListValue?)
 
     let bytes: UnsafeRawBufferPointer
     var offset = 0
-    /// Where a string with escapes is put together.
+    /// The buffer in which strings with escapes are decoded.
     var scratch: [UInt8] = []
-    /// The format that the line asks for, where that is a newer one.
+    /// The error for the line's format, if that is too new.
     private var newerFormat: JSONLineError?
     /// The texts of `$comment`, in order.
     private(set) var comments: [String] = []
-    /// Whether the text is any JSON: a `$` has no meaning, and null, which no stored value can be, is the real NaN.
+    /// Whether the text is any JSON: then a `$` has no meaning, and null, which can't be stored, is the real NaN.
     var isPlain = false
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
@@ -30,7 +30,8 @@ struct JSONReader {
         offset = length
     }
 
-    /// The entries of the line; the first stands apart because most lines have only one, which then costs no array.
+    /// Reads the entries of the line. The first is returned separately, because most lines have only one and then need no
+    /// array.
     mutating func line(maximumLength: Int) throws(JSONLineError) -> (first: Entry?, others: [Entry]) {
         guard bytes.count <= maximumLength else {
             throw damaged("the line is longer than \(maximumLength >> 20) MiB", at: maximumLength)
@@ -42,7 +43,7 @@ struct JSONReader {
             entries = try self.entries()
             try expectEnd()
         } catch {
-            // What a newer format made of the rest of the line is not damage.
+            // A line that is invalid here may be valid in its newer format.
             if let newerFormat, error.kind == .damaged { throw newerFormat }
             throw error
         }
@@ -50,7 +51,7 @@ struct JSONReader {
         return entries
     }
 
-    /// The end of an object that goes on over several lines, and begins here; `nil` if there is none.
+    /// Returns the end of an object that begins here and may extend over several lines; `nil` if it isn't valid.
     mutating func endOfObject() -> Int? {
         skipSpace()
         do throws(JSONLineError) { _ = try entries() } catch { return nil }
@@ -102,7 +103,7 @@ struct JSONReader {
         case comment
     }
 
-    /// A name and the colon after it.
+    /// Reads a name and the colon after it.
     private mutating func name() throws(JSONLineError) -> Name {
         let start = offset
         let (name, isReserved) = try key()
@@ -131,7 +132,7 @@ struct JSONReader {
         )
     }
 
-    /// The value that begins here, after space.
+    /// Reads the next value, after white space.
     mutating func value(nesting: Int) throws(JSONLineError) -> PropertyListValue {
         skipSpace()
         guard offset < bytes.count else { throw incomplete() }
@@ -167,7 +168,7 @@ struct JSONReader {
                 let keyStart = offset
                 let (key, isReserved) = try key()
                 if isReserved { return try taggedValue(key, isFirst: isFirst, start: keyStart) }
-                // Only now, because a tag is not a level.
+                // Checked only here, because a tagged object doesn't count as a level.
                 if isFirst { try check(nesting: nesting, at: start) }
                 isFirst = false
                 values[key] = try value(nesting: nesting)
@@ -177,7 +178,7 @@ struct JSONReader {
         return .dictionary(values)
     }
 
-    /// A key without its escape, from the quote to behind the colon; reserved where it begins with a single `$`.
+    /// Reads a key and the colon after it, and removes its escape; the key is reserved if it begins with a single `$`.
     private mutating func key() throws(JSONLineError) -> (text: String, isReserved: Bool) {
         guard offset < bytes.count else { throw incomplete() }
         guard bytes[offset] == UInt8(ascii: "\"") else { throw damaged("a name in quotes is missing", at: offset) }
@@ -190,7 +191,7 @@ struct JSONReader {
         return (String(decoding: rest, as: UTF8.self), false)
     }
 
-    /// True or false, or null in plain JSON.
+    /// Reads true or false, or in plain JSON null.
     private mutating func constant() throws(JSONLineError) -> PropertyListValue {
         let start = offset
         switch bytes[offset] {
@@ -228,7 +229,7 @@ extension JSONReader {
         guard offset == bytes.count else { throw damaged("something follows the end", at: offset) }
     }
 
-    /// Whether an array or object that has just begun has nothing in it.
+    /// Returns whether an array or object that has just begun is empty.
     private mutating func isClosed(by bracket: Unicode.Scalar) throws(JSONLineError) -> Bool {
         skipSpace()
         guard offset < bytes.count else { throw incomplete() }
@@ -237,7 +238,8 @@ extension JSONReader {
         return true
     }
 
-    /// Whether the bracket follows an element; else a comma must, and space is skipped up to the next element.
+    /// Returns whether the bracket follows an element. Otherwise reads the required comma, and skips space up to the next
+    /// element.
     private mutating func isLast(before bracket: Unicode.Scalar) throws(JSONLineError) -> Bool {
         if try isClosed(by: bracket) { return true }
         try expect(",", "a comma or the end of the list is missing")
@@ -245,7 +247,7 @@ extension JSONReader {
         return false
     }
 
-    /// The end of a tagged object.
+    /// Reads the end of a tagged object.
     mutating func expectEndOfTag() throws(JSONLineError) {
         skipSpace()
         try expect("}", "something stands beside a tag")
@@ -274,13 +276,13 @@ extension JSONReader {
 }
 
 extension JSONReader {
-    /// The number that begins here.
+    /// Reads the number that begins here.
     mutating func number() throws(JSONLineError) -> PropertyListValue {
         let start = offset
         let isNegative = bytes[offset] == UInt8(ascii: "-")
         if isNegative { offset += 1 }
 
-        // All digits as one whole number, as long as 64 bits hold it, and the power of ten that it is to be scaled by.
+        // All digits as one integer, if 64 bits hold it, and the power of ten by which it is multiplied.
         var digits: UInt64? = 0
         var exponent = 0
         let first = offset
@@ -303,7 +305,7 @@ extension JSONReader {
             if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { offset += 1 }
             var power: UInt64? = 0
             try takeDigits(into: &power, start: start)
-            // Beyond every power that counts, but small enough to add, also in the 32 bits of older watches.
+            // Larger than any useful exponent, but small enough to be added, also in the 32 bits of older watches.
             let magnitude = Int(min(power ?? 1 << 30, 1 << 30))
             exponent += sign == UInt8(ascii: "-") ? -magnitude : magnitude
         }
@@ -338,7 +340,7 @@ extension JSONReader {
         isNegative: Bool,
         start: Int
     ) throws(JSONLineError) -> Double {
-        // Both are exact as doubles up to these bounds, so that one operation rounds once (Clinger 1990).
+        // Up to these limits both are exact as doubles, so one operation rounds only once (Clinger 1990).
         if let digits, digits <= 1 << 53, exponent.magnitude <= 22 {
             let power = Self.powersOfTen[Int(exponent.magnitude)]
             let magnitude = exponent < 0 ? Double(digits) / power : Double(digits) * power
@@ -346,7 +348,7 @@ extension JSONReader {
         }
         let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
         guard let value = Double(text), value.isFinite else {
-            // Digits that are still arriving may be a negative exponent.
+            // The text may be incomplete: the missing digits may be those of a negative exponent.
             guard offset < bytes.count else { throw incomplete() }
             throw damaged("a number is too large", at: start)
         }
@@ -360,7 +362,7 @@ extension JSONReader {
 }
 
 extension JSONReader {
-    /// The value of a tagged object, from behind the tag's colon to behind the object.
+    /// Reads the value of a tagged object, from after the tag's colon to the end of the object.
     @inline(never)
     mutating func taggedValue(_ tag: String, isFirst: Bool, start: Int) throws(JSONLineError) -> PropertyListValue {
         guard isFirst else { throw damaged("a tag stands beside other keys", at: start) }
@@ -386,7 +388,7 @@ extension JSONReader {
         return .data(data)
     }
 
-    /// What nearly all data is; nil, and nothing is read, where it is something else or damaged.
+    /// Reads data without escapes, as nearly all data is; otherwise returns nil and reads nothing.
     private mutating func unescapedData() -> Data? {
         skipSpace()
         guard offset < bytes.count, bytes[offset] == UInt8(ascii: "\"") else { return nil }
@@ -423,7 +425,7 @@ extension JSONReader {
     private mutating func taggedContent() throws(JSONLineError) -> (value: PropertyListValue, start: Int) {
         skipSpace()
         let start = offset
-        // Tags don't count as levels, so a tag in a tag would nest without end.
+        // Tags don't count as levels, so tags in tags could be nested without limit.
         if offset < bytes.count, bytes[offset] == UInt8(ascii: "{") || bytes[offset] == UInt8(ascii: "[") {
             throw damaged("a tag holds an array or an object", at: start)
         }

@@ -1,9 +1,10 @@
-/// Finds the entries of a line without parsing their values, where the line is as this program writes it.
+/// A scanner that finds the entries of a line without parsing their values, if the line has the form that this program writes.
 ///
-/// What it takes, `JSONReader` takes too, as the same entries; everything else is `unknown` and left to that one.
+/// `JSONReader` accepts every line that the scanner accepts, with the same entries; every other line is `unknown` and left to
+/// that type.
 struct JSONScanner {
     enum Step: Equatable {
-        /// Where the name stands, without its quotes, and the value; nothing of it where the name is removed.
+        /// The range of the name, without its quotes, and that of the value, which is empty if the name is removed.
         case entry(name: Range<Int>, value: Range<Int>)
         case end
         case unknown
@@ -14,9 +15,9 @@ struct JSONScanner {
 
     init(_ line: UnsafeRawBufferPointer) { bytes = line }
 
-    /// The next entry of the line.
+    /// Returns the next entry of the line.
     ///
-    /// An entry counts only once the end was found.
+    /// Entries are valid only if the end of the line is found afterwards.
     @inline(__always)
     mutating func next() -> Step {
         guard take(index == 0 ? "{" : ",") else {
@@ -29,7 +30,7 @@ struct JSONScanner {
         return .entry(name: name, value: Range(uncheckedBounds: (start, index)))
     }
 
-    /// A string of ASCII without escapes, and the colon behind it.
+    /// Scans an ASCII string without escapes, and the colon after it.
     @inline(__always)
     private mutating func key() -> Range<Int>? {
         guard let text = plainString(), take(":") else { return nil }
@@ -76,17 +77,17 @@ struct JSONScanner {
             case UInt8(ascii: "["): skipArray(nesting: nesting + 1)
             default: skipNumber()
             }
-        // What is inside another value isn't read by itself, so that no part is read more than twice.
+        // Nested values are not read separately, so no part is read more than twice.
         if isSkipped || nesting > 0 { return isSkipped }
         var reader = JSONReader(bytes)
         reader.offset = start
         do throws(JSONLineError) { _ = try reader.value(nesting: 0) } catch { return false }
         index = reader.offset
-        // The text of a value over several lines would not be one line.
+        // A value that extends over several lines can't be written on one line.
         return !bytes[start..<index].contains(UInt8(ascii: "\n"))
     }
 
-    /// A whole number of up to 18 digits, perhaps with a fraction of as many, so that 64 bits or a double hold it.
+    /// Scans a number of up to 18 digits with up to 18 fractional digits, which 64 bits or a double can hold.
     @inline(__always)
     private mutating func skipNumber() -> Bool {
         _ = take("-")
@@ -126,7 +127,7 @@ struct JSONScanner {
         return take("}")
     }
 
-    /// What follows the quote of a data's text.
+    /// Scans the text of data after its opening quote, up to the end of the tagged object.
     private mutating func skipData() -> Bool {
         guard let count = Base64.end(of: UnsafeRawBufferPointer(rebasing: bytes[index...])) else { return false }
         index += count
