@@ -8,7 +8,7 @@ struct NamesInUseTests {
     private let backend = UnlistedBackend(["a": 1, "b": 2, "others": 3])
 
     @Test
-    func staleNamesAreAskedForAgain() async {
+    func staleNamesAreQueriedAgain() async {
         let backend = UnlistedBackend(["count": 1])
         let store = PreferenceStore(backend: backend)
         let count = Preference("count", default: 0, in: store)
@@ -19,7 +19,7 @@ struct NamesInUseTests {
         #expect(count.value == 2)
         backend.changeSilently("count", to: nil)
         #expect(count.value == 0)
-        // On another thread, as a reader may hold a lock.
+        // On another thread, because a reader may hold a lock.
         await eventually { seen.elements == [2, 0] }
         withExtendedLifetime(observation) {}
     }
@@ -36,16 +36,16 @@ struct NamesInUseTests {
     }
 
     @Test
-    func declaringAsksForNothing() {
+    func declaringQueriesNothing() {
         let store = PreferenceStore(backend: backend)
         let a = Preference("a", default: 0, in: store)
-        #expect(backend.asked == [])
+        #expect(backend.queried == [])
         #expect(a.value + a.value == 2)
-        #expect(backend.asked == ["a"])
+        #expect(backend.queried == ["a"])
     }
 
     @Test
-    func eachNameIsAskedForOnce() throws {
+    func eachNameIsQueriedOnce() throws {
         let store = PreferenceStore(backend: backend)
         let layered = PreferenceStore.layered([.inMemory(), store])
         for _ in 1...3 {
@@ -58,40 +58,40 @@ struct NamesInUseTests {
             }
             backend.change("new", to: nil)
         }
-        #expect(backend.asked.sorted() == ["a", "new", "others"])
+        #expect(backend.queried.sorted() == ["a", "new", "others"])
     }
 
     @Test
-    func backendOverAnotherAsksThatOne() {
+    func backendOverAnotherQueriesThatOne() {
         let store = PreferenceStore(backend: FaultInjectingBackend(over: backend))
         #expect(Preference("a", default: 0, in: store).value == 1)
-        #expect(backend.asked == ["a"])
+        #expect(backend.queried == ["a"])
     }
 
     @Test
-    func namesThatWereNotAskedForAreNotTaken() {
-        let store = PreferenceStore(backend: TalkativeBackend())
+    func namesThatWereNotQueriedAreIgnored() {
+        let store = PreferenceStore(backend: ExcessiveBackend())
         #expect(store["a"] == 1 && store.names == ["a"])
     }
 
-    /// A removal of a name that the backend was never asked for reaches it all the same.
+    /// A removal reaches the backend even if that was never queried for the name.
     @Test
-    func firstSetAfterAFailedLoadAsksForItsName() throws {
+    func firstSetAfterAFailedLoadQueriesItsName() throws {
         let faulty = FaultInjectingBackend(over: backend)
         faulty.failNext(.load)
         let store = PreferenceStore(backend: faulty)
         store.issueHandler = { _ in }
         #expect(store["other"] == nil)
         store["a"] = nil
-        #expect(backend.asked.contains("a"))
+        #expect(backend.queried.contains("a"))
         #expect(store["a"] == nil)
     }
 
     @Test
-    func backendThatTellsAllHasNothingMoreByDefault() {
+    func backendThatLoadsAllValuesHasNothingMoreByDefault() {
         let store = PreferenceStore(backend: MemoryBackend(["a": 1]))
         #expect(store["a"] == 1 && store["b"] == nil && store.names == ["a"])
-        #expect(store.core.layers.writable?.isPrepared == true, "a read of a new name waits for nobody")
+        #expect(store.core.layers.writable?.isPrepared == true, "a read of a new name doesn't wait")
     }
 
     @Test
@@ -128,7 +128,7 @@ struct NamesInUseTests {
     }
 
     @Test
-    func changeFromOutsideReachesLayersAbove() {
+    func externalChangeReachesLayersAbove() {
         let layered = PreferenceStore.layered([PreferenceStore(backend: backend), .inMemory(["a": 9, "c": 9])])
         let a = Preference("a", default: 0, in: layered)
         let c = Preference("c", default: 0, in: layered)
@@ -151,7 +151,7 @@ struct NamesInUseTests {
     }
 
     @Test
-    func storeThatCouldNotBeLoadedTellsOfItsValuesOnceItCan() {
+    func storeThatCouldNotBeLoadedReportsItsValuesOnceItCan() {
         backend.fail(true)
         let store = PreferenceStore(backend: backend)
         store.issueHandler = { _ in }
@@ -175,7 +175,7 @@ struct NamesInUseTests {
     }
 }
 
-/// Calls its host from a load that fails.
+/// A backend that calls its host from a load that fails.
 private final class FailingBackend: PreferenceBackend {
     let loads = Lock(0)
 
@@ -195,8 +195,8 @@ private final class FailingBackend: PreferenceBackend {
     func sync() {}
 }
 
-/// Gives more than it is asked for.
-private struct TalkativeBackend: PreferenceBackend {
+/// A backend that returns more values than it is queried for.
+private struct ExcessiveBackend: PreferenceBackend {
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { [:] }
     func refresh() -> [String: PropertyListValue?] { [:] }
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
@@ -206,12 +206,12 @@ private struct TalkativeBackend: PreferenceBackend {
     func values(for names: Set<String>) -> [String: PropertyListValue] { names.isEmpty ? [:] : ["a": 1, "b": 2] }
 }
 
-/// Holds more than it tells of unasked.
+/// A backend that returns only some of its values unless it is queried for the rest by name.
 private final class UnlistedBackend: PreferenceBackend {
     private struct State {
         var host: PreferenceBackendHost?
         var contents: [String: PropertyListValue]
-        var asked: [String] = []
+        var queried: [String] = []
         var changes: [String: PropertyListValue?] = [:]
         var isFailing = false
     }
@@ -222,7 +222,7 @@ private final class UnlistedBackend: PreferenceBackend {
         state = Lock(State(contents: contents))
     }
 
-    var asked: [String] { state.withLock { $0.asked } }
+    var queried: [String] { state.withLock { $0.queried } }
 
     func value(of name: String) -> PropertyListValue? { state.withLock { $0.contents[name] } }
 
@@ -235,7 +235,7 @@ private final class UnlistedBackend: PreferenceBackend {
         host?.changed()
     }
 
-    /// Changes a value without a notification, and says that any value may be stale.
+    /// Changes a value without a notification, and reports that any value may be stale.
     func changeSilently(_ name: String, to value: PropertyListValue?) {
         let host = state.withLock { state in
             state.contents[name] = value
@@ -263,7 +263,7 @@ private final class UnlistedBackend: PreferenceBackend {
 
     func values(for names: Set<String>) -> [String: PropertyListValue] {
         state.withLock { state in
-            state.asked += names
+            state.queried += names
             return state.contents.filter { names.contains($0.key) }
         }
     }
@@ -274,11 +274,11 @@ private final class UnlistedBackend: PreferenceBackend {
 
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         state.withLock { state in
-            guard condition.holds(for: state.contents.filter { state.asked.contains($0.key) }) else {
+            guard condition.holds(for: state.contents.filter { state.queried.contains($0.key) }) else {
                 return PreferenceBackendCommit(isStored: false)
             }
             for (name, value) in changes {
-                state.asked.append(name)
+                state.queried.append(name)
                 state.contents[name] = value
             }
             return PreferenceBackendCommit(isStored: true)

@@ -221,7 +221,7 @@ extension PreferenceStore {
 
     private static let cloud: PreferenceStore = {
         let source = Source(CloudBackend(UbiquitousValues()))
-        let store = PreferenceStore(Layer(source: source), standIn: .memory(isStandard: false))
+        let store = PreferenceStore(Layer(source: source), replacement: .memory(isStandard: false))
         SharedStores.register(layered: store)
         return store
     }()

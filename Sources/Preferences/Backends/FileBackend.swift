@@ -44,7 +44,7 @@ package final class FileBackend: PreferenceBackend {
             failed: { host.report(PreferencesError($0)) }
         )
         do { try log.load(observer: observer) } catch {
-            log.withContents { $0.awaitReading() }
+            log.withContents { $0.noteLoadFailure() }
             throw PreferencesError(error)
         }
         return log.withContents { $0.load() }
@@ -52,7 +52,7 @@ package final class FileBackend: PreferenceBackend {
 
     package func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
         do { try log.catchUp() } catch { throw PreferencesError(error) }
-        let changes = log.withContents { $0.takeDifferences() } ?? [:]
+        let changes = log.withContents { $0.collectDifferences() } ?? [:]
         publish(changes)
         return changes
     }
@@ -62,22 +62,22 @@ package final class FileBackend: PreferenceBackend {
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         let commit = try commit(.several(changes), if: condition)
-        return PreferenceBackendCommit(outside: commit.outside ?? [:], isStored: commit.isStored)
+        return PreferenceBackendCommit(outside: commit.external ?? [:], isStored: commit.isStored)
     }
 
     /// The outcome of `commit`.
     struct Commit {
         /// The external changes before the commit, if any.
-        var outside: [String: PropertyListValue?]?
+        var external: [String: PropertyListValue?]?
         var isStored = false
         /// The differences between the changes and the published values, if they are known already.
         var changed: ShortList<ValueChange>?
 
         init() {}
 
-        init(_ told: PreferenceBackendCommit?) {
-            outside = told?.outside
-            isStored = told?.isStored ?? false
+        init(_ commit: PreferenceBackendCommit?) {
+            external = commit?.outside
+            isStored = commit?.isStored ?? false
         }
     }
 
@@ -97,17 +97,17 @@ package final class FileBackend: PreferenceBackend {
                     refusal = error
                 }
                 // Collected before the lock is released: later lines are then reported as changes.
-                commit.outside = contents.takeDifferences()
+                commit.external = contents.collectDifferences()
                 return nil
             } commit: { contents in
-                commit.outside = contents.takeDifferences()
+                commit.external = contents.collectDifferences()
                 contents.store(difference, of: changes)
             }
         } catch { throw PreferencesError(error) }
         if let refusal { throw refusal }
-        if commit.outside == nil, case .published(let changed) = difference { commit.changed = changed }
+        if commit.external == nil, case .published(let changed) = difference { commit.changed = changed }
         if !isAdopted.load(ordering: .relaxed) {
-            publish(commit.outside ?? [:])
+            publish(commit.external ?? [:])
             if commit.isStored { publish(changes.dictionary) }
         }
         switch difference {
@@ -118,10 +118,10 @@ package final class FileBackend: PreferenceBackend {
     }
 
     /// Moves the values that `open` returned into those of a source, which publishes changes from now on; call with the turn.
-    func adopt(_ values: StoredValues, taking contents: StoredValues) {
+    func adopt(_ values: StoredValues, movingFrom contents: StoredValues) {
         // Under one lock, because the watcher compares the file with these values.
         log.withContents {
-            values.take(contents)
+            values.moveValues(from: contents)
             $0.adopt(values)
         }
         isAdopted.store(true, ordering: .relaxed)
@@ -142,7 +142,7 @@ package final class FileBackend: PreferenceBackend {
     }
 
     /// Raises the durability of later sets to at least the given one.
-    func promise(_ durability: PreferenceDurability) {
+    func raiseDurability(to durability: PreferenceDurability) {
         if durability == .immediate { isImmediate.store(true, ordering: .relaxed) }
     }
 
@@ -184,18 +184,18 @@ extension PreferencesError {
                     + "Try again, or end that process if it is stopped"
             )
         case .notAFile(let path, let kind):
-            self.init(.unavailable, "\(path) is a \(kind.rawValue) and not a file; move it away")
+            self.init(.unavailable, "\(path) is a \(kind.rawValue), not a file; move it away")
         case .unstableIdentity(let path):
             self.init(
                 .unavailable,
-                "\(path) is another file each time it is looked at; nothing was changed. Its file system may be broken: keep the "
+                "\(path) was a different file each time it was opened; nothing was changed. Its file system may be faulty: keep the "
                     + "file on another one"
             )
         case .foreignOwner(let path, let owner):
             self.init(
                 .notPermitted,
-                "\(path) belongs to the user \(owner), who could choose by it what is read and written here; nothing was changed. "
-                    + "Run the program as that user, or take the file over with chown"
+                "\(path) belongs to the user \(owner), who could use it to choose what this program reads and writes; nothing was changed. "
+                    + "Run the program as that user, or change the file's owner with chown"
             )
         case .refused(let path, let line, let reason):
             self.init(
@@ -205,13 +205,13 @@ extension PreferencesError {
         case .outcomeUnknown(let path, let cause):
             self.init(
                 .outcomeUnknown,
-                "writing \(path) failed in a way that leaves open whether the change is stored; read it again",
+                "writing \(path) failed, and it is unknown whether the change is stored; read the value again",
                 cause: cause
             )
         case .notDurable(let path, let cause):
             self.init(
                 .notDurable,
-                "what was set in \(path) can be read but may not survive a loss of power; check the disk and set it again",
+                "the values set in \(path) can be read but might not survive a loss of power; check the disk and set them again",
                 cause: cause
             )
         }

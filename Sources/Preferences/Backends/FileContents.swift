@@ -20,13 +20,13 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// The comments of all lines, which begin a rewritten file.
     private var comments: [String] = []
     /// Whether lines were read since the differences were last collected.
-    @exclusivity(unchecked) private var hasUnreportedLines = false
+    @exclusivity(unchecked) private var hasNewLines = false
     /// Whether one of these lines changes a value that was collected or written, but might not be published yet.
     @exclusivity(unchecked) private var isInFlight = false
     /// Whether `load` has returned the values, so that they change only by being published.
     @exclusivity(unchecked) private var isLoaded = false
     /// Whether a load failed because the file could not be read.
-    private var isAwaited = false
+    private var isLoadPending = false
 
     init() {}
 
@@ -66,14 +66,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     func replace(with contents: FileContents) {
         if isLoaded {
             // A collected or written value differs from the published one, so its name stays pending.
-            takeInOwn()
+            mergeOwn()
             let inFlight = pending.keys
             pending = published.differences(to: contents.table)
             for name in inFlight where pending[name] == nil {
                 pending.updateValue(contents.table[name], forKey: name)
                 isInFlight = true
             }
-            hasUnreportedLines = hasUnreportedLines || !pending.isEmpty
+            hasNewLines = hasNewLines || !pending.isEmpty
         } else {
             table = exchange(&contents.table, with: ValueTable())
         }
@@ -138,19 +138,19 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// Returns the values, which change only by being published from now on.
     func load() -> StoredValues {
         if isLoaded {
-            published.set(takeDifferences() ?? [:])
+            published.set(collectDifferences() ?? [:])
         } else {
             published = StoredValues(exchange(&table, with: ValueTable()))
         }
         isLoaded = true
-        isAwaited = false
+        isLoadPending = false
         return published
     }
 
     /// Records that the file could not be read, so that its values are reported as changes once it can.
-    func awaitReading() { isAwaited = true }
+    func noteLoadFailure() { isLoadPending = true }
 
-    var hasChanges: Bool { isAwaited || hasUnreportedLines && (isInFlight || hasDifferences) }
+    var hasChanges: Bool { isLoadPending || hasNewLines && (isInFlight || hasDifferences) }
 
     private var hasDifferences: Bool { pending.contains(where: isDifferent) }
 
@@ -160,8 +160,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     /// Returns the differences between the file and the published values, which stay pending until published; call with the
     /// turn.
-    func takeDifferences() -> [String: PropertyListValue?]? {
-        hasUnreportedLines = false
+    func collectDifferences() -> [String: PropertyListValue?]? {
+        hasNewLines = false
         isInFlight = false
         own = .empty
         guard !pending.isEmpty else { return nil }
@@ -217,11 +217,11 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         case .published(let changed):
             own = changed
             // The pending value of a name must be the last one in the file.
-            if !pending.isEmpty { takeInOwn() }
+            if !pending.isEmpty { mergeOwn() }
         case .all: changes.forEach { pending.updateValue($1, forKey: $0) }
         case .some(let written):
             for (name, value) in written { pending.updateValue(value, forKey: name) }
-            hasUnreportedLines = !changes.filter { value(of: $0) != $1 }.isEmpty
+            hasNewLines = !changes.filter { value(of: $0) != $1 }.isEmpty
         }
     }
 
@@ -241,21 +241,21 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return line
     }
 
-    private func takeInOwn() {
+    private func mergeOwn() {
         own.forEach { pending.updateValue($0.new, forKey: $0.name) }
         own = .empty
     }
 
     private func set(_ value: PropertyListValue?, for name: String) {
         guard isLoaded else { return table.set(value, for: name) }
-        takeInOwn()
+        mergeOwn()
         if pending[name] != nil {
             isInFlight = true
         } else if published[name] == value {
             return
         }
         pending.updateValue(value, forKey: name)
-        hasUnreportedLines = true
+        hasNewLines = true
     }
 
     private static func reading(_ body: () throws(JSONLineError) -> Void) -> LineReading {

@@ -86,7 +86,7 @@ public struct PreferenceTransaction {
         if let own = changes[name] { return StoredCandidates(own) }
         if let unread { fail(unread) }
         // Once, so that the body sees one value of it.
-        if !reads.isNoted(name), core.isUnknown(name) {
+        if !reads.isNoted(name), core.needsQuery(name) {
             snapshot.take(name, from: core.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
         }
         let candidates = snapshot.candidates(for: name)

@@ -154,8 +154,8 @@ extension PreferencesError {
     init(late: Void) {
         self.init(
             .unavailable,
-            "other calls of the store took so long that the time for this one was over; nothing was changed. "
-                + "Try again, and find out why the store's server is slow if that goes on"
+            "the call timed out while it waited for other calls of the store; nothing was changed. "
+                + "Try again; if it happens again, find out why the store's server is slow"
         )
     }
 }

@@ -11,7 +11,7 @@ final class IsolationScope: Sendable {
 
     private typealias Object = any AnyObject & Sendable
     /// The replacements by the identity of the original store, which is retained so that no other object gets its identity.
-    private let standIns = Lock<[ObjectIdentifier: (original: Object, standIn: Object)]>([:])
+    private let replacements = Lock<[ObjectIdentifier: (original: Object, replacement: Object)]>([:])
     /// The initial contents of the standard store.
     let initialContents: [String: PropertyListValue]
 
@@ -29,10 +29,10 @@ final class IsolationScope: Sendable {
     /// A decoded value cached by a shared store would be read without looking for a scope. Therefore these stores cache nothing
     /// while any scope is open, and reads cost nothing extra in programs that open none.
     ///
-    /// - Parameter forgetValues: Calls its argument, which counts the scope, and drops all cached values if that returns true.
-    init(_ initialContents: [String: PropertyListValue], forgetValues: (_ ifFirst: () -> Bool) -> Void) {
+    /// - Parameter dropCachedValues: Calls its argument, which counts the scope, and drops all cached values if that returns true.
+    init(_ initialContents: [String: PropertyListValue], dropCachedValues: (_ ifFirst: () -> Bool) -> Void) {
         self.initialContents = initialContents
-        forgetValues { Self.count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
+        dropCachedValues { Self.count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
     }
 
     deinit {
@@ -40,17 +40,17 @@ final class IsolationScope: Sendable {
     }
 
     /// Returns the replacement for `original` in this scope, and creates it at the first call.
-    func standIn<Store: AnyObject & Sendable>(for original: Store, _ make: () -> Store) -> Store {
+    func replacement<Store: AnyObject & Sendable>(for original: Store, _ make: () -> Store) -> Store {
         let key = ObjectIdentifier(original)
-        let known = standIns.withLock { $0[key]?.standIn }
+        let known = replacements.withLock { $0[key]?.replacement }
         // Without the lock, because creating a layered store asks for the replacements of its layers.
         let made: Object = known ?? make()
-        let standIn = standIns.withLock { standIns in
-            if let known = standIns[key]?.standIn { return known }
-            standIns[key] = (original, made)
+        let replacement = replacements.withLock { replacements in
+            if let known = replacements[key]?.replacement { return known }
+            replacements[key] = (original, made)
             return made
         }
-        return unsafeDowncast(standIn, to: Store.self)
+        return unsafeDowncast(replacement, to: Store.self)
     }
 
     static func with<Result, Failure: Error>(

@@ -61,7 +61,7 @@ final class IssueReporter: Sendable {
         guard report.depth <= AnswerDepth.limit else {
             let error = PreferencesError(
                 .feedbackLoop,
-                "issue handlers answered each issue with another \(report.depth) times; this one reaches the log alone",
+                "issue handlers raised an issue for each issue \(report.depth) times in a row; this one is only written to the log",
                 cause: report.error
             )
             return writeToLog(error.description)

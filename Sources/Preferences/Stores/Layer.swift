@@ -100,7 +100,7 @@ final class LayerList: Sendable {
     /// Whether the store is attached to the sources.
     let isAttached = Atomic(false)
     /// Whether all sources were opened, or failed to open, and need no queries by name: then a read doesn't call them.
-    let isSettled = Atomic(false)
+    let isPrepared = Atomic(false)
 
     init(_ layers: [Layer]) {
         // Managed layers are the strongest, wherever they are listed.
@@ -178,8 +178,8 @@ final class LayerList: Sendable {
 
 extension LayerList {
     /// Returns whether a value read under the name may be stale, and so must not be cached.
-    func isDoubted(_ name: String) -> Bool {
-        layers.contains { $0.source.isDoubted($0.spelled(name)) }
+    func mayBeStale(_ name: String) -> Bool {
+        layers.contains { $0.source.mayBeStale($0.spelled(name)) }
     }
 
     /// Returns whether the writable backend reports that an administrator manages the name.
@@ -189,11 +189,11 @@ extension LayerList {
 
     /// Returns the first of the changed names that a managed layer has a value for.
     func managedName(among changes: ValueChanges) -> String? {
-        let imposing = layers.prefix { $0.isManaged }
-        guard !imposing.isEmpty else { return nil }
+        let managedLayers = layers.prefix { $0.isManaged }
+        guard !managedLayers.isEmpty else { return nil }
         var managed: String?
         changes.forEach { name, _ in
-            if managed == nil, imposing.contains(where: { $0.value(of: name) != nil }) { managed = name }
+            if managed == nil, managedLayers.contains(where: { $0.value(of: name) != nil }) { managed = name }
         }
         return managed
     }

@@ -66,7 +66,7 @@ final class PreferenceSignal: Observable, Sendable {
     }
 
     /// Whether all readers were notified of a later change, or will never be.
-    var isForgotten: Bool { changesSinceRead.load(ordering: .relaxed) == 2 }
+    var hasNotifiedReaders: Bool { changesSinceRead.load(ordering: .relaxed) == 2 }
 
     /// Whether there may be readers to notify of changes.
     var isEverRead: Bool { readEpochs.load(ordering: .relaxed) != 0 }

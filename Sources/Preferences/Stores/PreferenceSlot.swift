@@ -6,7 +6,7 @@ public import Synchronization
 /// Only the holder of the store's lock writes. A reader takes no lock: it loads the stamp, the words, and the stamp again (a
 /// sequence lock; Boehm, "Can seqlocks get along with programming language memory models?", 2012).
 @usableFromInline
-class PreferenceCell: @unchecked Sendable {  // atomics, and what its one subclass keeps behind a lock
+class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only subclass behind a lock
     /// Nothing is cached: read the store.
     @usableFromInline static let stale: UInt64 = 0
     /// The preference reads as its default.
@@ -180,8 +180,8 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Whether the name has no user and no observer any more, as far as the store can know.
     ///
     /// A tracking may be installed after the read, and even after one later change; Observation can't be queried for it.
-    var isForgettable: Bool {
-        subscriptions.isEmpty && signal.isForgotten && !slots.contains { $0.cell.isUsed }
+    var isUnused: Bool {
+        subscriptions.isEmpty && signal.hasNotifiedReaders && !slots.contains { $0.cell.isUsed }
     }
 
     /// Whether a read failed to decode the stored value, or that of the strongest layer, since it last changed.
@@ -191,10 +191,10 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     ///
     /// - Parameter isShown: Whether the change alters what the name reads as; false if a stronger layer's value hides it.
     func invalidate(isShown: Bool) -> Bool {
-        let isTold = isShown || isUnreadable
+        let mustNotify = isShown || isUnreadable
         if isShown { isUnreadable = false }
         invalidate()
-        return isTold
+        return mustNotify
     }
 
     /// Invalidates all slots of the name.

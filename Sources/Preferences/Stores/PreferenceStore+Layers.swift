@@ -106,10 +106,10 @@ extension Layer {
 
 extension PreferencesError {
     fileprivate init(unknown name: String, in layer: Layer, _ known: [String]) {
-        let cure = name.nearest(of: known).map { "did you mean \"\($0)\"?" } ?? "correct it or leave it out"
+        let cure = name.nearest(of: known).map { "did you mean \"\($0)\"?" } ?? "correct or remove it"
         self.init(
             .invalidName,
-            "no preference is called \"\(name)\", which stands in the layer \"\(layer.name)\" and is ignored; \(cure)"
+            "no preference is named \"\(name)\"; its value in the layer \"\(layer.name)\" is ignored; \(cure)"
         )
     }
 }
@@ -160,7 +160,7 @@ extension PreferenceStore {
     public static let system = layers { $0.systemPaths.map { .system(file: $0) } }
 
     private static func layers(_ make: @escaping @Sendable (SuiteLocation) -> [Layer]) -> PreferenceStore {
-        PreferenceStore(standIn: nil) {
+        PreferenceStore(replacement: nil) {
             do throws(PreferencesError) { return make(try SharedStore.standard.location()) } catch { return [] }
         }
     }

@@ -201,8 +201,8 @@ extension StoreCore {
                             }
                             return nil
                         } catch {
-                            source.openElsewhere(because: error)  // unless that was tried
-                            source.settle()
+                            source.openOnLibraryThread(because: error)  // unless that was tried
+                            source.noteOpenAttempt()
                             return error
                         }
                     }
@@ -218,7 +218,7 @@ extension StoreCore {
 extension Source {
     /// Reads the stored values, and those of the declared names if the backend is queried by name.
     fileprivate func load(_ call: StoreCall?) throws(PreferencesError) {
-        defer { settle() }
+        defer { noteOpenAttempt() }
         try open(call)
         prepareDeclared(call)
     }

@@ -7,7 +7,7 @@ internal import DurableFile
 public final class PreferenceStore: Sendable {
     let core: StoreCore
     /// The store's replacement inside `withIsolatedStores`; nil if the store isn't shared, so that it is never replaced.
-    let standIn: StandIn?
+    let replacement: StoreReplacement?
     /// The scopes in use, by their prefixes.
     private let scopes = Lock<[String: WeakStore]>([:])
 
@@ -16,24 +16,26 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over one source, whose issue handler is the store's.
-    init(_ layer: Layer, isSecret: Bool = false, standIn: StandIn? = nil) {
+    init(_ layer: Layer, isSecret: Bool = false, replacement: StoreReplacement? = nil) {
         core = StoreCore(issues: layer.source.issues, isSecret: isSecret) { [layer] }
-        self.standIn = standIn
+        self.replacement = replacement
     }
 
     /// Creates a store over layers, strongest first, which are created at the first use.
-    init(standIn: StandIn?, isSecret: Bool = false, layers: @escaping @Sendable () -> [Layer]) {
-        core = StoreCore(issues: IssueReporter(), isSecret: isSecret || standIn?.isSecret ?? false, layers: layers)
-        self.standIn = standIn
+    init(replacement: StoreReplacement?, isSecret: Bool = false, layers: @escaping @Sendable () -> [Layer]) {
+        core = StoreCore(issues: IssueReporter(), isSecret: isSecret || replacement?.isSecret ?? false, layers: layers)
+        self.replacement = replacement
     }
 
     /// Creates a store over the layers of other stores.
-    convenience init(layers stores: [PreferenceStore], standIn: StandIn? = nil) {
-        self.init(standIn: standIn, isSecret: stores.contains(where: \.core.isSecret)) { stores.flatMap(\.asLayers) }
+    convenience init(layers stores: [PreferenceStore], replacement: StoreReplacement? = nil) {
+        self.init(replacement: replacement, isSecret: stores.contains(where: \.core.isSecret)) {
+            stores.flatMap(\.asLayers)
+        }
     }
 
     /// Creates a store over the layers of another store, under a prefix.
-    fileprivate init(scope prefix: String, of store: PreferenceStore, standIn: StandIn? = nil) {
+    fileprivate init(scope prefix: String, of store: PreferenceStore, replacement: StoreReplacement? = nil) {
         core = StoreCore(
             issues: store.core.issues,
             scope: store.core.scope + prefix,
@@ -41,15 +43,15 @@ public final class PreferenceStore: Sendable {
         ) {
             store.asLayers.map { $0.scoped(prefix) }
         }
-        self.standIn = standIn
+        self.replacement = replacement
     }
 
     /// Creates a store over the layers of another store, with all layers read-only.
-    fileprivate init(readOnly name: String, of store: PreferenceStore, standIn: StandIn? = nil) {
+    fileprivate init(readOnly name: String, of store: PreferenceStore, replacement: StoreReplacement? = nil) {
         core = StoreCore(issues: store.core.issues, scope: store.core.scope, isSecret: store.core.isSecret) {
             store.asLayers.map { $0.readOnly(named: name) }
         }
-        self.standIn = standIn
+        self.replacement = replacement
     }
 
     deinit {
@@ -105,7 +107,7 @@ public final class PreferenceStore: Sendable {
         let made = PreferenceStore(
             scope: prefix,
             of: self,
-            standIn: standIn == nil ? nil : .scope(self, prefix: prefix)
+            replacement: replacement == nil ? nil : .scope(self, prefix: prefix)
         )
         // The stores that were looked at are released without the lock: these may be their last references.
         let (scope, others) = scopes.withLock { scopes -> (PreferenceStore, [PreferenceStore]) in
@@ -116,7 +118,7 @@ public final class PreferenceStore: Sendable {
             return (made, others)
         }
         withExtendedLifetime(others) {}
-        if standIn != nil, scope === made { SharedStores.register(layered: scope) }
+        if replacement != nil, scope === made { SharedStores.register(layered: scope) }
         return scope
     }
 
@@ -135,9 +137,9 @@ public final class PreferenceStore: Sendable {
         let store = PreferenceStore(
             readOnly: name,
             of: self,
-            standIn: standIn == nil ? nil : .readOnly(self, name: name)
+            replacement: replacement == nil ? nil : .readOnly(self, name: name)
         )
-        if standIn != nil { SharedStores.register(layered: store) }
+        if replacement != nil { SharedStores.register(layered: store) }
         return store
     }
 
@@ -157,7 +159,7 @@ public final class PreferenceStore: Sendable {
 }
 
 /// The replacement of a shared store inside `withIsolatedStores`.
-enum StandIn: Sendable {
+enum StoreReplacement: Sendable {
     /// A new store in memory; if it replaces the standard store, with the contents that the scope was opened with.
     case memory(isStandard: Bool, isSecret: Bool = false)
     /// The same layers, each replaced if it is shared.
@@ -174,9 +176,9 @@ enum StandIn: Sendable {
         switch self {
         case .memory(let isStandard, let isSecret):
             PreferenceStore(Layer(source: Source(isStandard ? scope.initialContents : [:])), isSecret: isSecret)
-        case .layers(let layers): PreferenceStore(layers: layers.map { $0.standIn(in: scope) ?? $0 })
-        case .scope(let store, let prefix): PreferenceStore(scope: prefix, of: store.standIn(in: scope) ?? store)
-        case .readOnly(let store, let name): PreferenceStore(readOnly: name, of: store.standIn(in: scope) ?? store)
+        case .layers(let layers): PreferenceStore(layers: layers.map { $0.replacement(in: scope) ?? $0 })
+        case .scope(let store, let prefix): PreferenceStore(scope: prefix, of: store.replacement(in: scope) ?? store)
+        case .readOnly(let store, let name): PreferenceStore(readOnly: name, of: store.replacement(in: scope) ?? store)
         }
     }
 }
@@ -187,14 +189,14 @@ extension PreferenceStore {
 
     /// The store's replacement in the scope that the caller runs in, if any.
     var isolated: PreferenceStore? {
-        guard standIn != nil, let scope = IsolationScope.inEffect else { return nil }
-        return standIn(in: scope)
+        guard replacement != nil, let scope = IsolationScope.inEffect else { return nil }
+        return replacement(in: scope)
     }
 
-    fileprivate func standIn(in scope: IsolationScope) -> PreferenceStore? {
-        standIn.map { standIn in
-            scope.standIn(for: self) {
-                let store = standIn.make(in: scope)
+    fileprivate func replacement(in scope: IsolationScope) -> PreferenceStore? {
+        replacement.map { replacement in
+            scope.replacement(for: self) {
+                let store = replacement.make(in: scope)
                 store.core.noteSecrets(of: core)
                 return store
             }
@@ -202,7 +204,7 @@ extension PreferenceStore {
     }
 
     /// Whether reads must not be cached, because another store replaces this one for some of the readers.
-    var keepsNothing: Bool { standIn != nil && IsolationScope.areOpen }
+    var keepsNothing: Bool { replacement != nil && IsolationScope.areOpen }
 }
 
 extension PreferenceStore {

@@ -46,7 +46,7 @@ extension StoreCore {
 
     /// Reports each name that was declared secret and is stored as plain text, once; call without a lock.
     func checkSecrets(in list: LayerList) {
-        let names = state.withLock { $0.takeUncheckedSecrets() }
+        let names = state.withLock { $0.drainUncheckedSecrets() }
         if names.isEmpty { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
         guard let backend = list.writable?.backend as? any PlainTextBackend else { return }
@@ -55,8 +55,8 @@ extension StoreCore {
                 PreferencesError(
                     .misuse,
                     name: name,
-                    "the preference is a secret, which \(backend.place) keeps as plain text; nothing was changed. Declare it "
-                        + "with in: .keyring, of the product PreferencesKeyring"
+                    "the preference is a secret, but \(backend.place) stores it as plain text; nothing was changed. Declare it "
+                        + "with in: .keyring, from the product PreferencesKeyring"
                 )
             )
         }

@@ -65,7 +65,7 @@ enum FileStores {
             return (store, Array(others.values))
         }
         let source = store.core.layers.writable
-        (source?.backend as? FileBackend)?.promise(durability)
+        (source?.backend as? FileBackend)?.raiseDurability(to: durability)
         if isRecovering { source?.recover() }
         return store
     }
@@ -87,7 +87,7 @@ extension PreferenceStore {
         durability: PreferenceDurability = .background
     ) throws(PreferencesError) -> PreferenceStore {
         guard url.isFileURL else {
-            throw PreferencesError(.invalidName, "\(url) is no file URL; use URL(filePath:)")
+            throw PreferencesError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")
         }
         let store = FileStores.store(at: url.path, durability: durability)
         try store.core.layers.writable?.open()

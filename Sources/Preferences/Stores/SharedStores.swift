@@ -44,7 +44,7 @@ enum SharedStores {
     ) -> PreferenceStore {
         registry.withLock { registry in
             if let store = registry.stores[key] { return store }
-            let store = PreferenceStore(standIn: .memory(isStandard: isStandard, isSecret: isSecret)) {
+            let store = PreferenceStore(replacement: .memory(isStandard: isStandard, isSecret: isSecret)) {
                 IsolatedProgram.isOn || TestProcess.isIsolated() ? [Layer(source: Source([:]))] : layers()
             }
             registry.stores[key] = store
@@ -52,7 +52,7 @@ enum SharedStores {
         }
     }
 
-    /// Adds a layered store to those that `forgetValues` reaches.
+    /// Adds a layered store to those that `dropCachedValues` reaches.
     static func register(layered store: PreferenceStore) {
         let others = registry.withLock { registry in
             let others = registry.layered.compactMap(\.store)
@@ -65,11 +65,11 @@ enum SharedStores {
     }
 
     /// Drops the decoded values that stores with a replacement have cached, if `isNeeded` returns true.
-    static func forgetValues(if isNeeded: () -> Bool) {
+    static func dropCachedValues(if isNeeded: () -> Bool) {
         let touched = registry.withLock { registry -> [PreferenceStore] in
             guard isNeeded() else { return [] }
             let stores = Array(registry.stores.values) + registry.layered.compactMap(\.store)
-            for store in stores { store.core.state.withLock { $0.forgetValues() } }
+            for store in stores { store.core.state.withLock { $0.dropCachedValues() } }
             return stores
         }
         withExtendedLifetime(touched) {}
@@ -117,8 +117,8 @@ extension PreferenceStore {
     /// writable one were absent. `Preference.source` names the layer that a value comes from. A layer's change is visible in
     /// the layered store as soon as in the layer.
     public static func layered(_ layers: [PreferenceStore]) -> PreferenceStore {
-        let showsShared = layers.contains { $0.standIn != nil }
-        let store = PreferenceStore(layers: layers, standIn: showsShared ? .layers(layers) : nil)
+        let showsShared = layers.contains { $0.replacement != nil }
+        let store = PreferenceStore(layers: layers, replacement: showsShared ? .layers(layers) : nil)
         if showsShared { SharedStores.register(layered: store) }
         return store
     }
@@ -158,7 +158,7 @@ extension PreferenceStore {
     }
 
     private static func scope(_ contents: [String: PropertyListValue]) -> IsolationScope {
-        IsolationScope(contents) { SharedStores.forgetValues(if: $0) }
+        IsolationScope(contents) { SharedStores.dropCachedValues(if: $0) }
     }
 }
 

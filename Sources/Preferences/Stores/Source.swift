@@ -18,7 +18,7 @@ final class Source: ValueSource {
     /// The backend if its reads may run code of the program.
     let reentrant: (any ReentrantBackend)?
     /// Whether the backend is queried by name; not known until it is loaded.
-    let isAsked: Atomic<Bool>
+    let isQueriedByName: Atomic<Bool>
     /// The issue handler of the store that was created over this source.
     let issues = IssueReporter()
     let state = Lock(SourceState())
@@ -27,7 +27,7 @@ final class Source: ValueSource {
     /// Whether the stored values were read; never reset.
     private let isOpened: Atomic<Bool>
     /// Whether reads need not open the backend, because it is open, or failed to open and that was reported.
-    private let isSettled: Atomic<Bool>
+    private let isOpenAttempted: Atomic<Bool>
     /// Whether values that are set are kept while the backend can't be opened, and stored once it can.
     private let isRecovering = Atomic(false)
     /// The number of subscriptions of the stores that are notified before a change. While it is zero, a set skips that step.
@@ -42,10 +42,10 @@ final class Source: ValueSource {
         file = nil
         timeout = nil
         reentrant = nil
-        isAsked = Atomic(false)
+        isQueriedByName = Atomic(false)
         values = StoredValues(contents)
         isOpened = Atomic(true)
-        isSettled = Atomic(true)
+        isOpenAttempted = Atomic(true)
     }
 
     /// Creates a source over a backend, which is loaded at the first use.
@@ -55,10 +55,10 @@ final class Source: ValueSource {
         file = backend as? FileBackend
         timeout = backend.timeout
         reentrant = backend as? any ReentrantBackend
-        isAsked = Atomic(true)
+        isQueriedByName = Atomic(true)
         values = StoredValues()
         isOpened = Atomic(false)
-        isSettled = Atomic(false)
+        isOpenAttempted = Atomic(false)
     }
 
     /// Lets the source keep values that are set while the backend can't be opened.
@@ -105,7 +105,7 @@ final class Source: ValueSource {
     }
 
     /// Whether a read can skip `prepare`.
-    var isPrepared: Bool { isSettled.load(ordering: .acquiring) && !isAsked.load(ordering: .acquiring) }
+    var isPrepared: Bool { isOpenAttempted.load(ordering: .acquiring) && !isQueriedByName.load(ordering: .acquiring) }
 
     func addEarlySubscription() { earlySubscriptions.wrappingAdd(1, ordering: .sequentiallyConsistent) }
     func removeEarlySubscription() { earlySubscriptions.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
@@ -156,21 +156,21 @@ extension Source {
     ///
     /// If they can't be read, the error is reported once, and reads give defaults from then on.
     func prepare(_ names: some Collection<String> & Sendable, _ call: StoreCall? = nil) {
-        if !isSettled.load(ordering: .acquiring) {
+        if !isOpenAttempted.load(ordering: .acquiring) {
             do throws(PreferencesError) {
                 try open(call, isReading: true)
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
             }
-            settle()
+            noteOpenAttempt()
         }
-        askFor(names, call)
+        queryBackend(for: names, call)
     }
 
     /// Records that opening the backend was tried; reads then skip it if it can't be opened.
-    func settle() {
+    func noteOpenAttempt() {
         // User defaults that can't be read yet might not notify the source when they can, so each read tries again.
-        if isOpen || reentrant == nil { isSettled.store(true, ordering: .releasing) }
+        if isOpen || reentrant == nil { isOpenAttempted.store(true, ordering: .releasing) }
     }
 
     /// Reads the stored values unless that is done; tries again if it failed before.
@@ -183,11 +183,11 @@ extension Source {
                 try load(&publications)
             }
         } catch {
-            if !isTried, timeout != nil { openElsewhere(because: error) }
+            if !isTried, timeout != nil { openOnLibraryThread(because: error) }
             throw error
         }
         // These were read before the backend could be opened, and may be observed.
-        if reentrant != nil { askFor(state.withLock { $0.asked.doubted }, isReading: isReading) }
+        if reentrant != nil { queryBackend(for: state.withLock { $0.queried.stale }, isReading: isReading) }
     }
 
     /// Reads the stored values as `open` does; call with the turn.
@@ -195,26 +195,28 @@ extension Source {
         guard !isOpen, let backend else { return }
         do throws(PreferencesError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
-            if backend.values(for: []) == type(of: backend).nothingMore { isAsked.store(false, ordering: .releasing) }
+            if backend.values(for: []) == type(of: backend).nothingMore {
+                isQueriedByName.store(false, ordering: .releasing)
+            }
             let (isFirst, kept) = state.withLock { state in
                 // Under one lock: a reader that stops waiting either finds the values or is notified of them.
-                if state.failure == nil, file == nil { values.take(contents) }
+                if state.failure == nil, file == nil { values.moveValues(from: contents) }
                 return (state.failure == nil, state.kept)
             }
             guard !isFirst else {
-                file?.adopt(values, taking: contents)
+                file?.adopt(values, movingFrom: contents)
                 return finishOpening()
             }
             if reentrant != nil {
-                doubtDeclared()
+                invalidateDeclaredValues()
                 return finishOpening()
             }
             // Reads gave defaults after an earlier attempt had failed: the values found now are changes, unless their names
             // were set since.
-            var changes = contents.dictionary.merging(askForAll()) { $1 }.mapValues(Optional.some)
+            var changes = contents.dictionary.merging(queryDeclaredNames()) { $1 }.mapValues(Optional.some)
             if !kept.isEmpty {
-                let outside = try backend.apply(kept, if: .none).outside
-                changes.merge(outside) { $1 }
+                let external = try backend.apply(kept, if: .none).outside
+                changes.merge(external) { $1 }
                 for name in kept.keys { changes[name] = nil }
             }
             publishExternal(changes, into: &publications)
@@ -236,13 +238,13 @@ extension Source {
 
     private var host: PreferenceBackendHost {
         PreferenceBackendHost(
-            changed: { [weak self] in self?.takeExternalChanges() },
+            changed: { [weak self] in self?.applyExternalChanges() },
             report: { [weak self, issues] error in
                 // A backend may report an issue while it is deinitialized.
-                if let self { reportOfBackend(error) } else { IssueReporter.report(error, to: [issues]) }
+                if let self { reportFromBackend(error) } else { IssueReporter.report(error, to: [issues]) }
             },
             deadline: { [weak self] in self?.state.withLock { $0.deadline } },
-            outdated: { [weak self] in self?.doubt() }
+            outdated: { [weak self] in self?.invalidateValues() }
         )
     }
 }
@@ -258,15 +260,15 @@ extension Source {
         _ call: StoreCall? = nil
     ) throws(PreferencesError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
-        if isAsked.load(ordering: .acquiring) { try revalidate(changes, condition) }
+        if isQueriedByName.load(ordering: .acquiring) { try revalidate(changes, condition) }
         let isStored = try withTurn(.commit, call) { (publications) throws(PreferencesError) -> Bool? in
             do throws(PreferencesError) { try load(&publications) } catch {
                 try keep(changes, if: condition, because: error, own, &publications)
                 return nil
             }
             // If the backend could not be loaded before, it was not queried for these names.
-            if isAsked.load(ordering: .acquiring), reentrant == nil {
-                askWithTurn(for: changes.dictionary.keys, &publications)
+            if isQueriedByName.load(ordering: .acquiring), reentrant == nil {
+                queryWithTurn(for: changes.dictionary.keys, &publications)
             }
             let commit: FileBackend.Commit
             do throws(PreferencesError) {
@@ -279,7 +281,7 @@ extension Source {
                 state.withLock { state in _ = state.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }
                 throw error
             }
-            if let outside = commit.outside { publishExternal(outside, into: &publications) }
+            if let external = commit.external { publishExternal(external, into: &publications) }
             if commit.isStored { publish(changes, commit.changed, own, into: &publications) }
             return commit.isStored
         }
@@ -319,16 +321,16 @@ extension Source {
     }
 
     /// Applies external changes, now or, if another thread has the turn, when that thread gives it back.
-    func takeExternalChanges() {
+    func applyExternalChanges() {
         if reentrant != nil, !isOpen { return reopen() }
         guard state.withLock({ $0.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }) else { return }
         var publications = Publications()
         leave(&publications)
     }
 
-    private func reportOfBackend(_ error: PreferencesError) {
+    private func reportFromBackend(_ error: PreferencesError) {
         let isLater = state.withLock { state in
-            guard state.turn.isTaken(in: durable_file_fork_count()) else { return false }
+            guard state.turn.isHeld(in: durable_file_fork_count()) else { return false }
             state.reports.append(error)
             return true
         }
@@ -345,8 +347,8 @@ extension Source {
         guard isRecovering.load(ordering: .relaxed), let failure else { return }
         throw PreferencesError(
             .notDurable,
-            "what was set is kept in memory and ends with the program, since the store could not be opened; "
-                + "mend that: then the next set stores all of it",
+            "the store could not be opened, so the values that were set are only in memory and are lost when the program ends; "
+                + "fix the cause: the next set then stores all of them",
             cause: failure
         )
     }
@@ -383,7 +385,7 @@ extension Source {
         while true {
             switch state.withLock({ [waiter] in $0.turn.claim(by: thread, in: forks, orWait: waiter) }) {
             case .granted: return
-            case .taken: waiter = Condition(false)
+            case .busy: waiter = Condition(false)
             case .waiting:
                 if let waiter, !waiter.wait(until: call.flatMap(deadline)) {
                     // A waiter that was woken at that moment claims the turn again; otherwise no thread would take the turn.
@@ -420,7 +422,7 @@ extension Source {
                 break release
             }
         }
-        if isAsked.load(ordering: .relaxed) { finish(use, publications) } else { publications.send() }
+        if isQueriedByName.load(ordering: .relaxed) { finish(use, publications) } else { publications.send() }
         for problem in problems { report(problem) }
     }
 

@@ -11,7 +11,7 @@ struct SourceState {
     private(set) var cores: [any SourceUser] = []
     /// The values that were set while the backend could not be opened.
     var kept: [String: PropertyListValue?] = [:]
-    var asked = AskedNames()
+    var queried = QueriedNames()
     /// The deadline of the call that is using the backend.
     var deadline: ContinuousClock.Instant?
     /// The queue on which the calls of tasks use the backend, so that no thread of the tasks is blocked.
@@ -89,7 +89,7 @@ struct SourceTurn<Waiter> {
     enum Claim {
         case granted
         /// Another thread has the turn; claim it again with a waiter.
-        case taken
+        case busy
         /// Claim the turn again when the waiter is woken.
         case waiting
         /// The calling thread has the turn already, and would wait for itself.
@@ -103,7 +103,7 @@ struct SourceTurn<Waiter> {
             return .granted
         }
         guard holder.thread != thread else { return .held }
-        guard let waiter else { return .taken }
+        guard let waiter else { return .busy }
         waiting.append(waiter)
         return .waiting
     }
@@ -119,13 +119,13 @@ struct SourceTurn<Waiter> {
     /// lost.
     mutating func requestRefresh(by thread: ThreadIdentity, in forks: UInt64) -> Bool {
         needsRefresh = true
-        guard !isTaken(in: forks) else { return false }
+        guard !isHeld(in: forks) else { return false }
         holder = (thread, forks)
         return true
     }
 
     /// Returns whether a thread has the turn. In a child of `fork`, the parent's other threads don't.
-    func isTaken(in forks: UInt64) -> Bool { holder?.forks == forks }
+    func isHeld(in forks: UInt64) -> Bool { holder?.forks == forks }
 
     /// The next step of the turn's holder.
     enum Release {
@@ -153,42 +153,42 @@ extension PreferencesError {
     init(unread cause: PreferencesError) {
         self.init(
             .unavailable,
-            "what is stored could not be read, so that nothing which depends on it was changed; "
-                + "mend that, and try again",
+            "the stored values could not be read, so nothing that depends on them was changed; "
+                + "fix the cause and try again",
             cause: cause
         )
     }
 }
 
 /// The names for which a backend was queried, if it is queried by name.
-struct AskedNames {
+struct QueriedNames {
     private var known: Set<String> = []
     /// The names whose values are shown but may be stale, and so must be queried again.
-    private(set) var doubted: Set<String> = []
+    private(set) var stale: Set<String> = []
     /// The number of invalidations.
-    private(set) var doubts = 0
+    private(set) var invalidationCount = 0
 
     /// Returns the names for which the backend must be queried before they are read.
-    func unknown(among names: some Collection<String>) -> Set<String> {
+    func unqueried(among names: some Collection<String>) -> Set<String> {
         names.isEmpty ? [] : Set(names).subtracting(known)
     }
 
-    var all: Set<String> { known.union(doubted) }
+    var all: Set<String> { known.union(stale) }
 
-    mutating func know(_ names: Set<String>) {
+    mutating func noteQueried(_ names: Set<String>) {
         known.formUnion(names)
-        doubted.subtract(names)
+        stale.subtract(names)
     }
 
-    mutating func doubt(_ names: Set<String>) {
-        doubts += 1
+    mutating func invalidate(_ names: Set<String>) {
+        invalidationCount += 1
         known.subtract(names)
-        doubted.formUnion(names)
+        stale.formUnion(names)
     }
 
-    mutating func doubtAll() {
-        doubts += 1
-        doubted.formUnion(known)
+    mutating func invalidateAll() {
+        invalidationCount += 1
+        stale.formUnion(known)
         known = []
     }
 }
@@ -220,7 +220,7 @@ protocol SourceUser: AnyObject, Sendable {
     )
 
     /// Invalidates all cached values, so that later reads look at the sources. Call this and the following functions without a lock.
-    func forgetValues()
+    func dropCachedValues()
     /// Delivers the pending changes.
     func deliver()
     func report(_ error: PreferencesError)
@@ -278,7 +278,7 @@ struct Publications {
     func send() { work?.send() }
 
     /// Notifies them on a thread of the library.
-    func sendElsewhere() {
+    func sendOnLibraryThread() {
         if let work { WorkerQueue().run { work.send() } }
     }
 }

@@ -65,9 +65,9 @@ final class StoreCore: SourceUser {
     }
 
     /// The layers, if a read or a set need not prepare them; otherwise nil.
-    private var settledLayers: LayerList? {
+    private var layersIfPrepared: LayerList? {
         guard let list = madeLayers, list.isAttached.load(ordering: .acquiring),
-            list.isSettled.load(ordering: .acquiring)
+            list.isPrepared.load(ordering: .acquiring)
         else { return nil }
         return list
     }
@@ -78,7 +78,7 @@ final class StoreCore: SourceUser {
         _ call: StoreCall? = nil
     ) -> LayerList {
         let list = attachedLayers
-        guard !list.isSettled.load(ordering: .acquiring) else { return list }
+        guard !list.isPrepared.load(ordering: .acquiring) else { return list }
         for layer in list.layers {
             if layer.prefix.isEmpty {
                 layer.source.prepare(names, call)
@@ -86,7 +86,7 @@ final class StoreCore: SourceUser {
                 layer.source.prepare(names.map(layer.spelled), call)
             }
         }
-        if list.layers.allSatisfy(\.source.isPrepared) { list.isSettled.store(true, ordering: .releasing) }
+        if list.layers.allSatisfy(\.source.isPrepared) { list.isPrepared.store(true, ordering: .releasing) }
         return list
     }
 
@@ -176,7 +176,7 @@ extension StoreCore {
             return (list.candidates(for: name), ticket, signal.noteRead())
         }
         // Checked after reading the ticket: a value that becomes stale later makes the ticket invalid.
-        let isKept = list.isSettled.load(ordering: .acquiring) || !list.isDoubted(name)
+        let isKept = list.isPrepared.load(ordering: .acquiring) || !list.mayBeStale(name)
         return (candidates, ticket, isKept, epoch)
     }
 
@@ -217,14 +217,14 @@ extension StoreCore {
     }
 
     /// Returns whether a source must be queried for a name before it is read.
-    func isUnknown(_ name: String) -> Bool {
-        layers.layers.contains { $0.source.isUnknown($0.spelled(name)) }
+    func needsQuery(_ name: String) -> Bool {
+        layers.layers.contains { $0.source.needsQuery($0.spelled(name)) }
     }
 
     /// Queries the sources that are queried by name for all declared names.
     func prepareDeclared(_ call: StoreCall? = nil) {
         let list = attachedLayers
-        guard !list.isSettled.load(ordering: .acquiring) else { return }
+        guard !list.isPrepared.load(ordering: .acquiring) else { return }
         for layer in list.layers { layer.source.prepareDeclared(call) }
     }
 }
@@ -245,8 +245,8 @@ extension StoreCore {
     ) throws(PreferencesError) -> Bool {
         var call = call
         let list: LayerList
-        if let settled = settledLayers {
-            list = settled
+        if let prepared = layersIfPrepared {
+            list = prepared
         } else {
             (list, call) = try preparedLayers(for: changes, call)
         }
@@ -299,7 +299,7 @@ extension Source {
         do throws(PreferencesError) { try open(call) } catch {
             throw PreferencesError(
                 .managed,
-                "what an administrator has decided can't be read, so that nothing can be changed here; mend that file",
+                "the managed settings can't be read, so nothing was changed; fix the cause and try again",
                 cause: error
             )
         }
@@ -310,9 +310,9 @@ extension PreferencesError {
     fileprivate init(readOnly list: LayerList) {
         let message =
             if list.layers.count == 1, let layer = list.layers.first {
-                "the \(layer.name) store can only be read; nothing was changed"
+                "the \(layer.name) store can't be written; nothing was changed"
             } else {
-                "no layer of the store takes writes; add one that does, such as a file or a memory store"
+                "all layers of the store are read-only; nothing was changed. Add a writable layer, such as a file or a memory store"
             }
         self.init(.readOnly, message)
     }
@@ -333,10 +333,10 @@ extension StoreCore {
     func beginSuspendingCall() -> StoreCall? {
         let list = attachedLayers
         guard list.slowSource != nil else { return nil }
-        let isSettled =
-            list.isSettled.load(ordering: .acquiring)
+        let isPrepared =
+            list.isPrepared.load(ordering: .acquiring)
             && list.layers.allSatisfy { !$0.isManaged || $0.source.timeout == nil || $0.source.isOpen }
-        return isSettled && list.writable?.timeout == nil ? nil : StoreCall()
+        return isPrepared && list.writable?.timeout == nil ? nil : StoreCall()
     }
 
     /// Runs a blocking part of a task's call on a thread of the library, in the task's isolation scope.
@@ -371,7 +371,7 @@ extension StoreCore {
         for name: String,
         suspending call: StoreCall
     ) async throws(PreferencesError) -> StoredCandidates {
-        guard mustAskToRead else { return try base(for: name) }
+        guard mustCallBackendToRead else { return try base(for: name) }
         return try await perform(call) { [self] (call) throws(PreferencesError) in try base(for: name, call) }
     }
 
@@ -379,7 +379,7 @@ extension StoreCore {
     nonisolated(nonsending) func checkedSnapshot(
         suspending call: StoreCall
     ) async throws(PreferencesError) -> (StoreSnapshot, unread: PreferencesError?) {
-        guard mustAskToRead else { return try checkedSnapshot() }
+        guard mustCallBackendToRead else { return try checkedSnapshot() }
         return try await perform(call) { [self] (call) throws(PreferencesError) in try checkedSnapshot(call) }
     }
 
@@ -394,9 +394,9 @@ extension StoreCore {
     }
 
     /// Whether the stored values have not been read yet, or a query by name may be necessary.
-    private var mustAskToRead: Bool {
+    private var mustCallBackendToRead: Bool {
         let list = attachedLayers
-        return !list.isSettled.load(ordering: .acquiring) || list.writable?.failure != nil
+        return !list.isPrepared.load(ordering: .acquiring) || list.writable?.failure != nil
     }
 }
 
@@ -427,7 +427,7 @@ extension StoreCore {
         }
     }
 
-    func forgetValues() { state.withLock { $0.forgetValues() } }
+    func dropCachedValues() { state.withLock { $0.dropCachedValues() } }
 
     func names(in source: Source) -> Set<String> {
         let names = state.withLock { Set($0.names) }
@@ -451,7 +451,7 @@ extension StoreCore {
         guard let list = madeLayers else { return }
         let isOwn = publication.initiator == ObjectIdentifier(self)
         let hint = isOwn ? publication.node : nil
-        if state.take(changes, of: source, in: list, publication, hint: hint, into: &publications) {
+        if state.prepare(changes, of: source, in: list, publication, hint: hint, into: &publications) {
             publications.addDelivery(by: self)
         }
         if isOwn, !list.isPlain { publications.addHidden(state.hidden(changes, in: list), in: self) }

@@ -27,7 +27,7 @@ struct StoreState {
     /// observers, enqueues a batch. Returns whether there is something to deliver.
     ///
     /// - Parameter hint: The node of the only changed name, if known.
-    mutating func take(
+    mutating func prepare(
         _ changes: ShortList<ValueChange>,
         of source: Source,
         in list: LayerList,
@@ -37,7 +37,7 @@ struct StoreState {
     ) -> Bool {
         var batch: ChangeBatch?
         if list.isScoped {
-            takeScoped(changes, of: source, in: list, &batch, publication, &publications)
+            prepareScoped(changes, of: source, in: list, &batch, publication, &publications)
         } else {
             changes.forEach { change in
                 let node = hint ?? nodes[change.name]
@@ -58,7 +58,7 @@ struct StoreState {
 
     // Kept out of line, as the next function is: most sets don't need it, but would reserve stack space for it.
     @inline(never)
-    private mutating func takeScoped(
+    private mutating func prepareScoped(
         _ changes: ShortList<ValueChange>,
         of source: Source,
         in list: LayerList,
@@ -106,7 +106,7 @@ struct StoreState {
                 PreferencesError(
                     .hidden,
                     name: name,
-                    "the value was stored, but hidden by layer \"\(layer)\", whose value is read as long as it is there"
+                    "the value was stored, but that of layer \"\(layer)\" is used instead; remove that one to use the stored value"
                 )
             )
         }
@@ -184,28 +184,28 @@ extension LayerList {
 
 extension StoreState {
     /// Invalidates all slots, so that later reads go to the store.
-    mutating func forgetValues() {
+    mutating func dropCachedValues() {
         for node in nodes.values { node.invalidate() }
     }
 
     /// Returns the slot of a name, type and coding, with the caller counted as a user, and the node of the name.
     ///
-    /// The caller releases `forgotten` without the lock, because their deinitializers may run code of the program.
+    /// The caller releases `removed` without the lock, because their deinitializers may run code of the program.
     mutating func slot<Value>(
         for name: String,
         key: SlotKey
-    ) -> (PreferenceSlot<Value>, PreferenceNode, forgotten: [PreferenceNode]) {
-        let forgotten = nodes.count >= nodeLimit ? forget() : []
+    ) -> (PreferenceSlot<Value>, PreferenceNode, removed: [PreferenceNode]) {
+        let removed = nodes.count >= nodeLimit ? removeUnused() : []
         let node = node(of: name)
-        return (node.slot(for: key), node, forgotten)
+        return (node.slot(for: key), node, removed)
     }
 
     /// Removes unused names, as a program leaves behind that generates names; runs each time their number has doubled.
-    private mutating func forget() -> [PreferenceNode] {
-        let forgotten = nodes.filter { $0.value.isForgettable }
-        for name in forgotten.keys { nodes[name] = nil }
+    private mutating func removeUnused() -> [PreferenceNode] {
+        let removed = nodes.filter { $0.value.isUnused }
+        for name in removed.keys { nodes[name] = nil }
         nodeLimit = Swift.max(64, nodes.count * 2)
-        return Array(forgotten.values)
+        return Array(removed.values)
     }
 
     /// Records that a name's stored value can't be read.
@@ -221,7 +221,7 @@ extension StoreState {
         return !new.isEmpty
     }
 
-    mutating func takeUncheckedSecrets() -> Set<String> { exchange(&uncheckedSecrets, with: []) }
+    mutating func drainUncheckedSecrets() -> Set<String> { exchange(&uncheckedSecrets, with: []) }
 
     private mutating func node(of name: String) -> PreferenceNode {
         if let node = nodes[name] { return node }

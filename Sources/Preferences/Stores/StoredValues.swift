@@ -79,12 +79,12 @@ final class StoredValues: Sendable {
     }
 
     /// Moves the values of another object here, and leaves that one empty.
-    func take(_ others: StoredValues) {
-        var table = others.takeAll()
+    func moveValues(from other: StoredValues) {
+        var table = other.removeAll()
         update { swap(&$0, &table) }
     }
 
-    private func takeAll() -> ValueTable {
+    private func removeAll() -> ValueTable {
         hasNone.store(true, ordering: .releasing)
         return values.withLock { exchange(&$0, with: ValueTable()) }
     }

@@ -52,7 +52,7 @@ struct SuiteLocation: Hashable, Sendable {
         } else {
             throw PreferencesError(
                 .unavailable,
-                "no home folder is known to keep the suite \"\(name)\" in; set HOME or XDG_CONFIG_HOME"
+                "the suite \"\(name)\" has no file, because the home folder is unknown; set HOME or XDG_CONFIG_HOME"
             )
         }
     }

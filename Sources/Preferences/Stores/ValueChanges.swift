@@ -200,7 +200,7 @@ final class StoredCandidate: Equatable, Sendable {
     fileprivate func located(_ message: String, isSecret: Bool) -> String {
         if isText, let layer, case .string(let text) = value {
             let shown = isSecret ? .redacted : "\"\(text)\""
-            return "\(shown), from the layer \"\(layer)\", can't be taken: \(message)"
+            return "\(shown), from the layer \"\(layer)\", can't be used: \(message)"
         }
         let path = source?.path
         guard layer != nil || path != nil else { return message }

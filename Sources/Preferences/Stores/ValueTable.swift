@@ -6,7 +6,7 @@ struct ValueTable: ~Copyable, Sendable {
     /// The text of names and values, including unused text; each name precedes its first value.
     private var text: [UInt8] = []
     /// The number of unused bytes in the text.
-    private var deadCount = 0
+    private var unusedCount = 0
     private var entries: [Entry] = []
     /// The number of each entry, from 1, in an open hash table by name; 0 for a free place. Its count is a power of two.
     private var places: [UInt32] = []
@@ -39,7 +39,7 @@ struct ValueTable: ~Copyable, Sendable {
 
     private init(copying other: borrowing ValueTable) {
         text = other.text
-        deadCount = other.deadCount
+        unusedCount = other.unusedCount
         entries = other.entries
         places = other.places
         values = other.values
@@ -82,7 +82,7 @@ struct ValueTable: ~Copyable, Sendable {
 
     private static func parsed(_ text: UnsafeRawBufferPointer) -> PropertyListValue? {
         do throws(JSONLineError) { return try JSONLine.readValue(text) } catch {
-            assertionFailure("text that the scanner took for valid: \(error)")
+            assertionFailure("text that the scanner accepted: \(error)")
             return nil
         }
     }
@@ -279,7 +279,7 @@ struct ValueTable: ~Copyable, Sendable {
             entries[index].length = Entry.isSet
             values.append(value)
         }
-        giveUp(Int(entry.length))
+        discardText(Int(entry.length))
     }
 
     /// Applies a line, all of it or nothing; keeps the text of the entries that `JSONScanner` finds.
@@ -334,11 +334,11 @@ struct ValueTable: ~Copyable, Sendable {
             text.withUnsafeMutableBytes { text in
                 UnsafeMutableRawBufferPointer(rebasing: text[Int(entry.start)...]).copyMemory(from: new)
             }
-            giveUp(Int(entry.length) - new.count)
+            discardText(Int(entry.length) - new.count)
         } else {
             entries[index].start = UInt32(text.count)
             text.append(contentsOf: new)
-            giveUp(Int(entry.length))
+            discardText(Int(entry.length))
         }
     }
 
@@ -403,16 +403,16 @@ struct ValueTable: ~Copyable, Sendable {
     }
 
     /// Counts bytes of the text as unused, and frees them once they are more than half of it and more than 64 KiB.
-    private mutating func giveUp(_ byteCount: Int) {
-        deadCount += byteCount
-        if deadCount > max(text.count / 2, 64 << 10) { repackText() }
+    private mutating func discardText(_ byteCount: Int) {
+        unusedCount += byteCount
+        if unusedCount > max(text.count / 2, 64 << 10) { repackText() }
     }
 
     private mutating func repackText() {
         let old = text
         text = []
-        text.reserveCapacity(max(0, old.count - deadCount))
-        deadCount = 0
+        text.reserveCapacity(max(0, old.count - unusedCount))
+        unusedCount = 0
         old.withUnsafeBytes { old in
             for index in entries.indices {
                 let entry = entries[index]

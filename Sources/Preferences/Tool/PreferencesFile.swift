@@ -68,7 +68,7 @@ public enum PreferencesFile {
     public static func store(ofSuite name: String) throws(PreferencesError) -> PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
-        return PreferenceStore(standIn: nil) { SharedStore.suite(name).layers() }
+        return PreferenceStore(replacement: nil) { SharedStore.suite(name).layers() }
     }
 
     /// Rewrites the file with one name a line, also an object over several lines; lines that can't be read are kept in a file

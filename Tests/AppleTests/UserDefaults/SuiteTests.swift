@@ -8,7 +8,7 @@ struct SuiteTests {
     private let defaults = TemporaryDefaults()
 
     private func makeStore() -> PreferenceStore {
-        PreferenceStore(standIn: nil) { [suite = defaults.suite] in SharedStore.suite(suite).layers() }
+        PreferenceStore(replacement: nil) { [suite = defaults.suite] in SharedStore.suite(suite).layers() }
     }
 
     @Test

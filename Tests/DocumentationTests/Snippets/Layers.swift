@@ -48,11 +48,11 @@ struct LayersSnippets {
         let store = PreferenceStore.layered([.arguments(["--volum=3"]), .inMemory()])
         store.issueHandler = { print($0) }
         store.reportUnknownNames(for: GeneralPreferences())
-        // no preference is called "volum", which stands in the layer "arguments" and is ignored; did you mean "volume"?
+        // no preference is named "volum"; its value in the layer "arguments" is ignored; did you mean "volume"?
         // end
         #expect(
             output.lines == [
-                #"no preference is called "volum", which stands in the layer "arguments" and is ignored; did you mean "volume"?"#
+                #"no preference is named "volum"; its value in the layer "arguments" is ignored; did you mean "volume"?"#
             ]
         )
     }

@@ -138,7 +138,7 @@ struct ListingTests {
         #expect(Preference("b", default: 0, in: layered).source == .managed)
         #expect(Preference("c", default: 0, in: layered).source == .layer("read-only"))
         let error = #expect(throws: PreferencesError.self) { try remote.write(1, for: "c") }
-        #expect(error?.message == "the read-only store can only be read; nothing was changed")
+        #expect(error?.message == "the read-only store can't be written; nothing was changed")
     }
 
     @Test

@@ -323,7 +323,7 @@ struct SecretErrorTests {
         #expect(token.value == 0)
         #expect(
             issues.elements == [
-                #"preference "token": <redacted>, from the layer "arguments", can't be taken: expected Int, found <redacted>; "#
+                #"preference "token": <redacted>, from the layer "arguments", can't be used: expected Int, found <redacted>; "#
                     + "the default is used and the stored value is kept",
                 #"preference "token": expected Int, found <redacted>; the default is used and the stored value is kept"#,
             ]
@@ -373,8 +373,8 @@ struct PlainTextSecretTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func message(of name: String, in path: String) -> String {
-        "preference \"\(name)\": the preference is a secret, which \(path) keeps as plain text; nothing was changed. Declare it "
-            + "with in: .keyring, of the product PreferencesKeyring"
+        "preference \"\(name)\": the preference is a secret, but \(path) stores it as plain text; nothing was changed. Declare it "
+            + "with in: .keyring, from the product PreferencesKeyring"
     }
 
     @Test

@@ -61,10 +61,10 @@ struct FileBackendErrorTests {
     }
 
     @Test
-    func fragmentThatCanNotBeTakenBackIsAnUnknownOutcome() throws {
+    func fragmentThatCanNotBeRemovedIsAnUnknownOutcome() throws {
         let backend = try open()
         _ = try backend.apply(["a": .integer(1)], if: .none)
-        // All of the line but its newline is written, and then nothing works that could finish it or cut it off.
+        // All of the line but its newline is written, and afterwards every call fails that could finish it or remove it.
         fileSystem.begin(.init(.shortWrite(8), at: 0, isLasting: false))
         fileSystem.beforeEachCall { [fileSystem] call, _ in
             guard call == "write" else { return }
@@ -73,7 +73,7 @@ struct FileBackendErrorTests {
         #expect(code { _ = try backend.apply(["a": .integer(22)], if: .none) } == .outcomeUnknown)
         fileSystem.beforeEachCall(nil)
         fileSystem.begin()
-        // The fragment is a whole object, so it counts, and the store learns it as a change.
+        // The fragment is a whole object, so it is valid, and the store applies it as an external change.
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":22}")
         #expect(try backend.refresh() == ["a": .integer(22)])
         _ = try backend.apply(["b": .integer(3)], if: .none)
@@ -118,7 +118,7 @@ struct FileBackendWatchTests {
     }
 
     @Test
-    func ownChangeIsNotTold() async throws {
+    func ownChangeIsNotReported() async throws {
         let folder = try TemporaryFolder()
         let reports = Reports()
         let backend = FileBackend(path: folder.path("preferences.jsonl"), watcher: Watcher())

@@ -56,9 +56,9 @@ struct FileBackendTests {
         #expect(try folder.read("preferences.jsonl") == "{\"a\":{\"$real\":\"nan\"},\"b\":1}\n{\"b\":2}\n")
     }
 
-    /// Somebody without the lock adds a line of the same name just before ours.
+    /// Another process without the lock adds a line of the same name immediately before ours.
     @Test
-    func anOutsideChangeThatWasSetOverIsNotToldAgain() throws {
+    func externalChangeThatWasOverwrittenIsNotReportedAgain() throws {
         let fileSystem = FaultyFileSystem()
         let source = Source(FileBackend(path: folder.path("preferences.jsonl"), fileSystem: fileSystem, watcher: nil))
         let store = PreferenceStore(Layer(source: source))
@@ -73,7 +73,7 @@ struct FileBackendTests {
             do { try folder.append("{\"a\":2}\n", to: "preferences.jsonl") } catch { Issue.record(error) }
         }
         try store.write(3, for: "a")
-        source.takeExternalChanges()
+        source.applyExternalChanges()
         try store.write(4, for: "b")
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"b\":4}\n")
         #expect(store["a"] == 3 && store["b"] == 4)
@@ -82,7 +82,7 @@ struct FileBackendTests {
     }
 
     @Test
-    func outsideChangesComeWithTheNextCall() throws {
+    func externalChangesComeWithTheNextCall() throws {
         let (first, second) = (try open(), try open())
         _ = try first.apply(["a": .integer(1), "b": .integer(1)], if: .none)
         #expect(try second.apply(["c": .integer(3)], if: .none).outside == ["a": .integer(1), "b": .integer(1)])
@@ -117,7 +117,7 @@ struct FileBackendTests {
     }
 
     @Test
-    func outsideChangesOutliveAFailedWrite() throws {
+    func externalChangesSurviveAFailedWrite() throws {
         let fileSystem = FaultyFileSystem()
         let (first, second) = (try open("preferences.jsonl", fileSystem), try open())
         _ = try first.apply(["a": .integer(1)], if: .none)
@@ -134,7 +134,7 @@ struct FileBackendTests {
     }
 
     @Test
-    func lineInBetweenIsToldBeforeAndOverridesWhatWasNotWritten() throws {
+    func lineInBetweenIsReportedBeforeAndOverridesWhatWasNotWritten() throws {
         let fileSystem = FaultyFileSystem()
         let backend = try open("preferences.jsonl", fileSystem)
         _ = try backend.apply(["same": .integer(1), "new": .integer(1)], if: .none)
@@ -182,7 +182,7 @@ struct FileBackendTests {
     }
 
     @Test
-    func immediateSetSyncsFileAndFolderBeforeItSettles() throws {
+    func immediateSetSyncsFileAndFolderBeforeItReturns() throws {
         let fileSystem = FaultyFileSystem()
         let backend = try open("preferences.jsonl", durability: .immediate, fileSystem)
         _ = try backend.apply(["a": .integer(1)], if: .none)
@@ -224,7 +224,7 @@ struct FileBackendTests {
     }
 }
 
-/// What a backend reported to its store.
+/// The issues that a backend reported to its store.
 final class Reports: Sendable {
     private let state = Lock((errors: [PreferencesError](), changes: 0))
 

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Preferences
 
-/// What a file says while a value of it is on its way to be published.
+/// The contents of a file while one of its values is about to be published.
 struct FileContentsTests {
     private let contents = FileContents()
     private let values = StoredValues()
 
     init() {
         read(#"{"x":1,"y":1}"#, into: contents)
-        values.take(contents.load())
+        values.moveValues(from: contents.load())
         contents.adopt(values)
     }
 
@@ -19,22 +19,22 @@ struct FileContentsTests {
         #expect(reading == .complete)
     }
 
-    /// Another process has compacted the file, which says this.
+    /// Reads a file that another process has compacted into this line.
     private func replace(with line: String) {
         let fresh = FileContents()
         read(line, into: fresh)
         contents.replace(with: fresh)
     }
 
-    /// What the source does with the turn.
+    /// Publishes as the source does with the turn.
     private func publish() {
-        values.set(contents.takeDifferences() ?? [:])
+        values.set(contents.collectDifferences() ?? [:])
     }
 
     @Test
-    func aChangeThatIsTakenBackBeforeItIsPublishedIsNews() throws {
+    func aChangeThatIsRevertedBeforeItIsPublishedIsReported() throws {
         read(#"{"x":2}"#, into: contents)
-        let told = try #require(contents.takeDifferences())
+        let told = try #require(contents.collectDifferences())
         #expect(told == ["x": 2] && !contents.hasChanges)
         read(#"{"x":1}"#, into: contents)
         #expect(contents.hasChanges)
@@ -44,9 +44,9 @@ struct FileContentsTests {
     }
 
     @Test
-    func aFileThatIsReplacedBeforeAChangeIsPublishedIsNews() throws {
+    func aFileThatIsReplacedBeforeAChangeIsPublishedIsReported() throws {
         read(#"{"x":2}"#, into: contents)
-        let told = try #require(contents.takeDifferences())
+        let told = try #require(contents.collectDifferences())
         replace(with: #"{"x":1,"y":1}"#)
         #expect(contents.hasChanges)
         values.set(told)
@@ -55,7 +55,7 @@ struct FileContentsTests {
     }
 
     @Test(arguments: [#"{"x":1,"y":1}"#, #"{"y":1}"#])
-    func aFileThatIsReplacedBeforeASetIsPublishedIsNews(line: String) throws {
+    func aFileThatIsReplacedBeforeASetIsPublishedIsReported(line: String) throws {
         let set = ValueChanges.one("x", 2)
         let difference = contents.difference(of: set)
         guard case .published(let changed) = difference else { throw CancellationError() }
@@ -68,7 +68,7 @@ struct FileContentsTests {
     }
 
     @Test
-    func aSetThatIsPublishedIsNoNews() {
+    func aPublishedSetIsNotReported() {
         let set = ValueChanges.one("x", 2)
         let difference = contents.difference(of: set)
         contents.store(difference, of: set)

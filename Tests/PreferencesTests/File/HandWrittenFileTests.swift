@@ -70,7 +70,7 @@ struct HandWrittenFileTests {
     }
 
     @Test(arguments: ["", "\u{FEFF}", "{\"before\":1}\n"], ["", "\n", " \t\r\n{\"after\":2}\n"])
-    func objectOverSeveralLinesIsReadIfNobodyWritesTheFile(before: String, after: String) throws {
+    func objectOverSeveralLinesIsReadIfNoProgramWritesTheFile(before: String, after: String) throws {
         try folder.write(before + Self.object.dropLast() + after, to: "preferences.jsonl")
         var expected = Self.values
         if before.first == "{" { expected["before"] = 1 }
@@ -97,7 +97,7 @@ struct HandWrittenFileTests {
         #expect(!reports.elements.isEmpty)
     }
 
-    /// A program appends to its own file, line by line, so there an object over several lines is damage, told once.
+    /// A program appends to its own file line by line, so an object over several lines is damage there, reported once.
     @Test(arguments: [object, String(object.dropLast())])
     func objectOverSeveralLinesInTheUsersFileIsRecognised(text: String) throws {
         try folder.write("{\"a\":1}\n" + text, to: "preferences.jsonl")

@@ -59,7 +59,7 @@ struct SuiteLocationTests {
     }
 
     @Test(arguments: ["a", "com.example.app", "group.a b", "ünïcödé 🎈", String(repeating: "x", count: 200)])
-    func goodNameIsTaken(_ name: String) throws {
+    func validNameIsAccepted(_ name: String) throws {
         #expect(try SuiteLocation(name, environment: Self.home).name == name)
     }
 

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Dates as text, to the last bit and by the proleptic Gregorian calendar.
+/// Dates as text, to the last bit and in the proleptic Gregorian calendar.
 struct DateTextTests {
     /// Days from 2001-01-01 to 0001-01-01, 1582-10-15 and 9999-12-31.
     private static let (first, gregorian, last) = (-730_485, -152_750, 2_921_573)
@@ -19,7 +19,7 @@ struct DateTextTests {
         var day = Self.first - 1
         for year in 1...9999 {
             let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-            // The years in which the rule differs, and some of the others.
+            // The years in which the rules differ, and some other years.
             let isChecked = isFullTest || year % 100 == 0 || year % 13 == 0 || year == 1 || year == 9999
             for (month, days) in zip(1..., [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]) {
                 day += days
@@ -37,7 +37,7 @@ struct DateTextTests {
 
     @Test
     func textIsFoundationsSinceTheGregorianReform() {
-        // For days before 1582-10-15 Foundation's ISO 8601 style gives those of the Julian calendar; ISO 8601 doesn't.
+        // For days before 1582-10-15 Foundation's ISO 8601 style uses the Julian calendar; ISO 8601 doesn't.
         let style = Date.ISO8601FormatStyle()
         for day in stride(from: Self.gregorian, through: Self.last, by: isFullTest ? 97 : 997) {
             let seconds = Double(day * 86_400 + (day & 0xFFFF))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Preferences
 
-/// What is refused, with the words and the place that a person is told.
+/// Rejected lines, with the reason and the offset that are reported.
 struct JSONLineDamageTests {
     struct Damage: CustomTestStringConvertible {
         let line: [UInt8]
@@ -27,9 +27,9 @@ struct JSONLineDamageTests {
         Damage("theme=dark", "the line is not a JSON object", at: 0),
         Damage("\u{FEFF}{}", "the line is not a JSON object", at: 0),
         Damage("\0", "the line is not a JSON object", at: 0),
-        Damage(#"{"a":1}x"#, "something follows the end", at: 7),
-        Damage(#"{"a":1} {"b":2}"#, "something follows the end", at: 8),
-        Damage("{\"a\":1}\0", "something follows the end", at: 7),
+        Damage(#"{"a":1}x"#, "there is text after the end", at: 7),
+        Damage(#"{"a":1} {"b":2}"#, "there is text after the end", at: 8),
+        Damage("{\"a\":1}\0", "there is text after the end", at: 7),
         Damage(#"{"a":1,}"#, "a name in quotes is missing", at: 7),
         Damage(#"{,"a":1}"#, "a name in quotes is missing", at: 1),
         Damage(#"{a:1}"#, "a name in quotes is missing", at: 1),
@@ -38,74 +38,74 @@ struct JSONLineDamageTests {
         Damage(#"{"a":1 "b":2}"#, "a comma or the end of the list is missing", at: 7),
         Damage(#"{"a":[1 2]}"#, "a comma or the end of the list is missing", at: 8),
         Damage(#"{"a":1]"#, "a comma or the end of the list is missing", at: 6),
-        Damage(#"{"a":[1,]}"#, "this is no value", at: 8),
-        Damage(#"{"a":}"#, "this is no value", at: 5),
-        Damage(#"{"a":,"b":1}"#, "this is no value", at: 5),
-        Damage(#"{"a":True}"#, "this is no value", at: 5),
-        Damage(#"{"a":trve}"#, "this is no value", at: 5),
+        Damage(#"{"a":[1,]}"#, "this is not a value", at: 8),
+        Damage(#"{"a":}"#, "this is not a value", at: 5),
+        Damage(#"{"a":,"b":1}"#, "this is not a value", at: 5),
+        Damage(#"{"a":True}"#, "this is not a value", at: 5),
+        Damage(#"{"a":trve}"#, "this is not a value", at: 5),
         Damage(#"{"a":truex}"#, "a comma or the end of the list is missing", at: 9),
         Damage(#"{"a":1/*x*/}"#, "a comma or the end of the list is missing", at: 6),
-        Damage(#"{"a":[null]}"#, "null stands inside a value", at: 6),
-        Damage(#"{"a":{"b":null}}"#, "null stands inside a value", at: 10),
-        Damage(#"{"a":nul1}"#, "this is no value", at: 5),
-        Damage("{\"a\":\u{A0}1}", "this is no value", at: 5),
-        Damage("{\"a\":\u{B}1}", "this is no value", at: 5),
+        Damage(#"{"a":[null]}"#, "null occurs inside a value", at: 6),
+        Damage(#"{"a":{"b":null}}"#, "null occurs inside a value", at: 10),
+        Damage(#"{"a":nul1}"#, "this is not a value", at: 5),
+        Damage("{\"a\":\u{A0}1}", "this is not a value", at: 5),
+        Damage("{\"a\":\u{B}1}", "this is not a value", at: 5),
     ]
 
     static let names = [
         Damage(#"{"":1}"#, "a name is empty", at: 1),
         Damage(#"{"a":1,"":null}"#, "a name is empty", at: 7),
-        Damage(#"{"$":1}"#, "a name with a single $ is not known", at: 1),
-        Damage(#"{"$name":1}"#, "a name with a single $ is not known", at: 1),
-        Damage(#"{"\u0024name":1}"#, "a name with a single $ is not known", at: 1),
-        Damage(#"{"$data":"AA=="}"#, "a name with a single $ is not known", at: 1),
+        Damage(#"{"$":1}"#, "a name with a single $ is unknown", at: 1),
+        Damage(#"{"$name":1}"#, "a name with a single $ is unknown", at: 1),
+        Damage(#"{"\u0024name":1}"#, "a name with a single $ is unknown", at: 1),
+        Damage(#"{"$data":"AA=="}"#, "a name with a single $ is unknown", at: 1),
         Damage(#"{"$format":0}"#, "the format is not a whole number from 1", at: 1),
         Damage(#"{"$format":-1}"#, "the format is not a whole number from 1", at: 1),
         Damage(#"{"$format":1.0}"#, "the format is not a whole number from 1", at: 1),
         Damage(#"{"$format":"1"}"#, "the format is not a whole number from 1", at: 1),
-        Damage(#"{"$format":null}"#, "null stands inside a value", at: 11),
+        Damage(#"{"$format":null}"#, "null occurs inside a value", at: 11),
     ]
 
     static let numbers = [
-        Damage(#"{"a":01}"#, "a number begins with a needless zero", at: 5),
-        Damage(#"{"a":-01}"#, "a number begins with a needless zero", at: 5),
-        Damage(#"{"a":00.5}"#, "a number begins with a needless zero", at: 5),
+        Damage(#"{"a":01}"#, "a number begins with an unnecessary zero", at: 5),
+        Damage(#"{"a":-01}"#, "a number begins with an unnecessary zero", at: 5),
+        Damage(#"{"a":00.5}"#, "a number begins with an unnecessary zero", at: 5),
         Damage(#"{"a":1.}"#, "a number lacks digits", at: 5),
         Damage(#"{"a":1.e3}"#, "a number lacks digits", at: 5),
         Damage(#"{"a":1e}"#, "a number lacks digits", at: 5),
         Damage(#"{"a":1e+}"#, "a number lacks digits", at: 5),
         Damage(#"{"a":-}"#, "a number lacks digits", at: 5),
         Damage(#"{"a":-x}"#, "a number lacks digits", at: 5),
-        Damage(#"{"a":.5}"#, "this is no value", at: 5),
-        Damage(#"{"a":+1}"#, "this is no value", at: 5),
+        Damage(#"{"a":.5}"#, "this is not a value", at: 5),
+        Damage(#"{"a":+1}"#, "this is not a value", at: 5),
         Damage(#"{"a":0x10}"#, "a comma or the end of the list is missing", at: 6),
         Damage(#"{"a":1_000}"#, "a comma or the end of the list is missing", at: 6),
         Damage(#"{"a":1e400}"#, "a number is too large", at: 5),
         Damage(#"{"a":-1e400}"#, "a number is too large", at: 5),
         Damage(#"{"a":1e99999999999999999999}"#, "a number is too large", at: 5),
         Damage("{\"a\":1\(String(repeating: "0", count: 309))}", "a number is too large", at: 5),
-        Damage(#"{"a":NaN}"#, "this is no value", at: 5),
-        Damage(#"{"a":Infinity}"#, "this is no value", at: 5),
+        Damage(#"{"a":NaN}"#, "this is not a value", at: 5),
+        Damage(#"{"a":Infinity}"#, "this is not a value", at: 5),
         Damage(#"{"a":-Infinity}"#, "a number lacks digits", at: 5),
     ]
 
     static let strings = [
-        Damage("{\"a\":\"b\0\"}", "a control character stands in a string", at: 7),
-        Damage("{\"a\":\"b\t\"}", "a control character stands in a string", at: 7),
-        Damage("{\"a\":\"\\n\u{1F}\"}", "a control character stands in a string", at: 8),
-        Damage("{\"a\0\":1}", "a control character stands in a string", at: 3),
-        Damage(#"{"a":"\x"}"#, "an escape is not known", at: 6),
-        Damage(#"{"a":"\U0041"}"#, "an escape is not known", at: 6),
-        Damage(#"{"a":"\u12"}"#, "an escape has not four digits", at: 6),
-        Damage(#"{"a":"\u12g4"}"#, "an escape has not four digits", at: 6),
-        Damage(#"{"a":"\u+123"}"#, "an escape has not four digits", at: 6),
-        Damage(#"{"a":"\ud83d"}"#, "half of a surrogate pair stands alone", at: 6),
-        Damage(#"{"a":"\ud83dx"}"#, "half of a surrogate pair stands alone", at: 6),
-        Damage(#"{"a":"\ud83d\n"}"#, "half of a surrogate pair stands alone", at: 6),
-        Damage(#"{"a":"x\ude00"}"#, "half of a surrogate pair stands alone", at: 7),
-        Damage(#"{"a":"\ude00\ud83d"}"#, "half of a surrogate pair stands alone", at: 6),
-        Damage(#"{"a":"\ud83d\ud83d"}"#, "half of a surrogate pair stands alone", at: 6),
-        Damage(#"{"a":"\ud83d\u"}"#, "an escape has not four digits", at: 12),
+        Damage("{\"a\":\"b\0\"}", "a string contains a control character", at: 7),
+        Damage("{\"a\":\"b\t\"}", "a string contains a control character", at: 7),
+        Damage("{\"a\":\"\\n\u{1F}\"}", "a string contains a control character", at: 8),
+        Damage("{\"a\0\":1}", "a string contains a control character", at: 3),
+        Damage(#"{"a":"\x"}"#, "an escape is unknown", at: 6),
+        Damage(#"{"a":"\U0041"}"#, "an escape is unknown", at: 6),
+        Damage(#"{"a":"\u12"}"#, "an escape doesn't have four digits", at: 6),
+        Damage(#"{"a":"\u12g4"}"#, "an escape doesn't have four digits", at: 6),
+        Damage(#"{"a":"\u+123"}"#, "an escape doesn't have four digits", at: 6),
+        Damage(#"{"a":"\ud83d"}"#, "half of a surrogate pair is missing", at: 6),
+        Damage(#"{"a":"\ud83dx"}"#, "half of a surrogate pair is missing", at: 6),
+        Damage(#"{"a":"\ud83d\n"}"#, "half of a surrogate pair is missing", at: 6),
+        Damage(#"{"a":"x\ude00"}"#, "half of a surrogate pair is missing", at: 7),
+        Damage(#"{"a":"\ude00\ud83d"}"#, "half of a surrogate pair is missing", at: 6),
+        Damage(#"{"a":"\ud83d\ud83d"}"#, "half of a surrogate pair is missing", at: 6),
+        Damage(#"{"a":"\ud83d\u"}"#, "an escape doesn't have four digits", at: 12),
         Damage(Self.quoted(0xFF), "a string is not UTF-8", at: 8),
         Damage(Self.quoted(0xC3), "a string is not UTF-8", at: 8),
         Damage(Self.quoted(0x80), "a string is not UTF-8", at: 8),
@@ -115,16 +115,16 @@ struct JSONLineDamageTests {
         Damage(Self.quoted(0xF0, 0x9F, 0x98), "a string is not UTF-8", at: 8),
         Damage(Self.quoted(0x5C, 0x6E, 0xE2, 0x82), "a string is not UTF-8", at: 10),
         Damage(Array("{\"".utf8) + [0xFF] + Array("\":1}".utf8), "a string is not UTF-8", at: 2),
-        Damage(Array("{\"a\":".utf8) + [0xFF] + Array("}".utf8), "this is no value", at: 5),
+        Damage(Array("{\"a\":".utf8) + [0xFF] + Array("}".utf8), "this is not a value", at: 5),
     ]
 
     static let tags = [
         Damage(#"{"a":{"$what":1}}"#, "a key with a single $ is not a known tag", at: 6),
         Damage(#"{"a":{"$":1}}"#, "a key with a single $ is not a known tag", at: 6),
         Damage(#"{"a":{"$format":1}}"#, "a key with a single $ is not a known tag", at: 6),
-        Damage(#"{"a":{"$data":"AA==","b":1}}"#, "something stands beside a tag", at: 20),
-        Damage(#"{"a":{"$data":"AA==","$data":"AA=="}}"#, "something stands beside a tag", at: 20),
-        Damage(#"{"a":{"b":1,"$data":"AA=="}}"#, "a tag stands beside other keys", at: 12),
+        Damage(#"{"a":{"$data":"AA==","b":1}}"#, "a tagged object doesn't end after its value", at: 20),
+        Damage(#"{"a":{"$data":"AA==","$data":"AA=="}}"#, "a tagged object doesn't end after its value", at: 20),
+        Damage(#"{"a":{"b":1,"$data":"AA=="}}"#, "a tag is not the first key of its object", at: 12),
         Damage(#"{"a":{"$data":1}}"#, "the data is not base64", at: 14),
         Damage(#"{"a":{"$data":"A"}}"#, "the data is not base64", at: 14),
         Damage(#"{"a":{"$data":"AA"}}"#, "the data is not base64", at: 14),
@@ -134,12 +134,12 @@ struct JSONLineDamageTests {
         Damage(#"{"a":{"$data":"AB=="}}"#, "the data is not base64", at: 14),
         Damage(#"{"a":{"$data":"AAB="}}"#, "the data is not base64", at: 14),
         Damage(#"{"a":{"$data":"AA-_"}}"#, "the data is not base64", at: 14),
-        Damage(#"{"a":{"$data":null}}"#, "null stands inside a value", at: 14),
+        Damage(#"{"a":{"$data":null}}"#, "null occurs inside a value", at: 14),
         Damage(#"{"a":{"$data":{"$data":"AA=="}}}"#, "a tag holds an array or an object", at: 14),
         Damage(#"{"a":{"$date":[]}}"#, "a tag holds an array or an object", at: 14),
-        Damage(#"{"a":{"$real":"NaN"}}"#, "the real is none of nan, inf and -inf", at: 14),
-        Damage(#"{"a":{"$real":1.5}}"#, "the real is none of nan, inf and -inf", at: 14),
-        Damage(#"{"a":{"$date":true}}"#, "the date is not one of the calendar", at: 14),
+        Damage(#"{"a":{"$real":"NaN"}}"#, "the real is not nan, inf or -inf", at: 14),
+        Damage(#"{"a":{"$real":1.5}}"#, "the real is not nan, inf or -inf", at: 14),
+        Damage(#"{"a":{"$date":true}}"#, "the date is invalid", at: 14),
     ]
 
     static let deep = [
@@ -168,8 +168,8 @@ struct JSONLineDamageTests {
         "2026-01-01T00:00:00,5Z", "2026-01-01T00:00:00.5e1Z", "2026-01-01T00:00:00ZZ", "2026-1-1T00:00:00Z",
         "+026-01-01T00:00:00Z", "12026-01-01T00:00:00Z", "2026-01-01", "NaN", "",
     ])
-    func textThatIsNoDateIsRefused(text: String) {
-        #expect(throws: JSONLineError(kind: .damaged, reason: "the date is not one of the calendar", offset: 14)) {
+    func textThatIsNotADateIsRejected(text: String) {
+        #expect(throws: JSONLineError(kind: .damaged, reason: "the date is invalid", offset: 14)) {
             try Line.read(#"{"a":{"$date":"\#(text)"}}"#)
         }
     }
@@ -199,9 +199,9 @@ struct JSONLineDamageTests {
     }
 
     @Test
-    func errorTellsReasonAndPlace() throws {
+    func errorHasReasonAndOffset() throws {
         let error = #expect(throws: JSONLineError.self) { try Line.read(#"{"a":01}"#) }
-        #expect(error?.description == "a number begins with a needless zero, at byte 5")
+        #expect(error?.description == "a number begins with an unnecessary zero, at byte 5")
     }
 
     private static func quoted(_ bytes: UInt8...) -> [UInt8] {

@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The written form, byte for byte: files of other versions hold it.
+/// The written form, byte for byte: files of other versions contain it.
 struct JSONLineGoldenTests {
-    /// A value and its written form; the description is the form because that of a `Date` traps for far ones.
+    /// A value and its written form, which is also the description, because that of a distant `Date` traps.
     struct Golden: CustomTestStringConvertible {
         let value: PropertyListValue
         let text: String

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is accepted besides what this version writes, and what an unfinished line is.
+/// Accepted lines that this version doesn't write, and unfinished lines.
 struct JSONLineReadingTests {
     @Test(arguments: ["", " ", "\r", " \t\r", "\t\t"])
     func blankLineHasNoEntries(line: String) throws {
@@ -66,7 +66,7 @@ struct JSONLineReadingTests {
             ("0.\(String(repeating: "0", count: 400))1e401", .real(1)),
             ("1\(String(repeating: "0", count: 400))e-400", .real(1)),
             ("9223372036854775808", .unsigned(1 << 63)), ("-9223372036854775808", .integer(.min)),
-            // Integers that 64 bits can't hold are what the nearest double is.
+            // Integers that don't fit 64 bits become the nearest double.
             ("18446744073709551616", .real(0x1p64)), ("-9223372036854775809", .real(-0x1p63)),
         ] as [(String, PropertyListValue)]
     )
@@ -110,7 +110,7 @@ struct JSONLineReadingTests {
         (#"{"$format":2}"#, 2, 1), (#"{"a":1,"$format":3,"b":2}"#, 3, 7), (#"{"$format":2,"a":{"$new":1}}"#, 2, 1),
         (#"{"$format":2} and more"#, 2, 1), (#"{"$format":18446744073709551615}"#, UInt64.max, 1),
     ])
-    func newerFormatIsTold(line: String, format: UInt64, offset: Int) {
+    func newerFormatIsReported(line: String, format: UInt64, offset: Int) {
         let reason = "the file is of format \(format), which needs a newer version of the program"
         #expect(throws: JSONLineError(kind: .unknownFormat, reason: reason, offset: offset)) { try Line.read(line) }
     }

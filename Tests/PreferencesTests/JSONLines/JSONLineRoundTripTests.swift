@@ -4,7 +4,7 @@ import Testing
 
 @testable import Preferences
 
-/// What is written reads back the same, to the last bit.
+/// Values that are read back the same, to the last bit.
 struct JSONLineRoundTripTests {
     @Test
     func randomValuesReadBackTheSame() throws {
@@ -148,7 +148,7 @@ struct JSONLineRoundTripTests {
         )
     }
 
-    /// A whole real as the integer that jq makes of it.
+    /// A whole real as the integer that `jq` turns it into.
     private func asJQ(_ value: PropertyListValue) -> PropertyListValue {
         if case .real(let value) = value, let whole = Int64(exactly: value) { return .integer(whole) }
         return value

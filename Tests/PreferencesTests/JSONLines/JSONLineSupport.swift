@@ -23,7 +23,7 @@ enum Line {
         maximumLength: Int = JSONLine.maximumLength
     ) throws(JSONLineError) -> [Entry] {
         var entries: [Entry] = []
-        // Exactly as long as the line, so that the address sanitizer sees a read beyond it.
+        // Of the same length as the line, so that the address sanitizer finds a read beyond it.
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 1)
         defer { bytes.deallocate() }
         bytes.copyBytes(from: line)

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes the same random stored values for the same seed, most of them near an edge of their type.
+/// A generator of stored values, the same for the same seed, most of them near an edge of their type.
 struct RandomStoredValues: RandomNumberGenerator {
     private var generator: SeededGenerator
 
@@ -35,7 +35,7 @@ struct RandomStoredValues: RandomNumberGenerator {
         }
     }
 
-    /// Any number of bits, so that small numbers are as frequent as large ones.
+    /// Returns a random number of random bits, so that small numbers are as frequent as large ones.
     private mutating func bits() -> UInt64 {
         next() >> UInt64.random(in: 0..<64, using: &self)
     }
@@ -45,7 +45,7 @@ struct RandomStoredValues: RandomNumberGenerator {
         case 0: Double(bitPattern: next())
         case 1: Double(Int64(bitPattern: bits()))
         case 2: Double(Int64.random(in: -1_000_000...1_000_000, using: &self)) / 1000
-        // About now, with all bits.
+        // Dates near the present, with all bits.
         case 3: Double.random(in: -1e9...1e9, using: &self)
         // All years that have a text, and some beyond.
         case 4: Double.random(in: -8e10...3e11, using: &self)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Preferences
 
-/// How a command line is read, and which names of it are reported.
+/// The reading of a command line, and the report of its unknown names.
 struct ArgumentTests {
     @Test(arguments: [
         (["-a", "1"], ["a": "1"]),
@@ -19,7 +19,7 @@ struct ArgumentTests {
         (["-a", "1", "--", "-b", "2", "--c=3"], ["a": "1"]),
         (["-a", "--", "1"], [:]),
         (["-", "1", "--=1", "-=1"], [:]),
-        // With one dash the sign is an option of another kind.
+        // With one dash, `=` makes it an option of another kind.
         (["-a=b", "1"], [:]),
     ])
     func argumentsAreRead(_ words: [String], _ values: [String: String]) {
@@ -67,11 +67,11 @@ struct ArgumentTests {
         let messages = issues.map(\.message)
         #expect(
             messages == [
-                #"no preference is called "APP_VOLUMES", which stands in the layer "environment" and is ignored; did you mean "APP_VOLUME"?"#,
-                #"no preference is called "APP_X", which stands in the layer "environment" and is ignored; correct it or leave it out"#,
-                #"no preference is called "Volume", which stands in the layer "arguments" and is ignored; did you mean "volume"?"#,
-                #"no preference is called "wdith", which stands in the layer "arguments" and is ignored; did you mean "width"?"#,
-                #"no preference is called "zzz", which stands in the layer "arguments" and is ignored; correct it or leave it out"#,
+                #"no preference is named "APP_VOLUMES"; its value in the layer "environment" is ignored; did you mean "APP_VOLUME"?"#,
+                #"no preference is named "APP_X"; its value in the layer "environment" is ignored; correct or remove it"#,
+                #"no preference is named "Volume"; its value in the layer "arguments" is ignored; did you mean "volume"?"#,
+                #"no preference is named "wdith"; its value in the layer "arguments" is ignored; did you mean "width"?"#,
+                #"no preference is named "zzz"; its value in the layer "arguments" is ignored; correct or remove it"#,
             ]
         )
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import Preferences
 
 struct DeclarationCostTests {
-    /// As a view does that declares its preferences each time it is rendered.
+    /// A view declares its preferences like this each time it is rendered.
     @Test(arguments: [true, false])
     func repeatedDeclarationsKeepNothing(isValidated: Bool) throws {
         let store = PreferenceStore.inMemory()
@@ -22,7 +22,7 @@ struct DeclarationCostTests {
     }
 
     @Test
-    func layeredStoresThatAreGoneAreForgotten() {
+    func layeredStoresThatWereReleasedAreRemoved() {
         let layer = PreferenceStore.inMemory(["count": 1])
         for _ in 0..<1_000 {
             #expect(PreferenceStore.layered([.inMemory(), layer])["count"] == 1)
@@ -31,15 +31,15 @@ struct DeclarationCostTests {
     }
 }
 
-/// What becomes of names that nobody uses any more.
-struct ForgettingTests {
+/// The removal of unused names.
+struct UnusedNameTests {
     private let store = PreferenceStore.inMemory()
 
     private var names: Set<String> { store.core.names(in: store.core.layers.layers[0].source) }
 
-    /// As a program does that makes up a name for each document.
+    /// A program may generate a name for each document.
     @Test
-    func namesThatNobodyUsesAreForgotten() {
+    func unusedNamesAreRemoved() {
         for number in 0..<10_000 {
             let count = Preference("document \(number)", default: 0, in: store)
             count.value = number
@@ -64,9 +64,9 @@ struct ForgettingTests {
         withExtendedLifetime(observation) {}
     }
 
-    /// The preference that a closure read may be gone long before the value changes.
+    /// A preference may be released long before the value changes that a closure has read by it.
     @Test
-    func trackingOfAPreferenceThatIsGoneIsTold() {
+    func trackingOfAReleasedPreferenceIsNotified() {
         let told = Recorder<Int>()
         withObservationTracking {
             _ = Preference("tracked", default: 0, in: store).value
@@ -76,7 +76,7 @@ struct ForgettingTests {
         for number in 0..<1_000 { _ = Preference("\(number)", default: 0, in: store) }
         store.set(1, for: "tracked")
         #expect(told.elements == [1])
-        // One more change, in case that a tracking was being installed.
+        // One more change, in case a tracking was being installed during the last one.
         store.set(2, for: "tracked")
         for number in 0..<1_000 { _ = Preference("again \(number)", default: 0, in: store) }
         #expect(!names.contains("tracked"))

@@ -7,7 +7,7 @@ import Testing
 
 private let count = Preference("isolation.carried", default: 0)
 
-/// The places that don't inherit a scope.
+/// The contexts that don't inherit a scope.
 enum Elsewhere: CaseIterable {
     case detachedTask, thread
 
@@ -78,7 +78,7 @@ struct IsolationCarryingTests {
         }
     }
 
-    /// More changes than a thread delivers for others end on a thread of the library.
+    /// If one thread would deliver too many changes of other threads, a thread of the library continues.
     @Test
     func observersOnTheLibrarysThreadStayInTheScope() async {
         let seen = Recorder<Bool>()
@@ -104,7 +104,7 @@ struct IsolationCarryingTests {
         #expect(seen.elements == Array(repeating: true, count: total))
     }
 
-    /// The second signal of a change made off the main thread, which all stores of the process send together.
+    /// The second signal of a change made off the main thread; one task sends those of all stores of the process.
     @Test @MainActor
     func signalsOnTheMainActorComeInTheirOwnScope() async {
         let seen = Recorder<[Int]>()
@@ -117,7 +117,7 @@ struct IsolationCarryingTests {
         let isSet = Atomic<Int>(0)
         for (index, isolation) in scopes.enumerated() {
             isolation.run {
-                // The main actor is busy with this closure while the value changes, so only the later signal finds it.
+                // This closure occupies the main actor while the value changes, so only the later signal reaches it.
                 withObservationTracking {
                     _ = count.value
                     let isStarted = WorkerQueue.startThread("setter") {

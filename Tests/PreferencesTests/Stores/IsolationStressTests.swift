@@ -13,7 +13,7 @@ private enum Defaults {
 }
 
 struct IsolationStressTests {
-    /// Writes what no other scope writes, and counts what it then finds that isn't its own.
+    /// Writes values that no other scope writes, and counts the values of other scopes that it then finds.
     private static func foreignValues(of identity: Int) async -> Int {
         var count = PreferenceStore.standard.contents.count + PreferenceStore.suite("isolation-stress").contents.count
         func note(_ isForeign: Bool) { if isForeign { count += 1 } }
@@ -49,12 +49,12 @@ struct IsolationStressTests {
         }
     }
 
-    /// Values that reads outside of scopes keep, while scopes open and close on other threads, are never read in a scope,
-    /// nor a scope's values outside of it. The shared store here is one in memory that is isolated as `.standard` is.
+    /// Values that are cached by reads outside of scopes, while scopes open and close on other threads, are never read in a
+    /// scope, nor a scope's values outside of it. The shared store here is in memory and isolated as `.standard` is.
     @Test
     func readsOutsideOfScopesRaceWithOpeningAndClosing() async {
         let backend = MemoryBackend(["stress.number": -1, "stress.text": "shared"])
-        let shared = PreferenceStore(Layer(source: Source(backend)), standIn: .memory(isStandard: false))
+        let shared = PreferenceStore(Layer(source: Source(backend)), replacement: .memory(isStandard: false))
         SharedStores.register(layered: shared)
         let number = Preference("stress.number", default: 0, in: shared)
         let text = Preference("stress.text", default: "default", in: shared)

@@ -10,7 +10,7 @@ private enum Defaults {
     static let other = Preference("isolation.theme", default: "light", in: .suite("isolation-tests-other"))
 }
 
-/// Made at first mention, so before the scopes of the tests that use it a second time.
+/// Created at the first use, and so before the scopes of the tests that use it a second time.
 private let overStandard = PreferenceStore.layered([.inMemory(["isolation.layer": 1]), .standard])
 
 struct IsolationTests {
@@ -32,7 +32,7 @@ struct IsolationTests {
     }
 
     @Test
-    func everySuiteIsItsOwn() {
+    func everySuiteHasItsOwnStore() {
         PreferenceStore.withIsolatedStores(["isolation.theme": "blue"]) {
             Defaults.theme.value = "dark"
             #expect(Defaults.other.value == "light")
@@ -107,7 +107,8 @@ struct IsolationTests {
         #expect(recorder.elements == [2])
     }
 
-    /// On the main actor: elsewhere its repeated signal of the first set may be on its way, and then brings the second one too.
+    /// On the main actor: on another thread the repeated signal of the first set may be pending, and would deliver the second
+    /// set, too.
     @Test
     @MainActor
     func observationTracksTheStoreOfTheScope() {
@@ -195,7 +196,7 @@ struct IsolationTests {
     }
 
     @Test
-    func scopesLeaveNothingBehindInALayerOfOnesOwn() {
+    func scopesLeaveNothingBehindInALayerThatIsNotShared() {
         let own = PreferenceStore.inMemory()
         let layered = PreferenceStore.layered([own, .standard])
         for _ in 0..<100 {

@@ -6,7 +6,7 @@ import Testing
 @testable import Preferences
 
 struct LayeredStoreTests {
-    /// A layered store over layers that a test can change, the strongest first.
+    /// A layered store over layers that a test can change, strongest first.
     private struct Layers {
         let managed = PreferenceStore(.managed(Source(MemoryBackend())))
         let user = PreferenceStore.inMemory()
@@ -22,7 +22,7 @@ struct LayeredStoreTests {
         var all: [(String, PreferenceStore)] { [("managed", managed), ("user", user), ("system", system)] }
     }
 
-    /// Changes a layer as its own writer would, who may write what can only be read here.
+    /// Changes a layer as another program would, even one that is read-only in this store.
     private func set(_ value: PropertyListValue?, for name: String, in layer: PreferenceStore) throws {
         let source = try #require(layer.core.attachedLayers.layers.first).source
         _ = try source.commit(.one(name, value), if: nil, Publication(origin: .local, announcedUpTo: .max))
@@ -40,7 +40,7 @@ struct LayeredStoreTests {
         #expect(!volume.isSet)
     }
 
-    /// The administrator's file may lie where nothing can be synced, or be readable only.
+    /// The administrator's file may be read-only, or in a place where nothing can be synced.
     @Test
     func onlyTheWritableLayerIsSyncedAndOpenedForWriting() async throws {
         let folder = try TemporaryFolder()
@@ -104,7 +104,7 @@ struct LayeredStoreTests {
         #expect(throws: PreferencesError.self) { try volume.write(1) }
     }
 
-    /// A user must not escape a policy by what keeps it from being read.
+    /// A user must not escape a policy by making it unreadable.
     @Test
     func policyThatCanNotBeReadLetsNothingBeSet() throws {
         let backend = FaultInjectingBackend(["volume": 3])
@@ -128,7 +128,7 @@ struct LayeredStoreTests {
         try other.write(1)
         #expect(other.value == 1 && !other.isManaged)
         #expect(volume.value == 3 && volume.source == .managed)
-        // What was read stays in force.
+        // The values that were read remain in force.
         backend.failNext(.refresh, count: .max)
         backend.changeOutside(["volume": nil])
         #expect(volume.value == 3 && volume.isManaged)
@@ -148,7 +148,7 @@ struct LayeredStoreTests {
         }
         #expect(try issues(isReadOnly: true).map(\.code) == [.damaged])
         #expect(try issues(isReadOnly: true).first?.message.contains("line 2 of \(path)") == true)
-        // In a user's file it may still be arriving.
+        // In a user's file the line may still be in the process of being written.
         #expect(try issues(isReadOnly: false).isEmpty)
     }
 
@@ -229,7 +229,7 @@ struct LayeredStoreTests {
         }
     }
 
-    /// All five layers, alone and each over each below; the managed one is listed third.
+    /// All five layers, alone and in pairs; the managed one is listed third.
     @Test
     func layersAnswerInTheirOrder() throws {
         let names = ["managed", "arguments", "environment", "user", "system"]
@@ -305,10 +305,10 @@ struct LayeredStoreTests {
         #expect(volume.value == 9 && layers.user["volume"] == 2)
         #expect(issues.elements.map(\.code) == [.hidden])
         #expect(issues.elements.first?.name == "volume")
-        #expect(issues.elements.first?.message.contains("stored, but hidden by layer \"arguments\"") == true)
+        #expect(issues.elements.first?.message.contains("that of layer \"arguments\" is used instead") == true)
         layers.store.set(3, for: "size")
         #expect(issues.elements.last?.message.contains("\"environment\"") == true)
-        // An argument that can't be read hides nothing from who reads it, and is an issue of its own.
+        // An argument that can't be read hides nothing, because readers skip it; it is an issue itself.
         let speed = Preference("speed", default: 0, in: layers.store)
         #expect(speed.value == 0)
         try speed.write(4)
@@ -319,7 +319,7 @@ struct LayeredStoreTests {
         #expect(issues.elements.map(\.code).filter { $0 == .hidden }.count == 2)
     }
 
-    /// An argument must not become permanent.
+    /// An argument must not be stored permanently.
     @Test
     func updateReadsAsIfLayersAboveWereAbsent() throws {
         let layers = Layers(arguments: ["-volume", "9"])

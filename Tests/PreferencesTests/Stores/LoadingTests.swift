@@ -5,10 +5,10 @@ import Testing
 
 @testable import Preferences
 
-/// The first use of a store, also where it fails or several threads are at it.
+/// The first use of a store, also if it fails or if several threads use it at once.
 struct LoadingTests {
     @Test
-    func valuesOfAStoreThatOpensLaterAreSeenAndTold() throws {
+    func valuesOfAStoreThatOpensLaterAreReadAndNotified() throws {
         let store = PreferenceStore(backend: OutsideBackend(["count": 5], failingLoads: 1))
         let issues = Recorder<PreferencesError>()
         store.issueHandler = { issues.record($0) }
@@ -36,7 +36,7 @@ struct LoadingTests {
         withExtendedLifetime(observations) {}
     }
 
-    /// No thread may see a store that another has loaded only in part.
+    /// No thread may see a store that another thread has loaded only in part.
     @Test(arguments: [1, 3])
     func threadsThatUseAStoreFirstAllSeeItsValues(layers: Int) async {
         for _ in 0..<rounds(300) {
@@ -53,7 +53,7 @@ struct LoadingTests {
     }
 
     @Test
-    func outsideChangeIsNotLostBesideOtherCalls() async {
+    func externalChangeIsNotLostDuringOtherCalls() async {
         let backend = OutsideBackend()
         let store = PreferenceStore(backend: backend)
         let count = Preference("count", default: 0, in: store)

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A store in memory takes what a file takes, so that a test in memory shows what would fail.
+/// A store in memory accepts only what a file accepts, so that tests in memory find what would fail.
 struct MemoryStoreTests {
     private static func nested(_ depth: Int) -> PropertyListValue {
         (0..<depth).reduce(.integer(1)) { value, level in
@@ -19,12 +19,12 @@ struct MemoryStoreTests {
     private static let values: [(String, PropertyListValue?)] = [
         ("", 1), ("", nil), ("a", 1), ("a", nested(128)), ("a", nested(129)),
         ("a", .data(Data(count: 48 << 20))), ("a", .string(String(repeating: "x", count: 64 << 20))),
-        // Less than a line takes, but more if each byte had to be escaped.
+        // Less than a line may have, but more if each byte had to be escaped.
         ("a", .string(String(repeating: "x", count: 11 << 20))),
     ]
 
     @Test(arguments: values.indices)
-    func memoryTakesWhatAFileTakes(_ index: Int) throws {
+    func memoryAcceptsWhatAFileAccepts(_ index: Int) throws {
         let (name, value) = Self.values[index]
         func outcome(_ store: PreferenceStore) -> PreferencesError.Code? {
             do throws(PreferencesError) {

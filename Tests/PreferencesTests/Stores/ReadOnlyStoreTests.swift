@@ -3,7 +3,7 @@ import Testing
 
 @testable import Preferences
 
-/// Values for a host and a group, which an operator sets, over those of a fleet.
+/// Values of a host and of a group, set by an operator, over those of a fleet.
 struct ReadOnlyStoreTests {
     private struct Fleet: PreferenceGroup {
         @Preference("rateLimit") var rateLimit = 100
@@ -30,7 +30,7 @@ struct ReadOnlyStoreTests {
             #expect(fleet.rateLimit == 2 && fleet.$rateLimit.source == .layer("group"))
             store["host.web-3.rateLimit"] = 3
             #expect(fleet.rateLimit == 3 && fleet.$rateLimit.source == .layer("host"))
-            // Of another host and group, and hidden ones.
+            // Values of another host and group, and values that are hidden.
             store["host.web-4.rateLimit"] = 9
             store["group.us.rateLimit"] = 9
             store["group.eu.rateLimit"] = 4
@@ -57,13 +57,13 @@ struct ReadOnlyStoreTests {
         #expect(store.contents == ["group.eu.rateLimit": 2, "isNew": true, "rateLimit": 7])
         #expect(fleet.rateLimit == 2, "the group decides")
         #expect(issues.withLock { $0 } == [.hidden])
-        // As if the layers above were absent: what a group decides is never stored for all.
+        // The layers above are ignored: a group's value is never stored for all.
         try fleet.$rateLimit.update { $0 += 1 }
         #expect(store["rateLimit"] == 8)
     }
 
     @Test
-    func readOnlyStoreIsReadAndTakesNoWrites() throws {
+    func readOnlyStoreIsReadAndRejectsWrites() throws {
         let store = PreferenceStore.inMemory(["rateLimit": 1])
         let fleet = Fleet(in: store.readOnly())
         #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source == .layer("read-only"))

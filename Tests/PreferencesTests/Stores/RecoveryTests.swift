@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A store that keeps what is set while its backend can't be opened, as `.standard` and the suites do.
+/// A store that keeps values that are set while its backend can't be opened, as `.standard` and the suites do.
 struct RecoveryTests {
     private let base = MemoryBackend(["launches": 41, "theme": "dark", "volume": 3])
     private let backend: FaultInjectingBackend
@@ -58,7 +58,7 @@ struct RecoveryTests {
         withExtendedLifetime(observations) {}
     }
 
-    /// A counter of 41 must not become 1, nor a migration run over data that was migrated.
+    /// A counter of 41 must not become 1, and a migration must not run on migrated data.
     @Test
     func whatDependsOnWhatIsStoredIsRefused() async throws {
         try await volume.write(7)
@@ -80,7 +80,7 @@ struct RecoveryTests {
         volume.migrate(from: launches)
         #expect(issues.elements.count == 3)
         #expect(store.contents == ["volume": 7])
-        // Nothing is read here, so nothing can be misjudged.
+        // A transaction that reads nothing depends on nothing.
         try await store.transaction { $0[launches] = 1 }
         #expect(launches.value == 1)
 
@@ -105,7 +105,7 @@ struct RecoveryTests {
         #expect(issues.elements == [.unavailable])
     }
 
-    /// What a file would refuse is refused, though it could not be asked.
+    /// A value that the file would reject is rejected, although the file can't be opened.
     @Test
     func refusedValueIsNotKept() {
         #expect(throws: PreferencesError.self) { try store.core.commit(.one("", 1)) }
@@ -125,7 +125,7 @@ struct RecoveryTests {
         withExtendedLifetime(observation) {}
     }
 
-    /// A folder that is made or mounted later is noticed without a write.
+    /// A folder that is created or mounted later is noticed without a write.
     @Test
     func fileThatCanBeOpenedLaterIsOpened() async throws {
         let folder = try TemporaryFolder()
@@ -141,7 +141,7 @@ struct RecoveryTests {
         try FileManager.default.createDirectory(atPath: folder.path("real"), withIntermediateDirectories: false)
         try folder.write("{\"theme\":\"dark\",\"volume\":3}\n", to: "real/preferences.jsonl")
         try folder.link("next", to: "real")
-        // In one step, as the store opens what it finds at any moment.
+        // By a rename, because the store may open the folder at any moment.
         #expect(rename(folder.path("next"), folder.path("app")) == 0)
         await waitUntil { theme.value == "dark" }
         #expect(theme.value == "dark" && volume.value == 7)

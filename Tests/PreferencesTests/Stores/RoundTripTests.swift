@@ -10,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Values that come back to the bit, from memory and from a file that was opened anew.
+/// Values that are restored to the last bit, from memory and from a reopened file.
 struct RoundTripTests {
     private let samples: [Sample] = {
         let texts = [
@@ -146,7 +146,7 @@ struct RoundTripTests {
     }
 }
 
-/// Runs `body` with the store of the folder's file, which nobody else holds, so that it is opened anew.
+/// Runs `body` with the store of the folder's file, which has no other user, so that it is reopened.
 func reopened(in folder: TemporaryFolder, _ body: (PreferenceStore) throws -> Void) throws {
     weak var last: PreferenceStore?
     try {
@@ -155,7 +155,7 @@ func reopened(in folder: TemporaryFolder, _ body: (PreferenceStore) throws -> Vo
         last = store
         try body(store)
     }()
-    // Whoever opens another file looks through all stores, and holds them so long.
+    // A thread that opens another file looks at all stores, and retains them for that time.
     for _ in 0..<100_000 where last != nil { Pause.sleep(microseconds: 100) }
     #expect(last == nil)
 }
@@ -171,7 +171,7 @@ private struct Sample: Sendable {
             let expected = try #require(try value.storedValue())
             #expect(store[name] == expected)
             let read = try Preference<Value?>(name, in: store).read()
-            // As stored values, which are equal only where their bits are.
+            // Compared as stored values, which are equal only if their bits are.
             #expect(try read.storedValue() == expected)
         }
     }

@@ -80,7 +80,7 @@ struct ScopedStoreTests {
             let scope = store.scoped("a.")
             store["a.x"] = 1
             var runs = 0
-            // Names of others come and go while the transaction reads all of its own.
+            // Names of other scopes come and go while the transaction reads all of its own.
             try scope.transaction { transaction in
                 runs += 1
                 #expect(transaction.contents == ["x": .integer(runs == 1 ? 1 : 2)])
@@ -100,7 +100,7 @@ struct ScopedStoreTests {
         }
     }
 
-    /// What an account doesn't set is read from the general settings.
+    /// A value that an account doesn't set is read from the general settings.
     @Test
     func scopeIsALayerOverItsOwnStore() throws {
         let store = PreferenceStore.inMemory(["theme": "light"])
@@ -155,9 +155,9 @@ struct ScopedStoreTests {
         #expect(store["a.count"] == 4)
     }
 
-    /// Each lock that is held together with others is a call deeper on the stack.
+    /// Each lock that is held together with other locks is one call deeper on the stack.
     @Test
-    func manyScopesOfOneStoreTakeNoMoreStack() {
+    func manyScopesOfOneStoreNeedNoMoreStack() {
         let store = PreferenceStore.inMemory()
         let scopes = (0..<3_000).map { Account(in: store.scoped("\($0).")) }
         for scope in scopes { #expect(scope.count == 0) }
@@ -242,7 +242,7 @@ struct ScopedStoreTests {
     }
 
     @Test
-    func storeTellsItsFile() throws {
+    func storeReturnsItsFile() throws {
         let folder = try TemporaryFolder()
         let url = URL(filePath: folder.path("preferences.jsonl"))
         let store = try PreferenceStore.file(at: url)
@@ -253,7 +253,7 @@ struct ScopedStoreTests {
     }
 
     @Test
-    func severalPreferencesAreResetInOneStep() async {
+    func severalPreferencesAreResetAsOneChange() async {
         let store = PreferenceStore.inMemory(["a": 1, "b": "x", "c": 1])
         let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: "", in: store))
         var changes = store.changes.makeAsyncIterator()

@@ -9,13 +9,13 @@ struct SharedSourceTests {
     private let user = PreferenceStore.inMemory()
     private let other = PreferenceStore.inMemory()
 
-    /// The user's layer alone, over another, below one that can only be read, and below one that takes the writes.
+    /// The user's layer alone, over another, below a read-only one, and below a writable one.
     private var stores: [PreferenceStore] {
         [user, .layered([user, other]), .layered([.arguments([]), user]), .layered([.inMemory(["z": 1]), user])]
     }
 
     @Test
-    func setIsVisibleAndToldInEveryStoreAtOnce() {
+    func setIsVisibleAndNotifiedInEveryStoreAtOnce() {
         let counts = stores.dropLast().map { Preference("count", default: 0, in: $0) }
         let seen = Recorder<[Int]>()
         let observations = counts.enumerated().map { index, count in
@@ -49,7 +49,7 @@ struct SharedSourceTests {
         withExtendedLifetime(observations) {}
     }
 
-    /// Two names that are always set together are never read apart, in whatever store.
+    /// Two names that are always set together are never read as of different moments, in any store.
     @Test
     func noStoreShowsHalfOfATransaction() async {
         let stores = [user, .layered([user, other]), .layered([other, user])]
@@ -73,7 +73,7 @@ struct SharedSourceTests {
         #expect(torn.value == 0)
     }
 
-    /// Who looks at the layers of a store while their sources change must not wait for these in another order.
+    /// A thread that reads the layers of a store while their sources change must not wait for these in another order.
     @Test
     func transactionsThatReadAllRaceWithTheLayersBelow() async {
         let store = PreferenceStore.layered([user, other])
@@ -91,7 +91,7 @@ struct SharedSourceTests {
         #expect(store.names.count == 2)
     }
 
-    /// A thread that has seen a value in one store sees it, or a newer one, in the others.
+    /// A thread that has seen a value in one store sees that or a newer one in all other stores.
     @Test
     func valueSeenInOneStoreIsSeenInTheOthers() async {
         let counts = stores.map { Preference("count", default: 0, in: $0) }
@@ -126,7 +126,7 @@ struct SharedSourceTests {
                 counts[thread].value = value * 4 + thread
                 if value % 3 == 0 { counts[(thread + value) % 4].reset() }
                 do { try counts[thread].update { $0 += 4 } } catch {
-                    // The others may be faster each time; what matters is that nobody waits for ever.
+                    // Other threads may be faster each time; the test only requires that no thread waits forever.
                     #expect((error as? PreferencesError)?.code == .conflict)
                 }
             }
@@ -141,7 +141,7 @@ struct SharedSourceTests {
         withExtendedLifetime(observations) {}
     }
 
-    /// Stores that observers make and release come and go in the sources while these change.
+    /// Stores that observers create and release are attached and detached while the sources change.
     @Test
     func observersMayMakeAndReleaseStores() async {
         let count = Preference("count", default: 0, in: user)
@@ -167,7 +167,7 @@ struct SharedSourceTests {
         withExtendedLifetime(observation) {}
     }
 
-    /// The last reference to a store may end inside an observer, while the store's source publishes.
+    /// The last reference to a store may be released inside an observer, while the store's source publishes.
     @Test
     func storeMayEndWhileItsSourceIsBeingChanged() {
         let held = Lock<PreferenceStore?>(.layered([.inMemory(), user]))

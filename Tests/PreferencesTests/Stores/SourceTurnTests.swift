@@ -2,25 +2,25 @@ import Testing
 
 @testable import Preferences
 
-/// The turn at a backend, through every order in which threads can take their steps.
+/// The turn at a backend, in every order of the threads' steps.
 struct SourceTurnTests {
-    /// What a thread does, one step after the other; each step is done under the source's lock.
+    /// The steps of a thread; each is done under the source's lock.
     private enum Step { case claim, work, release }
 
     private struct Model {
         var turn = SourceTurn<Int>()
-        /// Each thread's steps that are still to be done.
+        /// The remaining steps of each thread.
         var steps: [[Step]]
         var parked: Set<Int> = []
         var holder: Int?
-        /// How often the backend has changed, and up to which change it was asked.
+        /// The number of changes of the backend, and the number that were read from it.
         var changes = 0
-        var asked = 0
+        var refreshed = 0
         var callsLeft: Int
-        /// The threads that may give up while they wait.
+        /// The threads that may stop waiting.
         var impatient: Set<Int> = []
 
-        /// The threads that can go on; one more than the last stands for a call of the backend on a thread of its own.
+        /// The threads that can continue; one more than the last stands for a call of the backend on its own thread.
         var runnable: [Int] {
             steps.indices.filter { !steps[$0].isEmpty && (!parked.contains($0) || impatient.contains($0)) }
                 + (callsLeft > 0 ? [steps.count] : [])
@@ -30,7 +30,7 @@ struct SourceTurnTests {
             let identity = ThreadIdentity(value: UInt(thread + 1))
             if parked.contains(thread) {
                 let isWithdrawn = turn.withdraw { $0 == thread }
-                #expect(isWithdrawn, "who waits was not woken")
+                #expect(isWithdrawn, "a waiting thread was not woken")
                 parked.remove(thread)
                 steps[thread] = []
                 return
@@ -49,8 +49,8 @@ struct SourceTurnTests {
                     holder = thread
                     steps[thread].removeFirst()
                 case .waiting: parked.insert(thread)
-                case .taken: Issue.record("it has a waiter")
-                case .held: Issue.record("nobody claims twice")
+                case .busy: Issue.record("it has a waiter")
+                case .held: Issue.record("no thread claims twice")
                 }
             case .work:
                 #expect(holder == thread)
@@ -63,14 +63,14 @@ struct SourceTurnTests {
             }
         }
 
-        /// Whether the turn was given back.
+        /// Takes the steps to release the turn; returns false while a step remains.
         @discardableResult
         private mutating func release(_ thread: Int) -> Bool {
             while true {
                 switch turn.release() {
                 case .refresh:
-                    asked = changes
-                    // Of a thread each round is a step of its own, so that others come in between.
+                    refreshed = changes
+                    // Each round of a thread is a separate step, so that other threads can come in between.
                     if thread < steps.count { return false }
                 case .free(let waiter):
                     holder = nil
@@ -85,9 +85,9 @@ struct SourceTurnTests {
         let runnable = model.runnable
         guard !runnable.isEmpty else {
             count += 1
-            #expect(model.steps.joined().isEmpty, "nobody waits for ever")
-            #expect(!model.turn.isTaken(in: 0))
-            #expect(model.asked == model.changes, "no call of the backend is lost")
+            #expect(model.steps.joined().isEmpty, "no thread waits forever")
+            #expect(!model.turn.isHeld(in: 0))
+            #expect(model.refreshed == model.changes, "no call of the backend is lost")
             return
         }
         for thread in runnable {
@@ -122,7 +122,7 @@ struct SourceTurnTests {
     }
 
     @Test
-    func holderThatClaimsAgainIsTold() {
+    func holderThatClaimsAgainIsRejected() {
         var turn = SourceTurn<Int>()
         let thread = ThreadIdentity(value: 1)
         guard case .granted = turn.claim(by: thread, in: 0, orWait: 0),
@@ -143,6 +143,6 @@ struct SourceTurnTests {
             Issue.record("granted in each process")
             return
         }
-        #expect(turn.isTaken(in: 1) && !turn.isTaken(in: 0))
+        #expect(turn.isHeld(in: 1) && !turn.isHeld(in: 0))
     }
 }

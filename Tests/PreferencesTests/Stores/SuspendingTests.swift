@@ -48,7 +48,7 @@ struct SuspendingTests {
         for reader in readers { #expect(try await reader.value == 5) }
     }
 
-    /// Opens a store, and has a thread be at its backend until the gate for `refresh` is opened.
+    /// Opens a store, and keeps a thread in a call of its backend until the gate for `refresh` is opened.
     private func occupy(_ backend: GateBackend, of store: PreferenceStore) async throws {
         try await persist { try await store.load() }
         backend.close(.refresh)
@@ -78,7 +78,8 @@ struct SuspendingTests {
         #expect(store.contents == ["last": 2])
     }
 
-    /// Threads wait for their turn no longer either, and who gives up takes the turn from nobody.
+    /// Blocked threads wait for their turn no longer, either, and a thread that stops waiting doesn't lose the turn for the
+    /// next.
     @Test
     func blockingCallWaitsForItsTurnUntilItsDeadline() async throws {
         let backend = GateBackend(timeout: .milliseconds(100))
@@ -108,7 +109,7 @@ struct SuspendingTests {
             #expect(time >= before + .seconds(1000) && time <= after + .seconds(1000))
         }
         #expect(times[0] == times[1], "opening and storing have one deadline")
-        #expect(backend.currentDeadline == nil, "nobody waits now")
+        #expect(backend.currentDeadline == nil, "no call is waiting")
         write(2, for: "a", in: store)
         #expect(backend.deadline(of: .apply).map { $0 >= after + .seconds(1000) } == true)
     }
@@ -149,7 +150,7 @@ struct SuspendingTests {
             try await store.write(1, for: "third")
         }
         await expectError(.unavailable) { try await third.value }
-        // What has begun runs to its end.
+        // A call that has begun runs to its end.
         first.cancel()
         backend.open(.apply)
         try await first.value
@@ -220,7 +221,7 @@ struct SuspendingTests {
         withExtendedLifetime(observations) {}
     }
 
-    /// Nothing hops where nothing has to wait.
+    /// If nothing has to wait, no thread is switched.
     @Test(arguments: StoreKind.allCases) @MainActor
     func storesWithoutATimeoutCallObserversOnTheMainActorFirst(kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -238,7 +239,7 @@ struct SuspendingTests {
     }
 
     @Test @MainActor
-    func settledLayersWithATimeoutLeaveWritesOnTheCallersThread() async throws {
+    func preparedLayersWithATimeoutLeaveWritesOnTheCallersThread() async throws {
         let store = PreferenceStore.layered([
             PreferenceStore(backend: GateBackend(["other": 1]), name: "remote", isReadOnly: true), .inMemory(),
         ])
@@ -350,7 +351,7 @@ struct SuspendingTests {
         #expect(try await count.load() == 5)
     }
 
-    /// The one who opens the store takes longer than a read may: that gives the default, and is notified of the value.
+    /// Opening the store takes longer than a read may: the read gives the default, and observers are notified of the value.
     @Test
     func readThatWaitsTooLongGivesTheDefaultAndTheValueIsAChange() async throws {
         let backend = GateBackend(["count": 5], timeout: .seconds(1), closed: [.load])
@@ -427,7 +428,7 @@ struct SuspendingTests {
     }
 }
 
-/// Expects an error with a code of a call that suspends.
+/// Expects that a suspending call throws an error with a code.
 private func expectError(
     _ code: PreferencesError.Code,
     at location: SourceLocation = #_sourceLocation,
@@ -437,7 +438,7 @@ private func expectError(
     #expect(error?.code == code, sourceLocation: location)
 }
 
-/// Expects an error with a code of a call that blocks.
+/// Expects that a blocking call throws an error with a code.
 private func expectError(
     _ code: PreferencesError.Code,
     at location: SourceLocation = #_sourceLocation,

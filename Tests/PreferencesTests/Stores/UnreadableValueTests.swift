@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is stored but can't be read: the default answers, the error says why, and the bytes stay.
+/// Stored values that can't be read: the default is used, the error says why, and the bytes are kept.
 struct UnreadableValueTests {
     private let folder: TemporaryFolder
     init() throws { folder = try TemporaryFolder() }
@@ -57,7 +57,7 @@ struct UnreadableValueTests {
         #expect(preference.isSet && preference.source == .default)
         store.set(2, for: "other")
         #expect(try folder.read("preferences.jsonl") == text + "{\"other\":2}\n", sourceLocation: sourceLocation)
-        // Another unreadable value is another issue, a readable one none.
+        // Another unreadable value is another issue, a readable value isn't one.
         store.set(.array([.data(Data([1]))]), for: "name")
         #expect(try preference.value.storedValue() == defaultValue.storedValue())
         try preference.write(defaultValue)
@@ -128,7 +128,7 @@ struct UnreadableValueTests {
         #expect(try messages(in: file) == [user])
         #expect(
             try messages(in: .layered([.arguments(["-volume", "high"]), file])) == [
-                #"preference "volume": "high", from the layer "arguments", can't be taken: expected Int, found string "high"; "#
+                #"preference "volume": "high", from the layer "arguments", can't be used: expected Int, found string "high"; "#
                     + "the default is used \(kept)",
                 user,
             ]
@@ -186,7 +186,7 @@ struct UnreadableValueTests {
         #expect(volume.value == 5)
         #expect(
             issues.elements == [
-                #""high", from the layer "arguments", can't be taken: expected Int, found string "high""#,
+                #""high", from the layer "arguments", can't be used: expected Int, found string "high""#,
                 #"expected Int, found string "low" (store layer)"#,
             ]
         )
@@ -211,9 +211,9 @@ struct UnreadableValueTests {
         #expect(first.elements == [.unreadable] && second.elements == [.unreadable])
     }
 
-    /// Each byte of a line, replaced by what breaks JSON.
+    /// Each byte of a line, replaced by one that breaks the JSON.
     @Test
-    func lineBrokenAtAnyPlaceLeavesTheOthers() throws {
+    func lineBrokenAtAnyPlaceLeavesOtherLines() throws {
         let line = Array(#"{"text":"a\u00e9\n","list":[1,-2.5e3,{"key":true}],"data":{"$data":"AQID"}}"#.utf8)
         var texts: [[UInt8]] = (1..<line.count).map { Array(line.prefix($0)) }
         for index in line.indices {
@@ -227,7 +227,7 @@ struct UnreadableValueTests {
             let bytes = Array("{\"first\":1}\n".utf8) + text + Array("\n{\"last\":2}\n".utf8)
             let path = folder.path("preferences.jsonl")
             try Data(bytes).write(to: URL(filePath: path))
-            // Not watched: the watcher may find the damage first, and tell of it on its own thread.
+            // Without a watcher, which might find the damage first and report it on its own thread.
             let store = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
             let issues = Recorder<PreferencesError>()
             store.issueHandler = { issues.record($0) }

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The table of a file's values, beside a dictionary that is told the same.
+/// The table of a file's values, compared with a dictionary that receives the same changes.
 struct ValueTableTests {
     @Test
     func randomLinesAndSetsAreThoseOfADictionary() throws {
@@ -17,7 +17,7 @@ struct ValueTableTests {
             var random = RandomStoredValues(seed: seed)
             let table = Table()
             var values: [String: PropertyListValue] = [:]
-            // Few names, so that most are set again and again; and some that no entry can have.
+            // Few names, so that most are set repeatedly, and some that can't have an entry.
             let names =
                 (0..<Int.random(in: 1...40, using: &random)).map { "name \($0)" }
                 + ["caf\u{E9}", "cafe\u{301}", "K", "\u{212A}", "`", "\u{1FEF}", ";", "\u{37E}", "$", "\"\n"]
@@ -106,7 +106,7 @@ struct ValueTableTests {
     }
 
     @Test
-    func textThatNobodyNeedsIsGivenBack() throws {
+    func unusedTextIsFreed() throws {
         let table = Table()
         let text = PropertyListValue.string(String(repeating: "x", count: 1000))
         for number in 0..<1000 { try table.read(lineOf: ["n\(number)": text]) }
@@ -114,14 +114,14 @@ struct ValueTableTests {
         for number in 0..<990 { table.set(.integer(Int64(number)), for: "n\(number)") }
         #expect(table.textCount < 100_000)
         #expect(table["n5"] == 5 && table["n995"] == text && table.count == 1000)
-        // Lines that say one name again and again, each a little longer.
+        // Lines that set one name repeatedly, each a little longer.
         for count in 1..<2000 { try table.read(lineOf: ["a": .string(String(repeating: "y", count: count))]) }
         #expect(table.textCount < 200_000)
         #expect(table["a"] == .string(String(repeating: "y", count: 1999)))
     }
 
     @Test
-    func namesThatAreGoneAreForgotten() throws {
+    func namesWithoutValuesAreRemoved() throws {
         let table = Table()
         table.set("stays", for: "first")
         for number in 0..<10_000 {

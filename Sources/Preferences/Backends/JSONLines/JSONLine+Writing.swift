@@ -368,7 +368,7 @@ extension JSONLine {
         guard bytes.count + count > limit else { return }
         throw PreferencesError(
             .tooLarge,
-            "what is set takes more than \(maximumLength >> 20) MiB; nothing was changed. Keep it in a file"
+            "the values to store take more than \(maximumLength >> 20) MiB; nothing was changed. Keep large data in a file"
         )
     }
 

@@ -17,7 +17,7 @@ extension JSONReader {
         // Finds the end before validating the contents: a string without an end may still be in the process of being written.
         while bytes[end] != UInt8(ascii: "\"") {
             guard bytes[end] == UInt8(ascii: "\\") else {
-                throw damaged("a control character stands in a string", at: end)
+                throw damaged("a string contains a control character", at: end)
             }
             end = bytes.firstIndexToEscape(from: min(end + 2, bytes.count))
             guard end < bytes.count else { throw incomplete() }
@@ -58,14 +58,14 @@ extension JSONReader {
             {
                 index += 2
                 let low = UInt32(try codeUnit(at: &index, end: end, escape: index - 2))
-                guard 0xDC00..<0xE000 ~= low else { throw damaged("half of a surrogate pair stands alone", at: start) }
+                guard 0xDC00..<0xE000 ~= low else { throw damaged("half of a surrogate pair is missing", at: start) }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
             }
             guard let scalar = Unicode.Scalar(code) else {
-                throw damaged("half of a surrogate pair stands alone", at: start)
+                throw damaged("half of a surrogate pair is missing", at: start)
             }
             scratch.append(contentsOf: scalar.utf8)
-        default: throw damaged("an escape is not known", at: start)
+        default: throw damaged("an escape is unknown", at: start)
         }
     }
 
@@ -81,7 +81,7 @@ extension JSONReader {
                 case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
                 default: nil
                 }
-            guard index < end, let digit else { throw damaged("an escape has not four digits", at: escape) }
+            guard index < end, let digit else { throw damaged("an escape doesn't have four digits", at: escape) }
             code = code << 4 | UInt16(digit)
             index += 1
         }

@@ -112,7 +112,7 @@ struct JSONReader {
         switch name {
         case "$format": return .format
         case "$comment": return .comment
-        default: throw damaged("a name with a single $ is not known", at: start)
+        default: throw damaged("a name with a single $ is unknown", at: start)
         }
     }
 
@@ -200,7 +200,7 @@ struct JSONReader {
         default:
             try word("null")
             if isPlain { return .real(.nan) }
-            throw damaged("null stands inside a value", at: start)
+            throw damaged("null occurs inside a value", at: start)
         }
         return .boolean(bytes[start] == UInt8(ascii: "t"))
     }
@@ -226,7 +226,7 @@ extension JSONReader {
 
     private mutating func expectEnd() throws(JSONLineError) {
         skipSpace()
-        guard offset == bytes.count else { throw damaged("something follows the end", at: offset) }
+        guard offset == bytes.count else { throw damaged("there is text after the end", at: offset) }
     }
 
     /// Returns whether an array or object that has just begun is empty.
@@ -250,13 +250,15 @@ extension JSONReader {
     /// Reads the end of a tagged object.
     mutating func expectEndOfTag() throws(JSONLineError) {
         skipSpace()
-        try expect("}", "something stands beside a tag")
+        try expect("}", "a tagged object doesn't end after its value")
     }
 
     private mutating func word(_ word: StaticString) throws(JSONLineError) {
         for index in 0..<word.utf8CodeUnitCount {
             guard offset + index < bytes.count else { throw incomplete() }
-            guard bytes[offset + index] == word.utf8Start[index] else { throw damaged("this is no value", at: offset) }
+            guard bytes[offset + index] == word.utf8Start[index] else {
+                throw damaged("this is not a value", at: offset)
+            }
         }
         offset += word.utf8CodeUnitCount
     }
@@ -288,7 +290,7 @@ extension JSONReader {
         let first = offset
         try takeDigits(into: &digits, start: start)
         if offset - first > 1, bytes[first] == UInt8(ascii: "0") {
-            throw damaged("a number begins with a needless zero", at: start)
+            throw damaged("a number begins with an unnecessary zero", at: start)
         }
         var isReal = false
         if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
@@ -331,7 +333,7 @@ extension JSONReader {
         }
         guard offset == first else { return }
         guard offset < bytes.count else { throw incomplete() }
-        throw offset == start ? damaged("this is no value", at: start) : damaged("a number lacks digits", at: start)
+        throw offset == start ? damaged("this is not a value", at: start) : damaged("a number lacks digits", at: start)
     }
 
     private func real(
@@ -365,7 +367,7 @@ extension JSONReader {
     /// Reads the value of a tagged object, from after the tag's colon to the end of the object.
     @inline(never)
     mutating func taggedValue(_ tag: String, isFirst: Bool, start: Int) throws(JSONLineError) -> PropertyListValue {
-        guard isFirst else { throw damaged("a tag stands beside other keys", at: start) }
+        guard isFirst else { throw damaged("a tag is not the first key of its object", at: start) }
         let value =
             switch tag {
             case "$data": try taggedData()
@@ -403,7 +405,7 @@ extension JSONReader {
     private mutating func taggedReal() throws(JSONLineError) -> PropertyListValue {
         let (content, start) = try taggedContent()
         guard case .string(let text) = content, let word = NonfiniteWord(rawValue: text) else {
-            throw damaged("the real is none of nan, inf and -inf", at: start)
+            throw damaged("the real is not nan, inf or -inf", at: start)
         }
         return .real(word.value)
     }
@@ -418,7 +420,7 @@ extension JSONReader {
             case .real(let seconds): seconds
             default: nil
             }
-        guard let seconds else { throw damaged("the date is not one of the calendar", at: start) }
+        guard let seconds else { throw damaged("the date is invalid", at: start) }
         return .date(Date(timeIntervalSinceReferenceDate: seconds))
     }
 

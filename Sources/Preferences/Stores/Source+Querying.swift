@@ -36,15 +36,15 @@ extension Source {
     ///
     /// - Parameter isReading: Whether the caller reads and may hold a lock, so that observers of stale values are not called on
     ///   this thread.
-    func askFor(_ names: some Collection<String> & Sendable, isReading: Bool = true, _ call: StoreCall? = nil) {
+    func queryBackend(for names: some Collection<String> & Sendable, isReading: Bool = true, _ call: StoreCall? = nil) {
         for attempt in 1...Self.attempts {
-            guard isOpen, isUnknown(names) else { return }
-            if let reentrant, reentrant.revalidate(state.withLock({ $0.asked.unknown(among: names) })), isReading {
-                WorkerQueue().run { [weak self] in self?.takeExternalChanges() }
+            guard isOpen, needsQuery(names) else { return }
+            if let reentrant, reentrant.revalidate(state.withLock({ $0.queried.unqueried(among: names) })), isReading {
+                WorkerQueue().run { [weak self] in self?.applyExternalChanges() }
             }
             do throws(PreferencesError) {
                 let isDone = try withTurn(isReading ? .read : .other, call) { (publications) throws(PreferencesError) in
-                    askWithTurn(for: names, isLast: attempt == Self.attempts, &publications)
+                    queryWithTurn(for: names, isLast: attempt == Self.attempts, &publications)
                 }
                 if isDone { return }
             } catch {
@@ -59,7 +59,7 @@ extension Source {
     @inline(never)
     func finish(_ use: TurnUse, _ publications: Publications) {
         switch use {
-        case .read: publications.sendElsewhere()
+        case .read: publications.sendOnLibraryThread()
         case .commit:
             reentrant?.write()
             publications.send()
@@ -74,22 +74,22 @@ extension Source {
     ///
     /// New names have no readers, so no observer is notified of their values.
     @discardableResult
-    func askWithTurn(
+    func queryWithTurn(
         for names: some Collection<String> & Sendable,
         isLast: Bool = false,
         _ publications: inout Publications
     ) -> Bool {
         guard let backend else { return true }
-        let before = state.withLock { $0.asked }
-        let unknown = before.unknown(among: names)
-        guard !unknown.isEmpty else { return true }
-        let isCurrent = reentrant?.isCurrent(unknown) ?? true
+        let before = state.withLock { $0.queried }
+        let unqueried = before.unqueried(among: names)
+        guard !unqueried.isEmpty else { return true }
+        let isCurrent = reentrant?.isCurrent(unqueried) ?? true
         guard isCurrent || isLast else { return false }
-        let values = backend.values(for: unknown)
+        let values = backend.values(for: unqueried)
         var new = ShortList<ValueChange>()
         var shown: [String: PropertyListValue?] = [:]
-        for name in unknown {
-            if before.doubted.contains(name) {
+        for name in unqueried {
+            if before.stale.contains(name) {
                 shown.updateValue(values[name], forKey: name)
             } else if let value = values[name] {
                 new.append(ValueChange(name: name, to: value))
@@ -98,15 +98,15 @@ extension Source {
         publishExternal(shown, into: &publications)
         return state.withLock { state in
             // No reader is notified, but the locks of the stores are taken, so that no snapshot sees only some of the values.
-            var nobody = Publications()
+            var unsent = Publications()
             let cores = state.cores(showing: new, of: self)
-            change(new, for: cores, preparing: ShortList(), Publication(origin: .external), &nobody)
-            guard isCurrent, state.asked.doubts == before.doubts else {
+            change(new, for: cores, preparing: ShortList(), Publication(origin: .external), &unsent)
+            guard isCurrent, state.queried.invalidationCount == before.invalidationCount else {
                 // Readers may see these values from here on, so the names count as stale.
-                state.asked.doubt(unknown)
+                state.queried.invalidate(unqueried)
                 return false
             }
-            state.asked.know(unknown)
+            state.queried.noteQueried(unqueried)
             return true
         }
     }
@@ -123,31 +123,31 @@ extension Source {
     }
 
     /// Returns the values that the backend has under the names that stores declared; call with the turn.
-    func askForAll() -> [String: PropertyListValue] {
-        guard let backend, isAsked.load(ordering: .acquiring) else { return [:] }
+    func queryDeclaredNames() -> [String: PropertyListValue] {
+        guard let backend, isQueriedByName.load(ordering: .acquiring) else { return [:] }
         let names = state.withLock { state in
-            let names = state.asked.unknown(among: self.names(of: state.cores))
-            state.asked.know(names)
+            let names = state.queried.unqueried(among: self.names(of: state.cores))
+            state.queried.noteQueried(names)
             return names
         }
         return names.isEmpty ? [:] : backend.values(for: names).filter { names.contains($0.key) }
     }
 
     /// Returns whether the backend must be queried for a name before it is read.
-    func isUnknown(_ name: String) -> Bool { isUnknown(CollectionOfOne(name)) }
+    func needsQuery(_ name: String) -> Bool { needsQuery(CollectionOfOne(name)) }
 
-    private func isUnknown(_ names: some Collection<String> & Sendable) -> Bool {
-        isAsked.load(ordering: .acquiring) && state.withLock { !$0.asked.unknown(among: names).isEmpty }
+    private func needsQuery(_ names: some Collection<String> & Sendable) -> Bool {
+        isQueriedByName.load(ordering: .acquiring) && state.withLock { !$0.queried.unqueried(among: names).isEmpty }
     }
 
     /// Queries the backend for the names that any store over this source declared or observes.
     func prepareDeclared(_ call: StoreCall? = nil) {
         prepare(EmptyCollection(), call)
-        guard isAsked.load(ordering: .acquiring) else { return }
+        guard isQueriedByName.load(ordering: .acquiring) else { return }
         var names = names(of: cores)
         // With an empty name, so that a backend that lists its names reads stale values again even if none is declared.
-        if reentrant == nil, state.withLock({ $0.asked.doubts > 0 }) { names.insert("") }
-        askFor(names, call)
+        if reentrant == nil, state.withLock({ $0.queried.invalidationCount > 0 }) { names.insert("") }
+        queryBackend(for: names, call)
     }
 
     private func names(of cores: [any SourceUser]) -> Set<String> {
@@ -160,34 +160,34 @@ extension Source {
 extension Source {
     /// Returns whether a value read under the name may be stale without a notification by the backend, and so must not be
     /// cached.
-    func isDoubted(_ name: String) -> Bool {
+    func mayBeStale(_ name: String) -> Bool {
         // A query of a backend with a timeout may have failed.
-        if reentrant == nil { timeout != nil && isOpen && isUnknown(name) } else { !isOpen || isUnknown(name) }
+        if reentrant == nil { timeout != nil && isOpen && needsQuery(name) } else { !isOpen || needsQuery(name) }
     }
 
     /// Marks all values as possibly stale: each name is queried again before it is read.
-    func doubt() {
+    func invalidateValues() {
         // Marked first: a reader that caches a value after this queries first, and values cached before are dropped below.
         let cores = state.withLock { state in
-            state.asked.doubtAll()
+            state.queried.invalidateAll()
             return state.cores
         }
-        for core in cores { core.forgetValues() }
+        for core in cores { core.dropCachedValues() }
     }
 
     /// Marks all names that stores have as possibly stale, because they were read while the backend could not be opened; call
     /// with the turn.
-    func doubtDeclared() {
+    func invalidateDeclaredValues() {
         let cores = cores
         let names = names(of: cores)
-        state.withLock { $0.asked.doubt(names) }
-        for core in cores { core.forgetValues() }
+        state.withLock { $0.queried.invalidate(names) }
+        for core in cores { core.dropCachedValues() }
     }
 
     /// Applies external changes of some names, even if the backend was not notified of them.
     func revalidate(_ names: some Collection<String>) {
         guard let reentrant, isOpen, reentrant.revalidate(Set(names)) else { return }
-        takeExternalChanges()
+        applyExternalChanges()
     }
 
     /// Applies external changes of all declared names.
@@ -203,11 +203,11 @@ extension Source {
         var names = Set(changes.dictionary.keys)
         if let condition {
             names.formUnion(condition.values.keys)
-            if condition.isComplete { names.formUnion(state.withLock { $0.asked.all }) }
+            if condition.isComplete { names.formUnion(state.withLock { $0.queried.all }) }
         }
-        let unknown = state.withLock { $0.asked.unknown(among: names) }
-        askFor(unknown, isReading: false)
-        _ = reentrant.revalidate(names.subtracting(unknown))  // `apply` returns the differences
+        let unqueried = state.withLock { $0.queried.unqueried(among: names) }
+        queryBackend(for: unqueried, isReading: false)
+        _ = reentrant.revalidate(names.subtracting(unqueried))  // `apply` returns the differences
     }
 
     /// Tries to open the backend, after it signalled that this may be possible now.
@@ -249,7 +249,7 @@ extension Source {
     }
 
     /// Opens a backend on a thread of the library, because this call can't open it or wait for it; its values are then changes.
-    func openElsewhere(because error: PreferencesError) {
+    func openOnLibraryThread(because error: PreferencesError) {
         let calls = state.withLock { state -> CallQueue? in
             guard !isOpen, state.failure == nil else { return nil }
             state.failure = error
@@ -279,7 +279,7 @@ extension Source {
             guard deadline != nil, error.code == .unavailable else { throw error }
             throw PreferencesError(
                 .notDurable,
-                "what was set may not survive a loss of power yet; flush again",
+                "the values that were set might not survive a loss of power yet; flush again",
                 cause: error
             )
         }
