@@ -127,7 +127,7 @@ package final class FileBackend: PreferenceBackend {
         isAdopted.store(true, ordering: .relaxed)
     }
 
-    /// Makes a source publish the changes of this backend, in values equal to those published before; call with the turn.
+    /// Lets a source publish the changes of this backend, in values equal to those published before; call with the turn.
     func adopt(_ values: StoredValues) {
         log.withContents { $0.adopt(values) }
         isAdopted.store(true, ordering: .relaxed)

@@ -167,7 +167,7 @@ extension Source {
         queryBackend(for: names, call)
     }
 
-    /// Records that opening the backend was tried; reads then skip it if it can't be opened.
+    /// Records that opening the backend was tried; reads then skip one that can't be opened, unless it is reentrant.
     func noteOpenAttempt() {
         // User defaults that can't be read yet might not notify the source when they can, so each read tries again.
         if isOpen || reentrant == nil { isOpenAttempted.store(true, ordering: .releasing) }
