@@ -4,75 +4,90 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why a preference could not be read or written, and what to do about it.
+/// The error of a preference that could not be read or written, with a message that says what to do.
+///
+///     do {
+///         try Defaults.general.$volume.write(11)
+///     } catch PreferencesError.managed {
+///         showManagedNotice()
+///     }
+///
+/// <doc:Troubleshooting> lists all messages.
 public struct PreferencesError: Error, Sendable {
-    /// The kind of an error, to compare with; new kinds may be added.
+    /// The kind of an error, to compare with. Later versions may add codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the code as it stands in the source.
+        /// The name of the code, such as `unreadable`.
         public let description: String
         private init(_ description: String) { self.description = description }
 
-        /// The stored value is not one of the declared type.
+        /// The stored value can't be decoded as the declared type.
         public static let unreadable = Code("unreadable")
-        /// The value is refused by the preference's validation.
+        /// The value is rejected by the preference's rule.
         public static let invalid = Code("invalid")
-        /// The value could not be turned into a stored value.
+        /// The value can't be encoded as a stored value; nothing was changed.
         public static let unencodable = Code("unencodable")
         /// The name of a preference or suite can't be used.
         public static let invalidName = Code("invalidName")
-        /// A layer that the user can't override holds the value.
+        /// The value is managed by an administrator and can't be changed; nothing was changed.
         public static let managed = Code("managed")
-        /// The value was stored, but a stronger layer's is read; only reported.
+        /// The value was stored, but the value of a layer with higher precedence is read. Reported, never thrown.
         public static let hidden = Code("hidden")
-        /// The store takes no writes.
+        /// The store can't be written; nothing was changed.
         public static let readOnly = Code("readOnly")
-        /// The store's server does not let the user read or change this, or the file or its folder is another user's; nothing
-        /// changed.
+        /// The store's server doesn't allow the user to read or write this, or the file or its folder belongs to another user; nothing
+        /// was changed.
         public static let notPermitted = Code("notPermitted")
-        /// A transaction touched a preference of another store.
+        /// A transaction read or set a preference of another store.
         public static let wrongStore = Code("wrongStore")
-        /// Others kept changing what an update or transaction had read; nothing changed.
+        /// The values that an update or transaction had read kept changing; nothing was changed.
         public static let conflict = Code("conflict")
-        /// Another process held the file's lock too long; nothing changed.
+        /// Another process held the file's lock too long; nothing was changed.
         public static let busy = Code("busy")
-        /// The store could not be read or written; nothing changed.
+        /// The store could not be read or written; nothing was changed.
         public static let unavailable = Code("unavailable")
-        /// The server's space is used up; nothing changed.
+        /// The server has no space left; nothing was changed.
         public static let noSpace = Code("noSpace")
-        /// The value is set and readable, but may not survive a loss of power.
+        /// The value is set and readable, but might not survive a loss of power.
         public static let notDurable = Code("notDurable")
-        /// It can't be told whether the value was stored; read it again.
+        /// It is unknown whether the value was stored; read it again.
         public static let outcomeUnknown = Code("outcomeUnknown")
         /// A part of the file can't be read; it is skipped and kept.
         public static let damaged = Code("damaged")
-        /// The file is of a format that this version doesn't know.
+        /// The file has a format that this version doesn't support.
         public static let unknownFormat = Code("unknownFormat")
-        /// The store shows another account's values from now on.
+        /// The account changed, and the store now has the values of the new one.
         public static let accountChanged = Code("accountChanged")
-        /// The value, its nesting or its name is larger than the store takes.
+        /// The value, its nesting or its name exceeds a limit of the store.
         public static let tooLarge = Code("tooLarge")
-        /// Observers kept setting what they observe.
+        /// Observers kept setting the values that they observe.
         public static let feedbackLoop = Code("feedbackLoop")
-        /// The store's data is newer than this program's migrations.
+        /// The store's data has a newer version than this program's migrations.
         public static let newerVersion = Code("newerVersion")
-        /// A declaration is used in a way that can't be meant.
+        /// The library is used incorrectly; the message says how.
         public static let misuse = Code("misuse")
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     public let code: Code
-    /// The preference's name, where one is concerned.
+    /// The name of the preference, if the error concerns one.
     public var name: String?
-    /// One or two sentences: what happened, and what to do.
+    /// A description of what happened, what was kept, and what to do.
     public let message: String
-    /// Where inside the value it happened, outermost key or index first; empty for the value itself.
+    /// The path of keys and indices inside the value, outermost first; empty for the value itself.
     public var codingPath: [String]
     /// The error that caused this one, if any.
     public let cause: (any Error)?
-    /// The line that can't be read, if the error reports one; for the tool `prefs`, as its text may be a secret's.
+    /// The line of a file that can't be read, for the tool `prefs`; not in the message, because its text may contain a secret.
     @_spi(Tool) public internal(set) var damagedLine: (path: String, number: Int)?
 
-    /// Makes an error, as a backend or a coding of one's own needs.
+    /// Creates an error, for a custom backend or coding.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of the error.
+    ///   - name: The name of the preference. The library adds it to an error of a coding.
+    ///   - message: A text that says what happened and what to do, without a full stop at the end.
+    ///   - codingPath: The path of keys and indices inside the value, outermost first; empty for the value itself.
+    ///   - cause: The error that caused this one, which `description` shows in parentheses.
     public init(
         _ code: Code,
         name: String? = nil,
@@ -89,10 +104,10 @@ public struct PreferencesError: Error, Sendable {
 }
 
 extension PreferencesError {
-    /// The error with the preference's name, unless it has one.
+    /// Returns the error with the preference's name, unless it has one.
     func named(_ name: String) -> PreferencesError { of(self.name ?? name) }
 
-    /// The error with the name of a preference.
+    /// Returns the error with the name of a preference.
     func of(_ name: String) -> PreferencesError {
         var error = self
         error.name = name
@@ -101,7 +116,7 @@ extension PreferencesError {
 }
 
 extension PreferencesError: CustomStringConvertible {
-    /// The whole error in one line: name, path, message and cause, with control characters escaped.
+    /// The name, the path, the message and the cause in one line, with control characters escaped.
     public var description: String {
         var text = ""
         if let name { text += "preference \"\(name)\"" }
@@ -114,11 +129,11 @@ extension PreferencesError: CustomStringConvertible {
 }
 
 extension PreferencesError: LocalizedError {
-    /// The whole error in one line, as `description`; not translated.
+    /// The same text as `description`, in English.
     public var errorDescription: String? { description }
 }
 
-// So that a `catch` need not go through `error.code`.
+// The codes as patterns: `catch PreferencesError.unreadable` needs no `error.code`.
 extension PreferencesError {
     /// The code `Code.unreadable`, for `catch PreferencesError.unreadable`.
     public static let unreadable = Code.unreadable
@@ -176,7 +191,7 @@ extension PreferencesError.Code {
 // MARK: Errors of coders
 
 extension PreferencesError {
-    /// An error of a coder or of a type's own code, told as one of this library.
+    /// Creates an error from that of a coder or of a type's own code.
     init(_ code: Code, from error: any Error) {
         switch error {
         case let error as PreferencesError: self = error
@@ -200,7 +215,7 @@ extension PreferencesError {
         self.init(code, message, codingPath: context.codingPath.map(\.component), cause: context.underlyingError)
     }
 
-    /// Runs `body`, and says in its errors that they happened inside `component`.
+    /// Returns the result of `body`; adds `component` to the coding path of its errors.
     @inline(__always)
     static func inside<Result>(
         _ component: @autoclosure () -> String,
@@ -218,7 +233,7 @@ extension PreferencesError {
 }
 
 extension CodingKey {
-    /// The key as an error's path shows it; Foundation's coders spell an index out.
+    /// The key in the form of an error's coding path; Foundation's coders name an index "Index 0".
     fileprivate var component: String {
         if let intValue, stringValue == "Index \(intValue)" { return intValue.description }
         return stringValue
@@ -228,15 +243,15 @@ extension CodingKey {
 // MARK: Secrets
 
 extension String {
-    /// The text that stands for a secret's value in descriptions and errors.
+    /// The text that descriptions and errors show in place of a secret's value.
     package static var redacted: String { "<redacted>" }
 }
 
 extension PreferencesError {
-    /// The reason for which a rule rejects a secret; the rule's own has the value, or its bounds.
+    /// The reason for which a rule rejects a secret; the reason of the rule itself contains the value or the bounds.
     static var redactedReason: String { "\(String.redacted) is rejected by the preference's rule" }
 
-    /// Returns the error of reading a secret without what may show the value: the message, the path inside the value, the cause.
+    /// Returns the error of reading a secret without the parts that may show the value: the message, the coding path and the cause.
     func redacted(as type: Any.Type) -> PreferencesError {
         PreferencesError(
             code,

@@ -4,7 +4,7 @@
 ///         print(preference, preference.rule, preference.declaredDescription ?? "")
 ///     }
 ///
-/// Two are equal if they have the same store, name and type. All of it may be used on any thread.
+/// Two are equal if they have the same store, name and type. All members may be used on any thread.
 public struct AnyPreference: Sendable {
     let base: any DeclaredPreference
 
@@ -20,7 +20,7 @@ public struct AnyPreference: Sendable {
     /// The name under which the value is stored.
     public var name: String { base.name }
 
-    /// The purpose of the preference, as its declaration's `description:` states it.
+    /// The purpose of the preference, from its declaration's `description:`.
     public var declaredDescription: String? { base.declaredDescription }
 
     /// The type of the preference's value.
@@ -29,33 +29,35 @@ public struct AnyPreference: Sendable {
     /// Whether the value is a secret; see `Preference.isSecret`.
     public var isSecret: Bool { base.isSecret }
 
-    /// The rule of the declaration, with its bounds as they are stored; of a secret only its kind.
+    /// The rule of the declaration, with its bounds in their stored form; for a secret only its kind.
     public var rule: Rule { base.storedRule }
 
     /// The stored value, readable or not; `nil` if nothing is stored.
     public var storedValue: PropertyListValue? { base.storedValue }
 
-    /// The place that the value comes from now.
+    /// The store or layer that the value comes from now.
     public var source: PreferenceSource { base.source }
 
-    /// Whether a value is stored in the store itself; see `Preference.isSet`.
+    /// Whether the store itself has a value; see `Preference.isSet`.
     public var isSet: Bool { base.isSet }
 
-    /// Whether an administrator decides about the value; setting it then fails.
+    /// Whether an administrator manages the value, so that setting it fails; see `Preference.isManaged`.
     public var isManaged: Bool { base.isManaged }
 
     /// The store in which the preference was declared.
     public var store: PreferenceStore { base.store }
 
-    /// Whether it stands for a member of the stored value.
+    /// Whether the preference is a member of the stored value.
     package var isMember: Bool { base.isMember }
 
-    /// Returns whether the declared type can be decoded from a stored value, whatever the rule says.
+    /// Returns whether a stored value can be decoded as the declared type, without applying the rule.
     package func canDecode(_ stored: PropertyListValue) -> Bool { base.canDecode(stored) }
 
-    /// Returns the stored form of the value that the preference shows of a snapshot: the first that can be read, else the default.
+    /// Returns the stored form of the value in a snapshot: the first stored value that can be read, else the default.
     ///
-    /// Values that can't be read are reported, as by any read; secrets, also those that `isSecret` says are ones, without the value.
+    /// Reports values that can't be read, as any read does.
+    ///
+    /// - Parameter isSecret: Whether reports must leave out a stored value, in addition to those of secret preferences.
     package func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool = { _ in false }
@@ -63,15 +65,15 @@ public struct AnyPreference: Sendable {
         try base.storedForm(in: snapshot, isSecret: isSecret)
     }
 
-    /// Stores a value in its stored form, or removes it if `value` is `nil`, as `reset()` does.
+    /// Stores a value that is given in its stored form, or removes the stored value if `value` is `nil`, as `reset()` does.
     ///
-    /// The form is that of `storedValue`: for a member of a value that of the whole, of which the member is taken.
-    ///
-    /// - Throws: `unreadable` if the preference's type can't be decoded from it, `invalid` if it breaks the rule, and as
-    ///   `Preference.write(_:)`; nothing is changed then.
+    /// - Parameter value: A value in the form of `storedValue`. For a member it is the form of the whole value, of which only the
+    ///   member is stored.
+    /// - Throws: `unreadable` if `value` can't be decoded as the preference's type, or the errors of `Preference.write(_:)`; nothing
+    ///   is changed then.
     public func write(_ value: PropertyListValue?) throws(PreferencesError) { try base.write(stored: value) }
 
-    /// Removes the stored value, so that the default is read; an error is reported to the store's issue handler.
+    /// Removes the stored value, so that the default is read; see `Preference.reset()`.
     public func reset() { base.reset() }
 }
 
@@ -94,20 +96,20 @@ extension AnyPreference {
 
         /// The kind of the rule.
         public let kind: Kind
-        /// The least value of a range, as it is stored, or the least length.
+        /// The minimum of a range in its stored form, or the minimum length; `nil` if the rule has none.
         public internal(set) var minimum: PropertyListValue?
-        /// The greatest value of a range, as it is stored, or the greatest length.
+        /// The maximum of a range in its stored form, or the maximum length; `nil` if the rule has none.
         public internal(set) var maximum: PropertyListValue?
-        /// The allowed values, as they are stored; without a rule of choices, those of a `CaseIterable` type.
+        /// The allowed values in their stored form; without a rule of choices, the cases of a `CaseIterable` type.
         public internal(set) var choices: [PropertyListValue] = []
     }
 }
 
 extension AnyPreference: Hashable {
-    /// Returns whether both have the same store, name and type.
+    /// Returns whether both have the same store, name and type and, for members of a value, the same key path.
     public static func == (left: AnyPreference, right: AnyPreference) -> Bool { left.base.isEqual(to: right.base) }
 
-    /// Hashes the store, the name and the type.
+    /// Hashes the store, the name, the type and the key path.
     public func hash(into hasher: inout Hasher) { base.hash(into: &hasher) }
 }
 
@@ -115,12 +117,12 @@ extension AnyPreference: CustomStringConvertible, CustomReflectable {
     /// The name, the value and its source, as in `volume = 5 (default)`; `<redacted>` for a secret.
     public var description: String { base.description }
 
-    /// A mirror without children, which would have the value of a secret.
+    /// A mirror without children, because they could show the value of a secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension AnyPreference.Rule: CustomStringConvertible {
-    /// The rule in a few words, as `0...10`; empty if every value is allowed.
+    /// The rule in a few words, such as `0...10`; empty if every value is allowed.
     public var description: String {
         switch kind {
         case .range: bounds
@@ -131,13 +133,13 @@ extension AnyPreference.Rule: CustomStringConvertible {
     }
 
     private var bounds: String {
-        // Of a secret, which has a rule without them.
+        // The rule of a secret has no bounds.
         if minimum == nil, maximum == nil { return "" }
         return "\(minimum.map { "\($0)" } ?? "")...\(maximum.map { "\($0)" } ?? "")"
     }
 }
 
-/// A preference, whatever its type.
+/// A preference without its static type.
 protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var name: String { get }
     var declaredDescription: String? { get }
@@ -149,11 +151,11 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var isSet: Bool { get }
     var isManaged: Bool { get }
     var store: PreferenceStore { get }
-    /// The identity of its declaration, and of those that it is a member of.
+    /// The identities of its declaration and of the declarations of the values that it is a member of.
     var declarationIdentities: [ObjectIdentifier] { get }
-    /// Whether it stands for a member of the stored value.
+    /// Whether the preference is a member of the stored value.
     var isMember: Bool { get }
-    /// The default as it is stored.
+    /// Returns the stored form of the default.
     func storedDefault() throws(PreferencesError) -> PropertyListValue?
     var codingIdentifier: String { get }
     func canDecode(_ stored: PropertyListValue) -> Bool
@@ -171,7 +173,7 @@ extension DeclaredPreference {
 
 extension Preference: DeclaredPreference {
     var declarationIdentities: [ObjectIdentifier] {
-        [ObjectIdentifier(declaration)] + (declaration.member?.wholes ?? [])
+        [ObjectIdentifier(declaration)] + (declaration.member?.enclosingDeclarations ?? [])
     }
     var isMember: Bool { declaration.member != nil }
     var valueType: any Any.Type { Value.self }
@@ -179,7 +181,7 @@ extension Preference: DeclaredPreference {
 
     func write(stored: PropertyListValue?) throws(PreferencesError) {
         if let stored, let value = try declaration.decodeUnchecked(stored) { return try write(value) }
-        // To remove a member would remove the rest of the value.
+        // Removing a member would remove the rest of the value.
         if isMember { try write(defaultValue) } else { try store.write(nil, for: name) }
     }
 
@@ -201,23 +203,25 @@ extension Preference: DeclaredPreference {
         try declaration.encodeUnchecked(defaultValue)
     }
 
-    var storedRule: AnyPreference.Rule { isSecret ? AnyPreference.Rule(kind: wholeRule.kind) : wholeRule }
+    var storedRule: AnyPreference.Rule { isSecret ? AnyPreference.Rule(kind: unredactedRule.kind) : unredactedRule }
 
-    private var wholeRule: AnyPreference.Rule {
+    private var unredactedRule: AnyPreference.Rule {
         var rule = AnyPreference.Rule(kind: .any)
         switch declaration.condition?.kind {
         case nil: break
-        case .range(let least, let greatest):
-            let (least, greatest) = (least.flatMap { stored([$0]).first }, greatest.flatMap { stored([$0]).first })
-            rule = AnyPreference.Rule(kind: .range, minimum: least, maximum: greatest)
+        case .range(let minimum, let maximum):
+            rule = AnyPreference.Rule(
+                kind: .range,
+                minimum: minimum.flatMap { stored([$0]).first },
+                maximum: maximum.flatMap { stored([$0]).first }
+            )
         case .choices(let choices):
             return AnyPreference.Rule(kind: .choices, choices: stored(choices))
         case .length(let lengths):
-            let greatest = lengths.upperBound == .max ? nil : PropertyListValue.integer(Int64(lengths.upperBound - 1))
             rule = AnyPreference.Rule(
                 kind: .length,
                 minimum: .integer(Int64(lengths.lowerBound)),
-                maximum: greatest
+                maximum: lengths.upperBound == .max ? nil : .integer(Int64(lengths.upperBound - 1))
             )
         case .check:
             rule = AnyPreference.Rule(kind: .check)
@@ -226,7 +230,7 @@ extension Preference: DeclaredPreference {
         return rule
     }
 
-    /// Values as they are stored, without those that can't be: no stored value equals one.
+    /// Returns the stored forms of values, without those that can't be encoded: no stored value can equal one of these.
     private func stored(_ values: [Value]) -> [PropertyListValue] {
         values.compactMap { value in
             do throws(PreferencesError) { return try declaration.encodeUnchecked(value) } catch { return nil }
@@ -235,13 +239,13 @@ extension Preference: DeclaredPreference {
 }
 
 extension Preference: Hashable {
-    /// Returns whether both have the same store and name; of members of a value, also the same key path.
+    /// Returns whether both have the same store and name and, for members of a value, the same key path.
     public static func == (left: Preference, right: Preference) -> Bool {
         left.store === right.store && left.name == right.name
             && left.declaration.member?.keyPath == right.declaration.member?.keyPath
     }
 
-    /// Hashes the store, the name and the type.
+    /// Hashes the store, the name, the type and the key path.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(store))
         hasher.combine(name)
@@ -251,17 +255,17 @@ extension Preference: Hashable {
 }
 
 extension Preference: CustomStringConvertible, CustomReflectable {
-    /// The name, the value and its source, as in `volume = 5 (default)`; `<redacted>` for a secret, also if that is absent.
+    /// The name, the value and its source, as in `volume = 5 (default)`; a secret's value is `<redacted>`, even if none is stored.
     public var description: String {
         let member = declaration.member.map { "[\($0.keyPath)]" } ?? ""
         return "\(name)\(member) = \(isSecret ? .redacted : text(of: value)) (\(source))"
     }
 
-    /// A mirror without children, which would have the value of a secret.
+    /// A mirror without children, because they could show the value of a secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A value's description, without the `Optional` around it.
+/// Returns a value's description, without the `Optional` around it.
 func text(of value: Any) -> String {
     (value as? any _OptionalPreferenceValue)?.wrappedText ?? "\(value)"
 }
@@ -270,13 +274,13 @@ extension _OptionalPreferenceValue {
     fileprivate var wrappedText: String { wrapped.map { text(of: $0) } ?? "nil" }
 }
 
-/// Whether two values are equal; `false` if their type can't tell.
+/// Returns whether two values are equal; `false` if their type isn't `Equatable`.
 func areEqual<Value>(_ left: Value, _ right: Value) -> Bool {
     func equals<Other: Equatable>(_ left: Other) -> Bool { left == right as? Other }
     return (left as? any Equatable).map { equals($0) } ?? false
 }
 
-/// All values of a type that has few.
+/// Returns all values of a `CaseIterable` type, or of an optional of one, without `nil`; `nil` for other types.
 private func allCases<Value>(of type: Value.Type) -> [Value]? {
     switch type {
     case let type as any CaseIterable.Type: type.allValues as? [Value]

@@ -1,9 +1,22 @@
-// One initializer for each kind of value, as a generic one can't choose the coding: a type's own conformance to
-// `PreferenceValue` wins over its raw value, a raw value over `Codable`. The generic parameter `Raw` alone ranks the
-// first two; `@_disfavoredOverload` ranks the last. So no declaration is ambiguous.
+// One initializer for each kind of value, because a generic one can't choose the coding. A type's conformance to
+// `PreferenceValue` is preferred to its raw value, and the raw value to `Codable`: the generic parameter `Raw` ranks the
+// first two, `@_disfavoredOverload` ranks the last. So no declaration is ambiguous.
 
 extension Preference {
-    /// Creates a property: `@Preference("volume", .range(0...10)) var volume = 5`; the type defines its stored form.
+    /// Creates a property of a `PreferenceValue` type: `@Preference("volume", .range(0...10)) var volume = 5`.
+    ///
+    /// The type itself defines the stored form, see `PreferenceValue`.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The default, which is the property's initial value. It is evaluated each time that it is needed, on any
+    ///     thread; the rule doesn't apply to it.
+    ///   - name: The name under which the value is stored. An empty name traps.
+    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
+    ///     while that creates a group.
+    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
+    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
+    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
@@ -23,7 +36,20 @@ extension Preference {
         )
     }
 
-    /// Creates an optional property: `@Preference("artist") var artist: String?`; the type defines its stored form.
+    /// Creates an optional property of a `PreferenceValue` type: `@Preference("artist") var artist: String?`.
+    ///
+    /// The type itself defines the stored form, see `PreferenceValue`. Setting `nil` removes the stored value.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The default, which is the property's initial value, or `nil` if it has none. It is evaluated each time that it
+    ///     is needed, on any thread; the rule doesn't apply to it.
+    ///   - name: The name under which the value is stored. An empty name traps.
+    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
+    ///     while that creates a group.
+    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
+    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
+    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
@@ -43,7 +69,20 @@ extension Preference {
         )
     }
 
-    /// Creates a property: `@Preference("theme") var theme = Theme.light`; its raw value is stored.
+    /// Creates a property of a type with raw values: `@Preference("theme") var theme = Theme.light`.
+    ///
+    /// The raw value is stored. A stored raw value that the type doesn't know is unreadable: reading gives the default.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The default, which is the property's initial value. It is evaluated each time that it is needed, on any
+    ///     thread; the rule doesn't apply to it.
+    ///   - name: The name under which the value is stored. An empty name traps.
+    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
+    ///     while that creates a group.
+    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
+    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
+    ///     keyring, every value is a secret, even with `false`, the default.
     public init<Raw: PreferenceValue>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
@@ -63,7 +102,21 @@ extension Preference {
         )
     }
 
-    /// Creates an optional property: `@Preference("theme") var theme: Theme?`; its raw value is stored.
+    /// Creates an optional property of a type with raw values: `@Preference("theme") var theme: Theme?`.
+    ///
+    /// The raw value is stored. A stored raw value that the type doesn't know is unreadable: reading gives the default. Setting `nil`
+    /// removes the stored value.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The default, which is the property's initial value, or `nil` if it has none. It is evaluated each time that it
+    ///     is needed, on any thread; the rule doesn't apply to it.
+    ///   - name: The name under which the value is stored. An empty name traps.
+    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
+    ///     while that creates a group.
+    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
+    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
+    ///     keyring, every value is a secret, even with `false`, the default.
     public init<Wrapped, Raw: PreferenceValue>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
@@ -83,7 +136,20 @@ extension Preference {
         )
     }
 
-    /// Creates a property: `@Preference("frame") var frame = Frame()`; it is stored as nested values.
+    /// Creates a property of a `Codable` type: `@Preference("frame") var frame = Frame()`.
+    ///
+    /// The value is stored as its `Codable` form, in nested arrays and dictionaries; `coding: .json` stores it as JSON.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The default, which is the property's initial value. It is evaluated each time that it is needed, on any
+    ///     thread; the rule doesn't apply to it.
+    ///   - name: The name under which the value is stored. An empty name traps.
+    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
+    ///     while that creates a group.
+    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
+    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
+    ///     keyring, every value is a secret, even with `false`, the default.
     @_disfavoredOverload
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
@@ -104,7 +170,21 @@ extension Preference {
         )
     }
 
-    /// Creates an optional property: `@Preference("frame") var frame: Frame?`; it is stored as nested values.
+    /// Creates an optional property of a `Codable` type: `@Preference("frame") var frame: Frame?`.
+    ///
+    /// The value is stored as its `Codable` form, in nested arrays and dictionaries; `coding: .json` stores it as JSON. Setting `nil`
+    /// removes the stored value.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The default, which is the property's initial value, or `nil` if it has none. It is evaluated each time that it
+    ///     is needed, on any thread; the rule doesn't apply to it.
+    ///   - name: The name under which the value is stored. An empty name traps.
+    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
+    ///     while that creates a group.
+    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
+    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
+    ///     keyring, every value is a secret, even with `false`, the default.
     @_disfavoredOverload
     public init<Wrapped: Codable>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
@@ -125,7 +205,21 @@ extension Preference {
         )
     }
 
-    /// Creates a property: `@Preference("frame", coding: .json) var frame = Frame()`; `coding` defines its stored form.
+    /// Creates a property with a coding: `@Preference("frame", coding: .json) var frame = Frame()`.
+    ///
+    /// `coding` defines the stored form, so the type needs no conformance except `Sendable`.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The default, which is the property's initial value. It is evaluated each time that it is needed, on any
+    ///     thread; the rule doesn't apply to it.
+    ///   - name: The name under which the value is stored. An empty name traps.
+    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
+    ///     while that creates a group.
+    ///   - coding: The conversion between the value and its stored form, such as `.json` or `.jsonString`.
+    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
+    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
+    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
@@ -146,8 +240,21 @@ extension Preference {
         )
     }
 
-    /// Creates an optional property: `@Preference("frame", coding: .json) var frame: Frame?`; `coding` defines its
-    /// stored form.
+    /// Creates an optional property with a coding: `@Preference("frame", coding: .json) var frame: Frame?`.
+    ///
+    /// `coding` defines the stored form, so the type needs no conformance except `Sendable`. Setting `nil` removes the stored value.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The default, which is the property's initial value, or `nil` if it has none. It is evaluated each time that it
+    ///     is needed, on any thread; the rule doesn't apply to it.
+    ///   - name: The name under which the value is stored. An empty name traps.
+    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
+    ///     while that creates a group.
+    ///   - coding: The conversion between the value and its stored form, such as `.json` or `.jsonString`.
+    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
+    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
+    ///     keyring, every value is a secret, even with `false`, the default.
     public init<Wrapped>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
@@ -168,154 +275,26 @@ extension Preference {
         )
     }
 
-    /// Creates a property for a preference that is declared elsewhere:
-    /// `@Preference(Defaults.general.$theme) var theme`.
+    /// Creates a property for a preference that is declared elsewhere: `@Preference(Defaults.general.$theme) var theme`.
     ///
-    /// It keeps the store that it was declared in, also in a group that is created by `init(in:)`.
+    /// - Parameter preference: The declared preference. It keeps its store, even in a group that `PreferenceGroup.init(in:)` creates.
     public init(_ preference: @autoclosure () -> Preference<Value>) {
-        // A static group that is first used here is not one of the group that is being created.
+        // A static group that is first used here must not be bound to the store of the group that is being created.
         self = GroupBinding.$current.withValue(nil) { preference() }
     }
 }
 
-extension Preference {
-    /// Creates a plain value: `Preference("count", default: 0)`; the type defines its stored form.
-    public init(
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) where Value: PreferenceValue {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .native,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
-    }
-
-    /// Creates a plain value: `Preference("opacity", default: 0.5)`.
-    ///
-    /// A `Double` without this initializer is ambiguous where an operator follows, as in
-    /// `Preference("opacity", default: 0.5).value == 1.5`: `Decimal` might be meant.
-    public init(
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) where Value == Double {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .native,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
-    }
-
-    /// Creates a plain value: `Preference("theme", default: Theme.light)`; its raw value is stored.
-    public init<Raw: PreferenceValue>(
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) where Value: RawRepresentable, Value.RawValue == Raw {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .rawValue,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
-    }
-
-    /// Creates a plain optional value: `Preference<Theme?>("theme", default: .light)`; its raw value is stored.
-    public init<Wrapped, Raw: PreferenceValue>(
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .rawValue,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
-    }
-
-    /// Creates a plain value: `Preference("frame", default: Frame())`; it is stored as nested values.
-    @_disfavoredOverload
-    public init(
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) where Value: Codable {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .propertyList,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
-    }
-
-    /// Creates a plain value: `Preference("frame", default: Frame(), coding: .json)`; `coding` defines its stored form.
-    public init(
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: coding,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
-    }
-}
-
-// Declarations that compile without a meaning, for the sake of the message.
+// Declarations without a meaning, which compile only to explain what is wrong.
 
 extension Preference {
-    /// Unavailable: only an optional of a type that can be stored needs no default.
+    /// Unavailable: a preference needs a default unless it is an optional of a type that can be stored.
     @available(
         *,
         unavailable,
         message: """
             a preference needs a default, as in '@Preference("volume") var volume = 5', \
             unless it is an optional of a type that can be stored; \
-            the elements of a collection adopt 'PreferenceValue' or 'Codable'
+            the elements of a collection must conform to 'PreferenceValue' or 'Codable'
             """
     )
     @_disfavoredOverload
@@ -329,13 +308,13 @@ extension Preference {
         fatalError()
     }
 
-    /// Unavailable: the elements of a collection adopt `PreferenceValue` or `Codable`.
+    /// Unavailable: the elements of a collection must conform to `PreferenceValue` or `Codable`.
     @available(
         *,
         unavailable,
         message: """
-            the elements of a collection adopt 'PreferenceValue' or 'Codable', \
-            and the keys of a dictionary 'CodingKeyRepresentable'; \
+            the elements of a collection must conform to 'PreferenceValue' or 'Codable', \
+            and the keys of a dictionary to 'CodingKeyRepresentable'; \
             for an enum write 'enum Theme: String, PreferenceValue'
             """
     )
@@ -351,13 +330,13 @@ extension Preference {
         fatalError()
     }
 
-    /// Unavailable: the elements of a collection adopt `PreferenceValue` or `Codable`.
+    /// Unavailable: the elements of a collection must conform to `PreferenceValue` or `Codable`.
     @available(
         *,
         unavailable,
         message: """
-            the elements of a collection adopt 'PreferenceValue' or 'Codable', \
-            and the keys of a dictionary 'CodingKeyRepresentable'; \
+            the elements of a collection must conform to 'PreferenceValue' or 'Codable', \
+            and the keys of a dictionary to 'CodingKeyRepresentable'; \
             for an enum write 'enum Theme: String, PreferenceValue'
             """
     )

@@ -1,18 +1,18 @@
-/// One named, typed setting with a default, kept in a store.
+/// A named, typed setting with a default, kept in a store.
 ///
-/// It is a property wrapper, the wrapper's projected value, and a plain value that fits a protocol requirement:
+/// It is a property wrapper, the wrapper's projected value, and a plain value that can meet a protocol requirement:
 ///
 ///     struct GeneralPreferences: PreferenceGroup {
 ///         @Preference("AutomaticallyUpdate") var automaticallyUpdate = true
 ///         let selected = Preference("selected", default: DashboardItem.templates)
 ///     }
 ///
-/// A preference is a light handle: copies, and other declarations of the same name, show the same value. All of it may
-/// be used on any thread. Declaring reads nothing. Reading never writes.
+/// A preference is a light handle: its copies, and other declarations of the same name in the same store, show the same value.
+/// All members may be used on any thread. Declaring a preference reads nothing, and reading it never writes.
 ///
-/// A secret is declared in a store that encrypts it, such as `.keyring` of the product `PreferencesKeyring`. A preference with
-/// `isSecret: true` is one in any store: `<redacted>` stands for its value and its default in descriptions, errors, issues,
-/// changes and mirrors, and a schema has neither. What `value` and the store's subscript return is the value.
+/// Declare a secret in a store that encrypts it, such as `.keyring` of the product `PreferencesKeyring`. A preference with
+/// `isSecret: true` is a secret in any store: descriptions, errors, issues, changes and mirrors show `<redacted>` in place of its
+/// value and its default, and a schema has neither. `value` and the store's subscript still return the value itself.
 @propertyWrapper
 public struct Preference<Value: Sendable>: Sendable {
     @usableFromInline let declaration: PreferenceDeclaration<Value>
@@ -36,47 +36,52 @@ public struct Preference<Value: Sendable>: Sendable {
             isSecret: isSecret,
             default: makeDefault
         )
-        if store == nil { GroupBinding.note(declaration, name: name) }
+        if store == nil { GroupBinding.record(declaration, name: name) }
     }
 
     init(_ declaration: PreferenceDeclaration<Value>) {
         self.declaration = declaration
     }
 
-    /// The preference's value: what is stored, else the default.
+    /// The stored value, or the default if nothing is stored.
     ///
-    /// Reading registers with Observation. An unreadable or invalid stored value gives the default and is reported once
-    /// to the store's issue handler; it stays stored. Setting nil removes. A set that is refused is reported and
-    /// changes nothing: `write` throws instead. `list.append(x)` and `n += 1` are a read and a write, not one step:
-    /// `update` is.
+    /// Reading registers with Observation. If the stored value can't be decoded or breaks the rule, reading gives the default,
+    /// or the value of the next layer that has a usable one; the error is reported once to the store's issue handler, and the
+    /// stored value is kept.
+    ///
+    /// Setting `nil` removes the stored value. A set that fails changes nothing and is reported to the issue handler; `write(_:)`
+    /// throws the error instead. `list.append(x)` and `n += 1` read and then set, so a change in between is lost; `update(_:)` is
+    /// atomic.
     @inlinable
     public var value: Value {
         get { declaration.value }
         nonmutating set { set(newValue) }
     }
 
-    /// The value, as a wrapped property shows it.
+    /// The value of the wrapped property; the same as `value`.
     @inlinable
     public var wrappedValue: Value {
         get { declaration.value }
         nonmutating set { set(newValue) }
     }
 
-    /// The preference itself, as `$name`.
+    /// The preference itself, for the property's name with a `$`.
     @inlinable
     public var projectedValue: Self { self }
 
     /// The name under which the value is stored.
     public var name: String { declaration.name }
 
-    /// The default, made anew at each call.
+    /// The default, evaluated again at each access.
     public var defaultValue: Value { declaration.makeDefault() }
 
-    /// The purpose of the preference, as its declaration's `description:` states it.
+    /// The purpose of the preference, from its declaration's `description:`.
     public var declaredDescription: String? { declaration.description }
 
-    /// Whether the value is a secret, which descriptions, errors and reports don't show: by its own declaration, by another one
-    /// of the name, or as every value of the store is, such as the system's keyring.
+    /// Whether the value is a secret, which descriptions, errors and reports don't show.
+    ///
+    /// It is one if this declaration or another one of the name says so, or if every value of the store is a secret, as in the
+    /// system's keyring.
     public var isSecret: Bool { declaration.isDeclaredSecret || store.isSecret(name) }
 
     /// The store in which the preference was declared.
@@ -93,39 +98,46 @@ public struct Preference<Value: Sendable>: Sendable {
 }
 
 extension Preference {
-    /// Whether a value is stored in the store itself, readable or not; for a layered store, in its writable layer.
+    /// Whether the store itself, or the writable layer of a layered store, has a value, readable or not.
     public var isSet: Bool {
         let declaration = declaration.resolved
         return declaration.store.core.ownValue(of: declaration.name) != nil
     }
 
-    /// What is stored, also when it can't be decoded; nil where nothing is.
+    /// The stored value, even if it can't be decoded, or `nil` if nothing is stored.
     public var storedValue: PropertyListValue? {
         declaration.store[declaration.name]
     }
 
-    /// Where the value comes from just now.
+    /// The store or layer that the value comes from now.
     public var source: PreferenceSource {
         let declaration = declaration.resolved
         return declaration.store.source(of: declaration.name) { declaration.canRead($0) }
     }
 
-    /// Whether an administrator decides about the value, whatever answers now; setting it then fails.
+    /// Whether an administrator manages the value, so that setting it fails.
     ///
-    /// Also true for each name of a suite whose managed file exists and could not be read since the program began.
+    /// Also `true` if the managed value can't be used, and for each name of a suite whose managed file exists but could not be read
+    /// since the program started. Reading it registers with Observation.
     public var isManaged: Bool {
         let declaration = declaration.resolved
         _ = declaration.register()
         return declaration.store.isManaged(declaration.name)
     }
 
-    /// What is stored: nil where nothing is, an error where it can't be read.
+    /// Returns the stored value, or `nil` if nothing is stored. Registers with Observation.
+    ///
+    /// - Throws: `unreadable` if the stored value can't be decoded, or `invalid` if it breaks the rule, unless the next layer has a
+    ///   usable value; another code if a coding of your own throws it.
     @_disfavoredOverload
     public func read() throws(PreferencesError) -> Value? {
         try readStrictly()
     }
 
-    /// What is stored: nil where nothing is, an error where it can't be read.
+    /// Returns the stored value, or `nil` if nothing is stored. Registers with Observation.
+    ///
+    /// - Throws: `unreadable` if the stored value can't be decoded, or `invalid` if it breaks the rule, unless the next layer has a
+    ///   usable value; another code if a coding of your own throws it.
     public func read<Wrapped>() throws(PreferencesError) -> Wrapped? where Value == Wrapped? {
         try readStrictly() ?? nil
     }
@@ -135,11 +147,13 @@ extension Preference {
         return try declaration.readStrictly(declaration.register().candidates)
     }
 
-    /// Stores a value; nil removes.
+    /// Stores a value, or removes the stored one if `value` is `nil`.
     ///
-    /// Throws, and changes nothing, if the rule, the encoding, a managed layer or the disk rejects it. When it returns,
-    /// the value is visible to every reader and survives the death of the process; see `PreferenceStore.flush()` for
-    /// the loss of power.
+    /// When it returns, the value is visible to every reader and survives the death of the process; `PreferenceStore.flush()` makes
+    /// it survive a loss of power.
+    ///
+    /// - Throws: `invalid` if the rule rejects the value, `unencodable` if it can't be encoded, `managed` if an administrator manages
+    ///   it, or the error of the store, such as `readOnly` or `unavailable`. Nothing is changed then.
     public func write(_ value: Value) throws(PreferencesError) {
         let declaration = declaration.resolved
         guard declaration.member == nil else { return try declaration.replace(with: value) }
@@ -151,23 +165,23 @@ extension Preference {
         }
     }
 
-    /// Stores a value, as the blocking form does; the task is suspended while a backend with a timeout, as one of a network, is
-    /// called.
+    /// Stores a value, as the blocking form does; the task is suspended while a backend with a timeout, such as one over a network,
+    /// is called.
     ///
     ///     try await Defaults.general.$theme.write(.dark)
     ///
-    /// Swift takes this form wherever `await` is allowed. For a backend without a timeout (memory, file, user defaults) it does
-    /// what the blocking form does, on the caller's thread. For one with a timeout a thread of the library calls the backend
-    /// and the observers that have no isolation, before this returns; writes of tasks are stored in the order in which they
-    /// were called. The timeout covers opening the store, waiting for other calls, and storing.
+    /// Swift chooses this form wherever `await` is allowed. For a backend without a timeout (memory, file, user defaults) it does
+    /// what the blocking form does, on the caller's thread. For a backend with a timeout, a thread of the library calls the backend
+    /// and the observers that have no isolation before this returns; the writes of tasks are stored in the order of the calls. The
+    /// timeout covers opening the store, waiting for other calls, and storing.
     ///
-    /// - Throws: As the blocking form; `unavailable` if the backend was not called in time, or the task was cancelled before it was
-    ///   called: nothing was changed then. A call that has begun runs to its end even if the task is cancelled.
+    /// - Throws: The errors of the blocking form, or `unavailable` if the backend was not called in time or the task was cancelled
+    ///   before it was called; nothing was changed then. A call that has begun runs to its end even if the task is cancelled.
     public nonisolated(nonsending) func write(_ value: Value) async throws(PreferencesError) {
         let declaration = declaration.resolved
         let core = declaration.store.core
         guard let call = core.beginSuspendingCall() else {
-            // By its type, the blocking form.
+            // The type selects the blocking form.
             let write: (Value) throws(PreferencesError) -> Void = write
             return try write(value)
         }
@@ -180,24 +194,25 @@ extension Preference {
         }
     }
 
-    /// Opens the store, as `PreferenceStore.load()` does, and returns the value: what is stored, else the default.
+    /// Opens the store, as `PreferenceStore.load()` does, and returns the stored value, or the default if nothing is stored.
     ///
-    /// - Throws: What keeps the store from being read; `unreadable` or `invalid` if the stored value can't be used.
+    /// - Throws: The error because of which the store can't be read; `unreadable` or `invalid`, as `read()`, if the stored value
+    ///   can't be used.
     public nonisolated(nonsending) func load() async throws(PreferencesError) -> Value {
         let declaration = declaration.resolved
         try await declaration.store.core.load()
         return try declaration.readStrictly(declaration.register().candidates) ?? declaration.makeDefault()
     }
 
-    /// Removes the stored value, so that the default is read; a member of a value is set to the default's.
+    /// Removes the stored value, so that the default is read; sets a member of a value to that member of the default.
     ///
-    /// An error is reported to the store's issue handler.
+    /// An error is reported to the store's issue handler; nothing is changed then.
     public func reset() {
         guard declaration.member == nil else { return set(defaultValue) }
         declaration.store.remove(declaration.name)
     }
 
-    /// The same preference in another store: for mocks, previews and accounts.
+    /// Returns the same preference in another store, for mocks, previews and accounts.
     public func bound(to store: PreferenceStore) -> Preference<Value> {
         Preference(declaration.bound(to: store))
     }
@@ -206,15 +221,16 @@ extension Preference {
 // MARK: Members of a value
 
 extension Preference {
-    /// The preference of a member of the value, with a value, observers and updates of its own.
+    /// The preference of a member of the value, with its own value, observers and updates.
     ///
     ///     @Preference("frame") var frame = WindowFrame()
     ///     preferences.$frame[\.width].value += 100
     ///
-    /// A set changes that member of the newest value, in one step across processes, and throws or reports
-    /// `unreadable` if the stored value can't be decoded. Observers are notified if the member differs; always, if its
-    /// type isn't `Equatable`. `reset()` sets the member of the default. Name, stored value, `isSet` and source are
-    /// those of the whole value, whose rule applies. An optional value has no members here: `update { $0?.width = 1 }` sets one.
+    /// Setting it changes that member of the newest value, in one step across processes, and throws or reports `unreadable` if the
+    /// stored value can't be decoded. Observers are notified if the member differs or its type isn't `Equatable`. `reset()` sets the
+    /// member to that of the default. `name`, `storedValue`, `isSet` and `source` are those of the whole value, whose rule applies.
+    ///
+    /// An optional value has no members here; `update { $0?.width = 1 }` sets one.
     public subscript<Member: Sendable>(
         keyPath: any WritableKeyPath<Value, Member> & Sendable
     ) -> Preference<Member> {
@@ -239,14 +255,14 @@ extension Preference {
 }
 
 extension PreferenceDeclaration {
-    /// A part of this value, which may be a part of another itself.
+    /// Returns a member of this value, which may itself be a member of another value.
     fileprivate func member<Member: Sendable>(
         at keyPath: any WritableKeyPath<Value, Member> & Sendable
     ) -> ValueMember<Member> {
         ValueMember(
             keyPath: member?.keyPath.appending(path: keyPath) ?? keyPath,
             rule: condition.map(ObjectIdentifier.init) ?? member?.rule,
-            wholes: [ObjectIdentifier(self)] + (member?.wholes ?? [])
+            enclosingDeclarations: [ObjectIdentifier(self)] + (member?.enclosingDeclarations ?? [])
         ) { (new, candidates) throws(PreferencesError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()
             value[keyPath: keyPath] = new

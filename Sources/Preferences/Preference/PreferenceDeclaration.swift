@@ -8,18 +8,18 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     @usableFromInline let signal: PreferenceSignal
     @usableFromInline let makeDefault: @Sendable () -> Value
     let store: PreferenceStore
-    /// What the store keeps for the name; it does as long as there is a declaration.
+    /// The store's node for the name, which it keeps while a declaration of the name exists.
     let node: PreferenceNode
     let name: String
     let coding: PreferenceCoding<Value>
     let condition: PreferenceRule<Value>.Condition?
     let description: String?
-    /// Whether this declaration says that the value is a secret; see `isSecret`.
+    /// Whether the declaration itself makes the value a secret; see `isSecret`.
     let isDeclaredSecret: Bool
-    /// The part of the stored value that this is, if it isn't all of it.
+    /// The member of the stored value that is declared, or `nil` for the whole value.
     let member: ValueMember<Value>?
 
-    /// Reads nothing.
+    /// Creates a declaration, without reading the store.
     init(
         name: String,
         in store: PreferenceStore,
@@ -55,7 +55,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         slot.leave()
     }
 
-    /// The same declaration in another store.
+    /// Returns the same declaration in another store.
     func bound(to store: PreferenceStore) -> PreferenceDeclaration {
         PreferenceDeclaration(
             name: name,
@@ -69,21 +69,21 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         )
     }
 
-    /// Whether the value is a secret, by this declaration or by what its store knows.
+    /// Whether this declaration or its store says that the value is a secret.
     ///
-    /// Takes locks, so only what describes the value, or fails, asks for it.
+    /// Acquires locks, so it is read only to describe a value or an error.
     var isSecret: Bool { isDeclaredSecret || store.core.isSecret(name) }
 
-    /// The declaration in use: this one, or the same in the store that stands in for the declared one just now.
+    /// The declaration in effect: this one or, inside `withIsolatedStores`, the same in the store that replaces the declared one.
     var resolved: PreferenceDeclaration {
         guard let store = store.isolated else { return self }
         return bound(to: store)
     }
 
-    /// The preference's value, registered with whatever tracks observation just now; the hot path.
+    /// The preference's value, registered with Observation; the hot path.
     @inlinable
     var value: Value {
-        // First register, then read: a change in between is then seen one way or the other.
+        // Registers before it reads: a change in between is either read or notifies the tracking.
         signal.access()
         let stamp = slot.stamp.load(ordering: .acquiring)
         switch stamp & PreferenceCell.kinds {
@@ -98,13 +98,13 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         return load() ?? makeDefault()
     }
 
-    /// Reads the store, decodes, and keeps the result for the next read; nil means that the default answers.
+    /// Reads the store, decodes the value and caches it for the next read; returns `nil` if the default is the value.
     @usableFromInline
     @inline(never)
     func load() -> Value? {
         if let isolated = store.isolated {
             let declaration = bound(to: isolated)
-            // `value` has registered with this store's signal, which tells of the shared store only.
+            // `value` has registered with this store's signal, which notifies of changes of the shared store only.
             declaration.signal.access()
             return declaration.load()
         }
@@ -112,28 +112,28 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             let (candidates, ticket, isKept) = register()
             let (value, problems) = read(candidates)
             let replaced = isKept ? keep(value, ticket: ticket) : nil
-            // The value that was replaced ends here, outside of the lock: its deinit may be anybody's code.
+            // Releases the replaced value here, without the lock: its `deinit` may be the program's code.
             withExtendedLifetime(replaced) {}
             guard !problems.isEmpty else { return value }
             store.report(unreadable: problems, name: name)
-            // From here on a change below the unreadable value is told; one that came before is read.
+            // From here on, a change in a layer below the unreadable value notifies observers; an earlier one is read now.
             if store.core.state.withLock({ _ in slot.isUnchanged(since: ticket) }) { return value }
         }
     }
 
-    /// Registers with Observation, then looks at what is stored; with the ticket to keep what is decoded of it, and whether that
-    /// is allowed.
+    /// Registers with Observation, then returns the stored candidates, the ticket for caching the decoded value, and whether it may
+    /// be cached.
     func register() -> (candidates: StoredCandidates, ticket: UInt64, isKept: Bool) {
         while true {
             let registered = signal.currentEpoch
             signal.access()
             let (candidates, ticket, isKept, epoch) = store.core.candidates(for: name, cell: slot, signal: signal)
-            // A change in between ended the epoch that was registered; the next one's end would not be told.
+            // A change in between has ended the registered epoch, and the end of the next one would not notify the tracking.
             if epoch == registered { return (candidates, ticket, isKept) }
         }
     }
 
-    /// Keeps a value unless a change came in between; returns what was kept before.
+    /// Caches a value unless a change came in between; returns the value that was cached before.
     private func keep(_ value: Value?, ticket: UInt64) -> Value? {
         store.core.state.withLock { _ in
             slot.ticket == ticket && !store.keepsNothing ? slot.fill(value) : nil
@@ -141,28 +141,28 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     }
 }
 
-/// The part of a preference's value that a preference of its own stands for.
+/// A member of a preference's value that is itself declared as a preference.
 ///
-/// A class, as most declarations have none, and to copy nothing is cheap.
+/// It is a class because most declarations have none, and copying `nil` is cheap.
 final class ValueMember<Value: Sendable>: Sendable {
-    // A literal's key path is immutable; that it can be sent is lost where its types are.
+    // The key path of a literal is immutable; `AnyKeyPath` loses its `Sendable` together with its types.
     nonisolated(unsafe) let keyPath: AnyKeyPath
     /// The identity of the whole value's rule.
     let rule: ObjectIdentifier?
-    /// The identities of the declarations that it is a part of.
-    let wholes: [ObjectIdentifier]
-    /// Returns the stored form of the whole value with this one as its member, by the candidates for the whole.
+    /// The identities of the declarations of the values that it is a member of, innermost first.
+    let enclosingDeclarations: [ObjectIdentifier]
+    /// Returns the stored form of the whole value with a new value of the member, from the candidates for the whole.
     let encode: @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
 
     init(
         keyPath: AnyKeyPath,
         rule: ObjectIdentifier?,
-        wholes: [ObjectIdentifier],
+        enclosingDeclarations: [ObjectIdentifier],
         encode: @escaping @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
     ) {
         self.keyPath = keyPath
         self.rule = rule
-        self.wholes = wholes
+        self.enclosingDeclarations = enclosingDeclarations
         self.encode = encode
     }
 }
@@ -170,9 +170,9 @@ final class ValueMember<Value: Sendable>: Sendable {
 // MARK: Storing and reading values
 
 extension PreferenceDeclaration {
-    /// Returns the stored form of `value`; `nil` removes.
+    /// Returns the stored form of `value`, or `nil` to remove the stored value.
     ///
-    /// - Parameter candidates: The stored values of the name; a member of a value is stored with the rest of it.
+    /// - Parameter candidates: The stored values of the name, which give a member the rest of its value.
     func encode(
         _ value: Value,
         over candidates: @autoclosure () throws(PreferencesError) -> StoredCandidates
@@ -184,9 +184,9 @@ extension PreferenceDeclaration {
         return try encodeUnchecked(value, isStored: true)
     }
 
-    /// Returns the stored form of a value that need not meet the rule, as a default.
+    /// Returns the stored form of a value that need not meet the rule, such as a default.
     ///
-    /// - Parameter isStored: Whether it is for the store, which may have a form of its own.
+    /// - Parameter isStored: Whether the result is for the store; user defaults have their own form of some values.
     func encodeUnchecked(_ value: Value, isStored: Bool = false) throws(PreferencesError) -> PropertyListValue? {
         do {
             #if canImport(Darwin) || STANDINS
@@ -210,8 +210,9 @@ extension PreferenceDeclaration {
         )
     }
 
-    /// Returns the value of a stored form; `nil` if it counts as absent.
-    // Inlined, as what it calls: each generic function looks up the type of the optional value, which takes 330 instructions.
+    /// Returns the value of a stored form, or `nil` if that counts as absent.
+    // Inlined, as the functions that it calls: each generic function looks up the type of the optional value, which takes 330
+    // instructions.
     @inline(__always)
     func decode(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
         let value = try decodeUnchecked(stored)
@@ -221,10 +222,10 @@ extension PreferenceDeclaration {
         return value
     }
 
-    /// The reason for which the rule rejects a value, as errors show it.
+    /// Returns the reason that errors show for a rejected value.
     private func shown(_ reason: String) -> String { isSecret ? PreferencesError.redactedReason : reason }
 
-    /// As `decode`, without the rule.
+    /// Returns the value of a stored form, as `decode` does, without applying the rule.
     @inline(__always)
     func decodeUnchecked(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
         do {
@@ -238,16 +239,21 @@ extension PreferenceDeclaration {
     private func unreadable(because error: any Error) -> PreferencesError {
         let error =
             (error as? PreferencesError)?.of(name)
-            ?? PreferencesError(.unreadable, name: name, "what is stored is not a \(Value.self)", cause: error)
-        // The error of a member is that of the whole value, which has none of it already.
+            ?? PreferencesError(
+                .unreadable,
+                name: name,
+                "the stored value can't be decoded as \(Value.self)",
+                cause: error
+            )
+        // The error of a member is the error of the whole value, which is already redacted.
         return isSecret && member == nil ? error.redacted(as: Value.self) : error
     }
 
-    /// The first candidate that can be read, and what was wrong with those before it.
+    /// Returns the value of the first candidate that can be read, and the problems of the candidates before it.
     func read(_ candidates: StoredCandidates) -> (value: Value?, problems: [UnreadableValue]) {
         var problems: [(candidate: StoredCandidate, error: PreferencesError)] = []
         var value: Value?
-        // Not for the value itself, as a result of a generic type would be looked up at each call.
+        // The closure doesn't return the value: the type of a generic result would be looked up at each call.
         _ = candidates.first { candidate in
             do throws(PreferencesError) { value = try decode(candidate) } catch { problems.append((candidate, error)) }
             return value != nil
@@ -262,14 +268,16 @@ extension PreferenceDeclaration {
         )
     }
 
-    /// As `read`, for those who must not take a default for a value: throws if a stored value can't be read.
+    /// Returns the value of the first candidate that can be read, or `nil` without candidates; throws if none can be read.
+    ///
+    /// For callers that must not use the default in place of an unreadable value.
     func readStrictly(_ candidates: StoredCandidates) throws(PreferencesError) -> Value? {
         let (value, problems) = read(candidates)
         if value == nil, let problem = problems.first { throw problem.reason }
         return value
     }
 
-    /// Whether a candidate answers for the name.
+    /// Returns whether a candidate can be decoded to a value.
     func canRead(_ candidate: StoredCandidate) -> Bool {
         do throws(PreferencesError) { return try decode(candidate) != nil } catch { return false }
     }
@@ -282,9 +290,9 @@ extension PreferenceDeclaration {
 
     @inline(never)
     private func decode(text: String) throws(PreferencesError) -> Value? {
-        // First, as the codings read JSON, too, where null and keys with a `$` are others.
+        // Before the codings, which read JSON, too, but give null and keys with a `$` another meaning.
         if let value = PropertyListValue.compound(in: text) {
-            do throws(PreferencesError) { return try decode(value) } catch {}  // the text may be what is declared
+            do throws(PreferencesError) { return try decode(value) } catch {}  // the text itself may be the value
         }
         let error: PreferencesError
         do throws(PreferencesError) {
@@ -323,7 +331,7 @@ extension PreferenceDeclaration {
         }
     }
 
-    /// As `updateStored`, while the task is suspended where a backend with a timeout is called.
+    /// Updates the stored value, as `updateStored` does; the task is suspended while a backend with a timeout is called.
     nonisolated(nonsending) func updateSuspending<Result>(
         _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
     ) async throws -> Result {
@@ -339,7 +347,7 @@ extension PreferenceDeclaration {
         }
     }
 
-    /// Stores the newest whole value with this one as its member.
+    /// Stores the newest whole value with `value` as its member.
     func replace(with value: Value) throws(PreferencesError) {
         do {
             try updateStored { candidates in (try encode(value, over: candidates), ()) }
@@ -348,7 +356,7 @@ extension PreferenceDeclaration {
         }
     }
 
-    /// As `replace`, while the task is suspended where a backend with a timeout is called.
+    /// Replaces the member, as `replace` does; the task is suspended while a backend with a timeout is called.
     nonisolated(nonsending) func replaceSuspending(with value: Value) async throws(PreferencesError) {
         do {
             try await updateSuspending { candidates in (try encode(value, over: candidates), ()) }
@@ -358,16 +366,16 @@ extension PreferenceDeclaration {
     }
 }
 
-/// Counts the runs of an update or transaction, with a pause between them that grows and differs from thread to thread.
+/// The attempts of an update or transaction, with random pauses between them that grow.
 struct Retry: ~Copyable {
     private static let limit = 64
-    /// How many updates of this process have run so often that others let them go first.
+    /// The number of updates of this process that have run so often that new ones wait for them.
     private static let starving = Atomic<Int>(0)
     private static let patience = 16
     private var count = 1
 
     init() {
-        // Who updates again and again, and slowly, would change what the others read each of their times.
+        // A thread that keeps updating would otherwise change the values between each read and commit of a slower one.
         if Self.starving.load(ordering: .relaxed) > 0 { Pause.sleep(microseconds: .random(in: 0...1000)) }
     }
 
@@ -375,31 +383,33 @@ struct Retry: ~Copyable {
         if count > Self.patience { Self.starving.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Waits between two runs on the caller's thread.
+    /// Blocks the caller's thread between two runs.
     static func block(_ microseconds: UInt32) {
         if microseconds > 0 { Pause.sleep(microseconds: microseconds) }
     }
 
     /// Suspends the task between two runs.
     nonisolated(nonsending) static func suspend(_ microseconds: UInt32) async {
-        // A task that is cancelled learns of it from its next call.
+        // A cancelled task gets its error from the next call.
         if microseconds > 0 { try? await Task.sleep(for: .microseconds(microseconds)) }
     }
 
-    /// Counts one more run; returns for how many microseconds to wait before it.
+    /// Counts another run; returns the microseconds to wait before it.
+    ///
+    /// - Throws: `conflict` after the last attempt.
     mutating func next(name: String?) throws(PreferencesError) -> UInt32 {
         guard count < Self.limit else {
             throw PreferencesError(
                 .conflict,
                 name: name,
-                "others changed what was read each of \(Self.limit) times; nothing was changed. "
+                "the values that were read kept changing, in each of \(Self.limit) attempts; nothing was changed. "
                     + "Try again, or do less in the body"
             )
         }
         count += 1
         if count == Self.patience + 1 { Self.starving.wrappingAdd(1, ordering: .relaxed) }
-        // Every other time at once: the set that was refused has just caught up with the others, and after a pause
-        // what is known is old again. The pauses let those through who are faster each time.
+        // Every other run starts at once: the rejected commit has just read the newest values, which are old again after a
+        // pause. The pauses let updates finish that are faster each time.
         return count.isMultiple(of: 2) ? 0 : .random(in: 0...UInt32(count * count))
     }
 }

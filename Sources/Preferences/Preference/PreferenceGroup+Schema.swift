@@ -7,23 +7,25 @@ internal import Foundation
 #endif
 
 extension PreferenceGroup {
-    /// What the group declares, as a JSON Schema (https://json-schema.org) of its stored values.
+    /// Returns a JSON Schema (https://json-schema.org) of the stored values that the group declares.
     ///
-    /// For those who see the values and not the source. Installed as `preferences.schema.json` beside the system's
-    /// defaults of the suite, the tool `prefs` shows it and checks by it what people write; a program may install it
-    /// by itself, see `installSchema()`:
+    /// It describes the values to users and tools that don't have the source. If it is installed as `preferences.schema.json` next
+    /// to the system's defaults of the suite, the tool `prefs` shows it and checks values against it before it writes them. A program
+    /// can install it with `installSchema()`, or print it for an installer:
     ///
     ///     if CommandLine.arguments.contains("--schema") { print(try GeneralPreferences().jsonSchema()) }
     ///
-    /// It has each preference's description, default, type, choices (also of a `CaseIterable` type), range and length,
-    /// and the types of an array's elements and a dictionary's values. An integer type of fewer than 64 bits has its own
-    /// bounds, an unsigned one of 64 bits the bound 0. What the declaration doesn't state is left out, as the closure of a
-    /// rule is, or the type of what is stored by `Codable`, and so is the range of a type that isn't stored as a number,
-    /// such as `Date`, `Duration` or `Decimal`. A secret is `writeOnly`, and has its description and type alone. Values stand as in
-    /// the preferences file. Nested groups are included. A preference of another suite belongs into that suite's schema, so keep it
-    /// in another group.
+    /// The schema has each preference's description, default, type, choices (also those of a `CaseIterable` type), range and length,
+    /// and the types of an array's elements and a dictionary's values. Values are in the form of the preferences file. An integer
+    /// type of fewer than 64 bits has its own bounds, an unsigned one of 64 bits the bound 0. A secret is `writeOnly` and has only its
+    /// description and type.
     ///
-    /// - Throws: `unencodable` if a default can't be stored.
+    /// The schema leaves out what can't be derived from the declaration: the closure of a rule, the type of a value that is stored
+    /// by `Codable`, and the range of a type that isn't stored as a number, such as `Date`, `Duration` or `Decimal`.
+    ///
+    /// Nested groups are included. Declare preferences of another suite in another group, as they belong in that suite's schema.
+    ///
+    /// - Throws: `unencodable` if a default can't be encoded.
     public func jsonSchema() throws(PreferencesError) -> String {
         var properties: [String: PropertyListValue] = [:]
         for preference in DeclaredPreferences.all(in: self) where !preference.isMember {
@@ -34,28 +36,28 @@ extension PreferenceGroup {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes `jsonSchema()` beside the file that the group's preferences are stored in, so that the tool `prefs` finds it.
+    /// Writes `jsonSchema()` next to the file of the group's preferences, where the tool `prefs` finds it.
     ///
     ///     try GeneralPreferences().installSchema()
     ///
-    /// Call it when the program starts, once for each group. The file is `preferences.schema.json` in the folder of the
-    /// user's file of the suite, or of the file of `PreferenceStore.file(at:durability:)`. A file that is up to date is
-    /// read and not written. Else it is replaced in one step, also if several programs do so at the same time, with
-    /// the permissions that a preferences file has; the folder is made if it is missing.
+    /// Call it once for each group when the program starts. The file is `preferences.schema.json` in the folder of the user's file of
+    /// the suite, or of the file of `PreferenceStore.file(at:durability:)`. A file that is up to date is read and not written.
+    /// Otherwise the file is replaced atomically, even if several programs do so at the same time, with the permissions of a
+    /// preferences file; its folder is created if it is missing.
     ///
-    /// Groups that share the file keep their own parts of it: a call replaces the properties that the same type has
-    /// written before, so that a removed preference goes, and leaves all others, as all else that stands in the file, such
-    /// as `$schema`. Types of the same name in one module, as private ones may be, count as one. Of a name that two types
-    /// declare, the file has what the first of them has written, until the file is removed; so remove it after a type
-    /// is renamed. A file that is no JSON object, or nested deeper than 128 levels, is replaced.
+    /// Each group that shares the file has its own part of it. A call replaces the properties that the same type has written before,
+    /// and so removes those of preferences that no longer exist. It keeps all other properties and everything else in the file, such
+    /// as `$schema`. Types of the same name in one module, which private ones may be, count as one. If two types declare the same
+    /// name, the file keeps the property of the one that wrote it first until the file is removed, so remove the file after renaming
+    /// a type. A file that isn't a JSON object, or is nested deeper than 128 levels, is replaced.
     ///
-    /// The group's store is that of most of its preferences, of as many the first one's. A preference in another store
-    /// is left out. If the store has no file, as in memory, on user defaults, inside `withIsolatedStores` or in a test
-    /// process, nothing happens. Blocks while the file is written, on any thread.
+    /// The group's store is the one that most of its preferences have; of stores with equally many, the one that is declared first.
+    /// Preferences in other stores are left out. Does nothing if the store has no file: in memory, on user defaults, inside
+    /// `withIsolatedStores` and in a test process. Call it on any thread; it blocks while the file is written.
     ///
-    /// - Throws: `unencodable` if a default can't be stored, `notPermitted` if the file or its folder can't be written or
-    ///   belongs to another user, `busy` if another process is writing the file for 5 s, and `unavailable` if the
-    ///   system fails; the file is unchanged then. `notDurable` if it is written but may not survive a loss of power.
+    /// - Throws: `unencodable` if a default can't be encoded, `notPermitted` if the file or its folder can't be written or belongs to
+    ///   another user, `busy` if another process holds the file's lock for 5 s, and `unavailable` if a system call fails; the file is
+    ///   unchanged then. `notDurable` if the file is written but might not survive a loss of power.
     public func installSchema() throws(PreferencesError) {
         let declared = DeclaredPreferences.all(in: self).filter { !$0.isMember }
         guard let store = declared.mostCommonStore else { return }
@@ -80,7 +82,7 @@ extension PreferenceGroup {
 }
 
 extension [any DeclaredPreference] {
-    /// The store that most of them have, of as many the first one's.
+    /// The store that most of them have; of stores with equally many, the one of the first preference.
     fileprivate var mostCommonStore: PreferenceStore? {
         var counts: [ObjectIdentifier: Int] = [:]
         for preference in self { counts[ObjectIdentifier(preference.store), default: 0] += 1 }
@@ -91,13 +93,13 @@ extension [any DeclaredPreference] {
 
 /// The properties of a schema file that one group has written.
 private struct SchemaPart {
-    /// Say of each property who wrote it; JSON Schema ignores keywords that it doesn't know.
+    /// The keywords that mark a property as written by the group; JSON Schema ignores unknown keywords.
     private let marks: [String: PropertyListValue]
     private let scope: String
     private var properties: [String: PropertyListValue] = [:]
 
     init(of group: Any.Type, scope: String) {
-        // The context of a private type is an address, which is another one in the next run.
+        // The context of a private type is an address, which differs from run to run.
         let name = String(reflecting: group).split(separator: ".").filter { !$0.hasPrefix("(unknown context") }
         var marks: [String: PropertyListValue] = ["x-group": .string(name.joined(separator: "."))]
         // Each scope of a store has its own copy of the group.
@@ -110,12 +112,12 @@ private struct SchemaPart {
         properties[scope + name] = .dictionary(schema.merging(marks) { $1 })
     }
 
-    /// Returns the text of a schema file with these properties; of one that can't be read nothing is kept.
+    /// Returns the text of a schema file with these properties in place of the group's old ones; drops a file that can't be read.
     func installed(in file: [UInt8]?) throws(PreferencesError) -> [UInt8] {
         var members: [String: PropertyListValue] = [:]
         if let file {
             do throws(JSONLineError) { members = try Self.plainMembers(of: file) } catch {
-                // It is no schema, so there is nothing in it to keep.
+                // It isn't a schema, so there is nothing to keep.
             }
         }
         var all: [String: PropertyListValue] = [:]
@@ -131,17 +133,17 @@ private struct SchemaPart {
         return bytes + [UInt8(ascii: "\n")]
     }
 
-    /// The properties in the form in which the file is read, which keeps all that others have written.
+    /// Returns the properties in the form that `plainMembers` reads, which preserves all JSON values.
     private func plainProperties() throws(PreferencesError) -> [String: PropertyListValue] {
         var bytes: [UInt8] = []
         try JSONLine.writeValue(.dictionary(properties), to: &bytes)
         do throws(JSONLineError) { return try Self.plainMembers(of: bytes) } catch {
-            // Not reached: all that is written can be read.
+            // Not reached: everything that `writeValue` writes can be read.
             throw PreferencesError(.unencodable, error.description)
         }
     }
 
-    /// The members of any JSON object; none of another value.
+    /// Returns the members of a JSON object; empty for other values.
     private static func plainMembers(of text: [UInt8]) throws(JSONLineError) -> [String: PropertyListValue] {
         let value = try text.withUnsafeBytes { bytes in
             Result { () throws(JSONLineError) in try JSONLine.readPlain(bytes) }
@@ -162,7 +164,7 @@ private struct SchemaPart {
 }
 
 extension PreferencesError {
-    /// Why a schema can't be written.
+    /// Creates the error of a schema file that can't be written.
     init(_ error: LogError, ofSchema path: String) {
         switch error {
         case .readOnly(let cause):
@@ -176,7 +178,7 @@ extension PreferencesError {
         case .notDurable(_, let cause):
             self.init(
                 .notDurable,
-                "the schema \(path) is written but may not survive a loss of power; check the disk",
+                "the schema \(path) is written but might not survive a loss of power; check the disk",
                 cause: cause
             )
         default: self.init(error)
@@ -185,7 +187,7 @@ extension PreferencesError {
 }
 
 extension DeclaredPreference {
-    /// The properties of the stored value, as JSON Schema states them.
+    /// Returns the JSON Schema of the stored value.
     fileprivate func schema() throws(PreferencesError) -> [String: PropertyListValue] {
         var schema = StoredType.schema(of: valueType, coding: codingIdentifier)
         schema["description"] = declaredDescription.map { .string($0) }
@@ -197,14 +199,16 @@ extension DeclaredPreference {
         let rule = storedRule
         switch rule.kind {
         case .range:
-            // A bound that the rule leaves open is the type's.
-            if let least = rule.minimum?.finiteNumber { schema["minimum"] = least }
-            if let greatest = rule.maximum?.finiteNumber { schema["maximum"] = greatest }
+            // Without a bound in the rule, that of the type remains.
+            if let minimum = rule.minimum?.finiteNumber { schema["minimum"] = minimum }
+            if let maximum = rule.maximum?.finiteNumber { schema["maximum"] = maximum }
         case .length:
-            // Of a range only the bounds are stored.
-            if !(valueType is any StoredAsBounds.Type), let (least, greatest) = StoredType.lengths(of: schema["type"]) {
-                schema[least] = rule.minimum
-                schema[greatest] = rule.maximum
+            // A range is stored as its bounds, so its length isn't that of the stored array.
+            if !(valueType is any StoredAsBounds.Type),
+                let (minimum, maximum) = StoredType.lengthKeywords(of: schema["type"])
+            {
+                schema[minimum] = rule.minimum
+                schema[maximum] = rule.maximum
             }
         case .any, .choices, .check: break
         }
@@ -214,14 +218,15 @@ extension DeclaredPreference {
 }
 
 extension AnyPreference {
-    /// The kind of the stored values, in the words of JSON Schema, with `items` of arrays; empty if the type may store several.
+    /// The JSON Schema keywords of the stored values' type, with `items` for arrays; empty if the type may store values of several
+    /// kinds.
     package var storedKind: [String: PropertyListValue] {
         StoredType.schema(of: valueType, coding: base.codingIdentifier)
     }
 }
 
 extension PropertyListValue {
-    /// Itself where JSON has a number for it.
+    /// The value itself if it is a number that JSON can represent.
     fileprivate var finiteNumber: PropertyListValue? {
         switch self {
         case .integer, .unsigned: self
@@ -231,20 +236,20 @@ extension PropertyListValue {
     }
 }
 
-/// What a type says of its stored values.
+/// The JSON Schema of a type's stored values.
 private enum StoredType {
-    /// The kind of value, in the words of JSON Schema, with what stands in it; nothing where the type may store several.
+    /// Returns the keywords for a type and its elements or members; empty if the type may store values of several kinds.
     static func schema(of type: Any.Type, coding: String) -> [String: PropertyListValue] {
         if let type = type as? any _OptionalPreferenceValue.Type { return wrapped(type, coding) }
         if coding.hasPrefix("rawValue"), let type = type as? any RawRepresentable.Type { return raw(type) }
         return coding == native ? schema(ofNative: type) : [:]
     }
 
-    /// As `schema`, of a value inside another one.
+    /// Returns the schema of an element or a member; `nil` if its type may store values of several kinds.
     private static func schema(ofNested type: Any.Type) -> PropertyListValue? {
         let kind = schema(of: type, coding: native)
         guard !kind.isEmpty else { return nil }
-        // Where a value has to stand, `nil` is a string.
+        // Inside a collection `nil` is stored as a string.
         let isOptional = type is any _OptionalPreferenceValue.Type
         return .dictionary(isOptional ? ["anyOf": [.dictionary(kind), ["enum": ["$null"]]]] : kind)
     }
@@ -254,16 +259,16 @@ private enum StoredType {
     private static func schema(ofNative type: Any.Type) -> [String: PropertyListValue] {
         switch type {
         case is Bool.Type: ["type": "boolean"]
-        // As text where 64 bits don't hold it.
+        // As text if it doesn't fit 64 bits.
         case is Int128.Type, is UInt128.Type: ["type": ["integer", "string"]]
         case let type as any (FixedWidthInteger & PreferenceValue).Type: integer(type)
         case is Double.Type, is Float.Type: ["type": "number"]
         case is String.Type, is Character.Type, is UUID.Type, is Decimal.Type, is Locale.Type, is TimeZone.Type,
             is Duration.Type:
             ["type": "string"]
-        // In an object if its text could be taken for a path.
+        // In an object if its text looks like a path.
         case is URL.Type: ["type": ["string", "object"]]
-        // As the file has them, in an object with one key.
+        // In the form of the file, an object with one key.
         case is Data.Type: ["type": "object", "required": ["$data"]]
         case is Date.Type: ["type": "object", "required": ["$date"]]
         case let type as any StoredAsArray.Type: containing("array", "items", type.elementType)
@@ -279,11 +284,11 @@ private enum StoredType {
         }
     }
 
-    /// An integer with the bounds of its type, unless these are a bound of 64 bits.
+    /// Returns the keywords for an integer type, with its bounds unless they are those of 64 bits.
     private static func integer<Integer: FixedWidthInteger>(_: Integer.Type) -> [String: PropertyListValue] {
         var keywords: [String: PropertyListValue] = ["type": "integer"]
-        if let least = Int64(exactly: Integer.min), least > .min { keywords["minimum"] = .integer(least) }
-        if let greatest = Int64(exactly: Integer.max), greatest < .max { keywords["maximum"] = .integer(greatest) }
+        if let minimum = Int64(exactly: Integer.min), minimum > .min { keywords["minimum"] = .integer(minimum) }
+        if let maximum = Int64(exactly: Integer.max), maximum < .max { keywords["maximum"] = .integer(maximum) }
         return keywords
     }
 
@@ -297,8 +302,8 @@ private enum StoredType {
         return keywords
     }
 
-    /// The keywords for the least and the greatest length of a stored type.
-    static func lengths(of type: PropertyListValue?) -> (least: String, greatest: String)? {
+    /// Returns the keywords for the minimum and the maximum length of a stored type.
+    static func lengthKeywords(of type: PropertyListValue?) -> (minimum: String, maximum: String)? {
         switch type {
         case "string": ("minLength", "maxLength")
         case "array": ("minItems", "maxItems")

@@ -2,43 +2,47 @@ internal import DurableFile
 
 /// A type whose properties are preferences.
 ///
-/// A group is a struct (or an actor). `init()` puts its preferences in the standard store, `init(in:)` in another. The
-/// compiler makes `init()` unless the group is `public`.
+/// A group is a struct or an actor. `init()` declares its preferences in the standard store, `init(in:)` in another one. The
+/// compiler writes `init()` unless the group is `public`.
 ///
 ///     struct GeneralPreferences: PreferenceGroup {
 ///         @Preference("AutomaticallyUpdate") var automaticallyUpdate = true
 ///     }
 ///     let preview = GeneralPreferences(in: .inMemory())
 public protocol PreferenceGroup: Sendable {
-    /// Makes the group over the store bound just now: the standard one, unless `init(in:)` binds another.
+    /// Creates the group in the standard store, or in the store that `init(in:)` was called with.
     init()
 }
 
 extension PreferenceGroup {
-    /// Makes the same group over another store.
+    /// Creates the group in another store.
     ///
-    /// Binds the stored properties that are initialised while `init()` runs, nested groups included; not lazy, static
-    /// or computed ones, nor those with an explicit `in:`. In debug builds a static property that is bound by accident,
-    /// because `init()` is the first to touch it, is reported to the store's issue handler.
+    ///     let preview = GeneralPreferences(in: .inMemory())
+    ///
+    /// Binds the preferences that are initialized while `init()` runs, including those of nested groups, but not lazy or computed
+    /// properties, nor those with an explicit `in:`. A static or global preference whose first use is in `init()` is bound by accident,
+    /// too; debug builds report it to the store's issue handler as `misuse`.
+    ///
+    /// - Parameter store: The store of the group's preferences.
     public init(in store: PreferenceStore) {
         let binding = GroupBinding(to: store)
         self = GroupBinding.$current.withValue(binding) { Self() }
-        assert(binding.reportStrays(outside: self))
+        assert(binding.reportAccidentallyBound(outside: self))
     }
 }
 
 extension PreferenceGroup {
-    /// The preferences of the group, nested groups included, in the order of their declaration.
+    /// The preferences of the group and its nested groups, in the order of their declaration.
     ///
-    /// For a page of settings, a report, or a test. A property of the group with this name wins over this one.
+    /// For a page of settings, a report, or a test. A property of the group with this name hides it.
     public var preferences: [AnyPreference] {
         DeclaredPreferences.all(in: self).map(AnyPreference.init)
     }
 
-    /// Removes what is stored for the group's preferences, in one step for each store, so that the defaults are read.
+    /// Removes the stored values of the group's preferences, in one step for each store, so that the defaults are read.
     ///
-    /// A managed preference is left as it is. An error is reported to the store's issue handler; nothing of that store is
-    /// changed then.
+    /// A managed preference is left as it is. A preference of a member of a value is set to that member of the default, in a step
+    /// for itself. An error is reported to the store's issue handler; nothing of that store is changed then.
     public func reset() {
         let set = preferences.filter { $0.isSet && !$0.isManaged }
         for member in set where member.isMember { member.reset() }
@@ -50,7 +54,7 @@ extension PreferenceGroup {
     }
 }
 
-/// The store that `PreferenceGroup.init(in:)` gives to the preferences initialised while it runs.
+/// The store that `PreferenceGroup.init(in:)` gives to the preferences that are initialized while it runs.
 final class GroupBinding: Sendable {
     @TaskLocal static var current: GroupBinding?
 
@@ -66,34 +70,34 @@ final class GroupBinding: Sendable {
         self.store = store
     }
 
-    /// The store for a declaration that names none.
+    /// The store of a declaration without an explicit one.
     static var store: PreferenceStore { current?.store ?? .standard }
 
-    /// Remembers a declaration that took the bound store, for `reportStrays`.
-    static func note(_ declaration: any AnyObject & Sendable, name: String) {
+    /// Records a declaration that got the bound store, for `reportAccidentallyBound`.
+    static func record(_ declaration: any AnyObject & Sendable, name: String) {
         guard let current else { return }
         // The argument of `assert` is not evaluated in release builds.
-        assert(current.remember(declaration, name: name))
+        assert(current.append(declaration, name: name))
     }
 
-    private func remember(_ declaration: any AnyObject & Sendable, name: String) -> Bool {
+    private func append(_ declaration: any AnyObject & Sendable, name: String) -> Bool {
         bound.withLock { $0.append(Bound(declaration: declaration, name: name)) }
         return true
     }
 
-    /// Reports the bound preferences that live on but are no part of `group`; always true, for use in `assert`.
-    func reportStrays(outside group: Any) -> Bool {
+    /// Reports the bound preferences that still exist but don't belong to `group`; always returns true, for use in `assert`.
+    func reportAccidentallyBound(outside group: Any) -> Bool {
         let own = Set(DeclaredPreferences.all(in: group).flatMap(\.declarationIdentities))
-        let strays = bound.withLock { $0 }.filter {
+        let foreign = bound.withLock { $0 }.filter {
             $0.declaration.map { !own.contains(ObjectIdentifier($0)) } ?? false
         }
-        for name in strays.map(\.name) {
+        for name in foreign.map(\.name) {
             store.report(
                 PreferencesError(
                     .misuse,
                     name: name,
-                    "a static or global preference was first touched inside \(type(of: group)).init(in:) "
-                        + "and is bound to that group's store for good; "
+                    "a static or global preference was first used inside \(type(of: group)).init(in:) "
+                        + "and stays bound to that group's store; "
                         + "give it an explicit in:, or don't use it in init()"
                 )
             )
@@ -102,9 +106,9 @@ final class GroupBinding: Sendable {
     }
 }
 
-/// The preferences that a group holds, nested groups included.
+/// The preferences of a group and its nested groups.
 enum DeclaredPreferences {
-    /// In the order of declaration.
+    /// Returns the preferences of a group in the order of declaration.
     static func all(in group: Any) -> [any DeclaredPreference] {
         var found: [any DeclaredPreference] = []
         var seen: Set<ObjectIdentifier> = []
@@ -122,7 +126,7 @@ enum DeclaredPreferences {
             found.append(preference)
             return
         }
-        // Objects may know each other in circles.
+        // Objects may refer to each other in cycles.
         if type(of: value) is AnyClass, !seen.insert(ObjectIdentifier(value as AnyObject)).inserted { return }
         guard depth < 16 else { return }
         for child in Mirror(reflecting: value).children {

@@ -5,15 +5,15 @@
 ///     @Preference("nickname", .length(1...20)) var nickname: String?
 ///     @Preference("port", .check { $0 != 80 }) var port = 8080
 ///
-/// A value that breaks the rule is rejected before it is stored and, if it is stored already, when it is read; it is
-/// never clamped. The default isn't checked. The rule of an optional applies to the value in it: `nil` is always allowed,
+/// A value that breaks the rule is never clamped: setting it fails with the error `invalid`, and reading it, if it is already stored,
+/// gives the default. The default isn't checked. The rule of an optional applies to the wrapped value, and `nil` is always allowed,
 /// unless the closure of `check` takes the optional itself.
 ///
-/// A rule stands in the schema of its group, see `PreferenceGroup.jsonSchema()`, unless it is a closure.
+/// The schema of the group has the rule, see `PreferenceGroup.jsonSchema()`, unless it is a closure.
 public struct PreferenceRule<Value: Sendable>: Sendable {
     let condition: Condition?
 
-    /// A rule's condition; its identity is the rule's, so that copies of a preference share a decoded value.
+    /// A rule's condition, whose identity is that of the rule: copies of a preference, which have it, share a decoded value.
     final class Condition: Sendable {
         let kind: Kind
         private let reason: @Sendable (Value) -> String?
@@ -23,12 +23,12 @@ public struct PreferenceRule<Value: Sendable>: Sendable {
             self.reason = reason
         }
 
-        /// The reason for which a value is rejected; `nil` if it is allowed.
+        /// Returns the reason to reject a value, or `nil` if it is allowed.
         func reasonToReject(_ value: Value) -> String? { reason(value) }
     }
 
     enum Kind: Sendable {
-        case range(least: Value?, greatest: Value?)
+        case range(minimum: Value?, maximum: Value?)
         case choices([Value])
         case length(Range<Int>)
         case check
@@ -39,30 +39,30 @@ public struct PreferenceRule<Value: Sendable>: Sendable {
     /// Allows every value.
     public static var any: PreferenceRule { PreferenceRule(nil) }
 
-    /// Allows the values for which a closure returns `true`; an error that it throws is the reason for the rejection.
+    /// Allows the values for which a closure returns `true`.
     ///
-    /// The closure runs on any thread, before each write and once for each stored value that is read. It must not use
-    /// the store.
+    /// - Parameter isAllowed: Returns whether a value is allowed, or throws the reason to reject it, which the error `invalid` shows.
+    ///   It runs on any thread, before each write and once for each stored value that is read. It must not use the store.
     public static func check(_ isAllowed: @escaping @Sendable (Value) throws -> Bool) -> PreferenceRule {
         PreferenceRule(Condition(.check) { reason(for: $0, unless: isAllowed) })
     }
 }
 
 extension PreferenceRule where Value: Comparable {
-    /// Allows the values of a range, its bounds included.
+    /// Allows the values of a range, including its bounds.
     public static func range(_ range: ClosedRange<Value>) -> PreferenceRule {
         between(range.lowerBound, range.upperBound)
     }
 
-    /// Allows the values from a bound on.
+    /// Allows the values of at least a minimum, as in `1...`.
     public static func range(_ range: PartialRangeFrom<Value>) -> PreferenceRule { between(range.lowerBound, nil) }
 
-    /// Allows the values up to a bound, which is included.
+    /// Allows the values of at most a maximum, as in `...10`.
     public static func range(_ range: PartialRangeThrough<Value>) -> PreferenceRule { between(nil, range.upperBound) }
 
-    private static func between(_ least: Value?, _ greatest: Value?) -> PreferenceRule {
+    private static func between(_ minimum: Value?, _ maximum: Value?) -> PreferenceRule {
         PreferenceRule(
-            Condition(.range(least: least, greatest: greatest)) { reason(for: $0, between: least, greatest) }
+            Condition(.range(minimum: minimum, maximum: maximum)) { reason(for: $0, between: minimum, maximum) }
         )
     }
 }
@@ -75,7 +75,7 @@ extension PreferenceRule where Value: Equatable {
 }
 
 extension PreferenceRule where Value: Collection {
-    /// Allows values whose number of elements is in a range, such as `1...20` or `1...`; of a string its characters count.
+    /// Allows collections whose number of elements, and strings whose number of characters, is in a range, such as `1...20` or `1...`.
     public static func length(_ lengths: some RangeExpression<Int>) -> PreferenceRule {
         let lengths = lengths.relative(to: 0..<Int.max)
         return PreferenceRule(Condition(.length(lengths)) { reason(for: $0, ofLength: lengths) })
@@ -83,36 +83,39 @@ extension PreferenceRule where Value: Collection {
 }
 
 extension PreferenceRule {
-    /// Allows `nil` and the values for which a closure returns `true`; as the form that takes the optional itself.
+    /// Allows `nil` and the values for which a closure returns `true`.
+    ///
+    /// - Parameter isAllowed: Returns whether a wrapped value is allowed, or throws the reason to reject it, which the error `invalid`
+    ///   shows. It runs on any thread, before each write and once for each stored value that is read. It must not use the store.
     public static func check<Wrapped>(
         _ isAllowed: @escaping @Sendable (Wrapped) throws -> Bool
     ) -> PreferenceRule where Value == Wrapped? {
         PreferenceRule(Condition(.check) { $0.flatMap { reason(for: $0, unless: isAllowed) } })
     }
 
-    /// Allows `nil` and the values of a range, its bounds included.
+    /// Allows `nil` and the values of a range, including its bounds.
     public static func range<Wrapped: Comparable>(_ range: ClosedRange<Wrapped>) -> PreferenceRule
     where Value == Wrapped? {
         between(range.lowerBound, range.upperBound)
     }
 
-    /// Allows `nil` and the values from a bound on.
+    /// Allows `nil` and the values of at least a minimum, as in `1...`.
     public static func range<Wrapped: Comparable>(_ range: PartialRangeFrom<Wrapped>) -> PreferenceRule
     where Value == Wrapped? {
         between(range.lowerBound, nil)
     }
 
-    /// Allows `nil` and the values up to a bound, which is included.
+    /// Allows `nil` and the values of at most a maximum, as in `...10`.
     public static func range<Wrapped: Comparable>(_ range: PartialRangeThrough<Wrapped>) -> PreferenceRule
     where Value == Wrapped? {
         between(nil, range.upperBound)
     }
 
-    private static func between<Wrapped: Comparable>(_ least: Wrapped?, _ greatest: Wrapped?) -> PreferenceRule
+    private static func between<Wrapped: Comparable>(_ minimum: Wrapped?, _ maximum: Wrapped?) -> PreferenceRule
     where Value == Wrapped? {
         PreferenceRule(
-            Condition(.range(least: .some(least), greatest: .some(greatest))) { value in
-                value.flatMap { reason(for: $0, between: least, greatest) }
+            Condition(.range(minimum: .some(minimum), maximum: .some(maximum))) { value in
+                value.flatMap { reason(for: $0, between: minimum, maximum) }
             }
         )
     }
@@ -122,8 +125,8 @@ extension PreferenceRule {
         PreferenceRule(Condition(.choices(choices)) { $0.flatMap { reason(for: $0, among: choices) } })
     }
 
-    /// Allows `nil` and values whose number of elements is in a range, such as `1...20` or `1...`; of a string its characters
-    /// count.
+    /// Allows `nil`, collections whose number of elements, and strings whose number of characters, is in a range, such as `1...20` or
+    /// `1...`.
     public static func length<Wrapped: Collection>(_ lengths: some RangeExpression<Int>) -> PreferenceRule
     where Value == Wrapped? {
         let lengths = lengths.relative(to: 0..<Int.max)
@@ -131,9 +134,9 @@ extension PreferenceRule {
     }
 }
 
-private func reason<Value: Comparable>(for value: Value, between least: Value?, _ greatest: Value?) -> String? {
-    let isAllowed = least.map { $0 <= value } ?? true && greatest.map { value <= $0 } ?? true
-    return isAllowed ? nil : "\(value) is outside \(text(of: least))...\(text(of: greatest))"
+private func reason<Value: Comparable>(for value: Value, between minimum: Value?, _ maximum: Value?) -> String? {
+    let isAllowed = minimum.map { $0 <= value } ?? true && maximum.map { value <= $0 } ?? true
+    return isAllowed ? nil : "\(value) is outside \(text(of: minimum))...\(text(of: maximum))"
 }
 
 private func text<Value>(of bound: Value?) -> String { bound.map { "\($0)" } ?? "" }
@@ -146,8 +149,8 @@ private func reason<Value: Equatable>(for value: Value, among choices: [Value]) 
 private func reason<Value: Collection>(for value: Value, ofLength lengths: Range<Int>) -> String? {
     let length = value.count
     guard !lengths.contains(length) else { return nil }
-    let greatest = lengths.upperBound == .max ? nil : lengths.upperBound - 1
-    return "the length \(length) is outside \(lengths.lowerBound)...\(text(of: greatest))"
+    let maximum = lengths.upperBound == .max ? nil : lengths.upperBound - 1
+    return "the length \(length) is outside \(lengths.lowerBound)...\(text(of: maximum))"
 }
 
 private func reason<Value>(for value: Value, unless isAllowed: (Value) throws -> Bool) -> String? {

@@ -4,17 +4,18 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What is read of a value that other codings or older wrappers stored for its type.
+/// The result of reading a stored value that another coding, or another library's wrapper, has written for the type.
 ///
-/// It looks up what the type can do, which is slow, so it is asked only where the declared coding failed. The errors of
-/// what it tries are dropped: that coding's error is the one that says what was expected.
+/// It looks up the type's conformances, which is slow, so it is used only if the declared coding has failed. The errors of its
+/// attempts are dropped, because the error of the declared coding says what was expected.
 enum Adoption<Value> {
     case value(Value)
-    /// JSON's null, for a type that takes it.
+    /// JSON's null, for a type that has `nil`.
     case null
     case nothing
 
-    /// Tries in turn what the type says itself, its raw value, JSON, nested stored values, and each element by itself.
+    /// Creates the result by trying the type's own conformance, its raw value, JSON, nested stored values, and each element by
+    /// itself, in this order.
     init(of stored: PropertyListValue) {
         let attempts = [Self.native, Self.rawValue, Self.json, Self.propertyList, Self.elements]
         for attempt in attempts {
@@ -29,7 +30,7 @@ enum Adoption<Value> {
         self = .nothing
     }
 
-    /// Reads a member or an element.
+    /// Creates the result for a member or an element.
     init(ofNested stored: PropertyListValue) {
         if stored.isNestedNil, nilValue(of: Value.self) != nil {
             self = .null
@@ -38,7 +39,7 @@ enum Adoption<Value> {
         }
     }
 
-    /// The value itself, which is nil for a null that has a place to stand.
+    /// The value as an element, which is `nil` of the type for JSON's null; `nil` if nothing could be read.
     var element: Value? {
         switch self {
         case .value(let value): value
@@ -53,7 +54,7 @@ enum Adoption<Value> {
 
     private static func native(_ stored: PropertyListValue) throws -> Self {
         func open<Native: PreferenceValue>(_: Native.Type) throws -> Self { Self(try Native(storedValue: stored)) }
-        // Here and not in `Bool.init(storedValue:)`: a type that tries to decode a boolean before a string would lose its texts.
+        // Not in `Bool.init(storedValue:)`: a type that tries to decode a boolean before a string would lose strings such as "no".
         if Value.self == Bool.self, let value = stored.booleanInText { return Self(value) }
         guard let type = Value.self as? any PreferenceValue.Type else { return .nothing }
         return try open(type)
@@ -80,7 +81,7 @@ enum Adoption<Value> {
 
     private static func propertyList(_ stored: PropertyListValue) throws -> Self {
         func open<Coded: Decodable>(_: Coded.Type) throws -> Self {
-            Self(try PropertyListCoder.decode(Coded.self, from: stored, takingNumbersAsDates: true))
+            Self(try PropertyListCoder.decode(Coded.self, from: stored, readingNumbersAsDates: true))
         }
         guard let type = Value.self as? any Decodable.Type else { return .nothing }
         return try open(type)
@@ -99,7 +100,7 @@ enum Adoption<Value> {
     }
 }
 
-/// A type that holds others, each of which may be stored in another way.
+/// A type with elements, each of which may be stored in another way.
 private protocol AdoptingCollection {
     static func adoption(of stored: PropertyListValue) -> Adoption<Self>
 }
@@ -148,7 +149,7 @@ extension Dictionary: AdoptingCollection {
     }
 }
 
-/// A JSON text with Foundation's default strategies, as other wrappers store values.
+/// A JSON text with the default strategies of Foundation's coders, which other libraries' wrappers use.
 struct JSONText {
     let data: Data
 
@@ -156,13 +157,13 @@ struct JSONText {
         self.data = data
     }
 
-    /// The text of a value; nil if the value is nil.
+    /// Creates the text of a value; returns `nil` if the value is `nil`.
     init?(encoding value: some Encodable, by encoder: JSONEncoder = .sorting) throws {
         data = try encoder.encode(value)
         if isNull { return nil }
     }
 
-    /// The text that another wrapper may have stored as data or as a string.
+    /// Creates the text from stored data or a stored string; returns `nil` for other kinds.
     init?(_ stored: PropertyListValue) {
         switch stored {
         case .data(let data): self.data = data
@@ -171,9 +172,9 @@ struct JSONText {
         }
     }
 
-    /// The value; nil if the text is `null` and the type takes that.
+    /// Returns the value, or `nil` if the text is `null` and the type accepts that.
     func decode<Value: Decodable>(_ type: Value.Type, by decoder: JSONDecoder = JSONDecoder()) throws -> Value? {
-        // Foundation's own decoding makes another locale of one that the platform doesn't know.
+        // Foundation's own decoding reads an identifier that the platform doesn't know as another locale.
         if !isNull, [Locale.self, Locale?.self, TimeZone.self, TimeZone?.self].contains(where: { $0 == type }) {
             return try PropertyListCoder.decode(type, from: decoder.decode(PropertyListValue.self, from: data))
         }
@@ -188,7 +189,7 @@ struct JSONText {
 }
 
 extension JSONEncoder {
-    /// An encoder by which equal values are equal texts.
+    /// An encoder that encodes equal values to equal texts.
     static var sorting: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -4,50 +4,50 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The types that are stored otherwise than their own `encode(to:)` says, wherever they stand in a value.
+/// The types that are stored in another form than that of their own `encode(to:)`, at any depth of a value.
 enum NativeValue {
-    // A chain of comparisons of two addresses each; a cast would look conformances up for every member. Of the methods that
-    // containers must have for each scalar the compiler makes one line.
-    /// Shows the types to a visitor until it takes one; their only list.
+    // A chain of comparisons of two addresses each; a cast would look up conformances for every member. The methods that
+    // containers must have for each scalar compile to one line each.
+    /// Calls a visitor with each type until it handles one; returns whether it has. This is the only list of the types.
     @inline(__always)
-    private static func isTaken<Visitor: NativeVisitor>(by visitor: inout Visitor) throws -> Bool {
-        if try visitor.takes(String.self) { return true }
-        if try visitor.takes(Int.self) { return true }
-        if try visitor.takes(Bool.self) { return true }
-        if try visitor.takes(Double.self) { return true }
-        if try visitor.takes(Date.self) { return true }
-        if try visitor.takes(Data.self) { return true }
-        if try visitor.takes(Float.self) { return true }
-        if try visitor.takes(Int8.self) { return true }
-        if try visitor.takes(Int16.self) { return true }
-        if try visitor.takes(Int32.self) { return true }
-        if try visitor.takes(Int64.self) { return true }
-        if try visitor.takes(UInt.self) { return true }
-        if try visitor.takes(UInt8.self) { return true }
-        if try visitor.takes(UInt16.self) { return true }
-        if try visitor.takes(UInt32.self) { return true }
-        if try visitor.takes(UInt64.self) { return true }
-        if try visitor.takes(Int128.self) { return true }
-        if try visitor.takes(UInt128.self) { return true }
-        if try visitor.takes(Duration.self) { return true }
-        if try visitor.takes(Locale.self) { return true }
-        if try visitor.takes(TimeZone.self) { return true }
+    private static func isHandled<Visitor: NativeVisitor>(by visitor: inout Visitor) throws -> Bool {
+        if try visitor.handles(String.self) { return true }
+        if try visitor.handles(Int.self) { return true }
+        if try visitor.handles(Bool.self) { return true }
+        if try visitor.handles(Double.self) { return true }
+        if try visitor.handles(Date.self) { return true }
+        if try visitor.handles(Data.self) { return true }
+        if try visitor.handles(Float.self) { return true }
+        if try visitor.handles(Int8.self) { return true }
+        if try visitor.handles(Int16.self) { return true }
+        if try visitor.handles(Int32.self) { return true }
+        if try visitor.handles(Int64.self) { return true }
+        if try visitor.handles(UInt.self) { return true }
+        if try visitor.handles(UInt8.self) { return true }
+        if try visitor.handles(UInt16.self) { return true }
+        if try visitor.handles(UInt32.self) { return true }
+        if try visitor.handles(UInt64.self) { return true }
+        if try visitor.handles(Int128.self) { return true }
+        if try visitor.handles(UInt128.self) { return true }
+        if try visitor.handles(Duration.self) { return true }
+        if try visitor.handles(Locale.self) { return true }
+        if try visitor.handles(TimeZone.self) { return true }
         if visitor.isDone { return false }
-        if try visitor.takes(URL.self) { return true }
-        if try visitor.takes(UUID.self) { return true }
-        if try visitor.takes(Decimal.self) { return true }
+        if try visitor.handles(URL.self) { return true }
+        if try visitor.handles(UUID.self) { return true }
+        if try visitor.handles(Decimal.self) { return true }
         return false
     }
 
-    /// What is stored for a value; nil where its type is none of these.
+    /// Returns the stored form of a value, or `nil` if its type isn't in the list.
     static func stored<Value>(_ value: Value) throws -> PropertyListValue? {
         try withUnsafePointer(to: value) { place in
             var writing = Writing(type: Value.self, place: UnsafeRawPointer(place))
-            return try isTaken(by: &writing) ? writing.stored : nil
+            return try isHandled(by: &writing) ? writing.stored : nil
         }
     }
 
-    /// The value of what is stored, or what `other` makes of a type that is none of these.
+    /// Returns the value of a stored form, or the result of `other` if its type isn't in the list.
     static func value<Value>(
         _ type: Value.Type,
         of stored: PropertyListValue,
@@ -55,7 +55,7 @@ enum NativeValue {
     ) throws -> Value {
         try withUnsafeTemporaryAllocation(of: type, capacity: 1) { place in
             var reading = Reading(type: type, stored: stored, place: UnsafeMutableRawBufferPointer(place))
-            return try isTaken(by: &reading) ? place.moveElement(from: 0) : try other()
+            return try isHandled(by: &reading) ? place.moveElement(from: 0) : try other()
         }
     }
 
@@ -66,7 +66,7 @@ enum NativeValue {
         var isDone: Bool { false }
 
         @inline(__always)
-        mutating func takes<Native: PreferenceValue>(_ native: Native.Type) throws -> Bool {
+        mutating func handles<Native: PreferenceValue>(_ native: Native.Type) throws -> Bool {
             guard type == native else { return false }
             stored = try place.assumingMemoryBound(to: native).pointee.storedValue()
             return true
@@ -78,11 +78,12 @@ enum NativeValue {
         let stored: PropertyListValue
         let place: UnsafeMutableRawBufferPointer
 
-        /// Foundation's property lists hold URLs and decimals as dictionaries, which their `init(from:)` knows.
+        /// Whether the stored value is a dictionary: Foundation's property lists encode URLs and decimals as dictionaries, which
+        /// their `init(from:)` reads.
         var isDone: Bool { if case .dictionary = stored { true } else { false } }
 
         @inline(__always)
-        func takes<Native: PreferenceValue>(_ native: Native.Type) throws -> Bool {
+        func handles<Native: PreferenceValue>(_ native: Native.Type) throws -> Bool {
             guard type == native else { return false }
             let value = try Native(storedValue: stored)
             place.baseAddress?.initializeMemory(as: native, to: value)
@@ -91,10 +92,10 @@ enum NativeValue {
     }
 }
 
-/// What is done with the native types, one after the other.
+/// An operation on the native type that a value has.
 private protocol NativeVisitor {
-    /// Whether the types that Foundation may store in another form too are left out.
+    /// Whether to leave out the types that Foundation may also store in another form.
     var isDone: Bool { get }
-    /// Whether the type is the one that is looked for; then what was to be done with it is done.
-    mutating func takes<Native: PreferenceValue>(_ native: Native.Type) throws -> Bool
+    /// Performs the operation if the type is that of the value; returns whether it is.
+    mutating func handles<Native: PreferenceValue>(_ native: Native.Type) throws -> Bool
 }

@@ -4,21 +4,34 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How a `Value` becomes a stored value and back.
+/// A conversion between values of a type and their stored form.
 ///
-/// Two declarations of one name that share the value's type and the coding's identifier share their decoded value too,
-/// so give codings that differ different identifiers.
+/// Declarations of the same name that have the same value type and the same `identifier` of their codings share a decoded value, so
+/// give different codings different identifiers.
+///
+///     extension PreferenceCoding<Color> {
+///         static var hex: PreferenceCoding {
+///             PreferenceCoding("hex") { .string($0.hex) } decode: { try Color(hex: String(storedValue: $0)) }
+///         }
+///     }
+///     @Preference("accent", coding: .hex) var accent = Color.blue
 public struct PreferenceCoding<Value>: Sendable {
-    /// Tells this coding from others of the same type.
+    /// The name of the coding, which differs from those of other codings of the same type.
     public let identifier: String
-    /// What to store for a value; nil means not set, and removes.
+    /// Returns the stored form of a value, or `nil` for a value that is not set, which removes the stored value.
     public let encode: @Sendable (Value) throws -> PropertyListValue?
-    /// The value of what is stored; nil counts as absent, an error as unreadable.
+    /// Returns the value of a stored form, or `nil` if it counts as absent; throws if it is unreadable.
     public let decode: @Sendable (PropertyListValue) throws -> Value?
 
-    /// Makes a coding of one's own.
+    /// Creates a custom coding.
     ///
-    /// Both closures may run on any thread, several at once, and must not use the store.
+    /// The closures may run on any thread, and on several at the same time. They must not use the store.
+    ///
+    /// - Parameters:
+    ///   - identifier: The name of the coding, which must differ from those of other codings of the same type.
+    ///   - encode: Returns the stored form of a value, or `nil` for a value that is not set, which removes the stored value.
+    ///   - decode: Returns the value of a stored form, or `nil` if it counts as absent. If it throws, the stored value is reported as
+    ///     `unreadable`, or with the code of a `PreferencesError` that it throws, and kept.
     public init(
         _ identifier: String,
         encode: @escaping @Sendable (Value) throws -> PropertyListValue?,
@@ -30,10 +43,10 @@ public struct PreferenceCoding<Value>: Sendable {
     }
 }
 
-// Each reads what it writes first; what the others and older wrappers wrote for the type is tried where that fails.
+// Each coding first tries to read its own form. If that fails, it tries the forms of the other codings and of other libraries.
 
 extension PreferenceCoding where Value: PreferenceValue {
-    /// As the type itself says.
+    /// The coding that stores a value in the form that its type defines.
     public static var native: PreferenceCoding {
         PreferenceCoding(adopting: "native") { value in
             try value.storedValue()
@@ -44,7 +57,7 @@ extension PreferenceCoding where Value: PreferenceValue {
 }
 
 extension PreferenceCoding where Value: RawRepresentable & Sendable, Value.RawValue: PreferenceValue {
-    /// As the raw value; a raw value that the type doesn't know is unreadable.
+    /// The coding that stores the raw value; a raw value that the type doesn't know is unreadable.
     public static var rawValue: PreferenceCoding {
         PreferenceCoding(adopting: "rawValue") { value in
             try value.rawValue.storedValue()
@@ -58,7 +71,7 @@ extension PreferenceCoding
 where
     Value: _OptionalPreferenceValue & Sendable, Value.Wrapped: RawRepresentable, Value.Wrapped.RawValue: PreferenceValue
 {
-    /// As the raw value, nil as not set; a raw value that the type doesn't know is unreadable.
+    /// The coding that stores the raw value, and nothing for `nil`; a raw value that the type doesn't know is unreadable.
     public static var rawValue: PreferenceCoding {
         PreferenceCoding(adopting: "rawValue") { value in
             try value.wrapped?.rawValue.storedValue()
@@ -69,7 +82,7 @@ where
 }
 
 extension PreferenceCoding where Value: Codable & Sendable {
-    /// As nested stored values, nil as not set.
+    /// The coding that stores a `Codable` value as nested stored values, and nothing for `nil`.
     public static var propertyList: PreferenceCoding {
         PreferenceCoding(adopting: "propertyList") { value in
             try PropertyListCoder.encode(value)
@@ -78,7 +91,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
         }
     }
 
-    /// As JSON in data, with sorted keys, nil as not set.
+    /// The coding that stores a `Codable` value as JSON in data, with sorted keys, and nothing for `nil`.
     public static var json: PreferenceCoding {
         PreferenceCoding(adopting: "json") { value in
             try JSONText(encoding: value).map { .data($0.data) }
@@ -88,16 +101,15 @@ extension PreferenceCoding where Value: Codable & Sendable {
         }
     }
 
-    /// As JSON in data by coders of your choice, nil as not set.
+    /// Returns the coding that stores a `Codable` value as JSON in data by coders of your choice, and nothing for `nil`.
     ///
     ///     let iso = PreferenceCoding<Event>.json("iso", encoder: { .iso }, decoder: { .iso })
     ///
-    /// Let the encoder sort keys: else equal values may be stored as different data, which is a change.
-    ///
     /// - Parameters:
-    ///   - identifier: Tells coders that differ apart.
-    ///   - encoder: Creates the encoder; called for each value, on any thread.
-    ///   - decoder: Creates the decoder; called for each value, on any thread.
+    ///   - identifier: The name of the coding, which must differ from those with other coders.
+    ///   - encoder: Creates the encoder; called for each value, on any thread. By default one that sorts keys. Without sorted keys,
+    ///     equal values may be stored as different data, which counts as a change.
+    ///   - decoder: Creates the decoder; called for each value, on any thread. By default `JSONDecoder()`.
     public static func json(
         _ identifier: String,
         encoder: @escaping @Sendable () -> JSONEncoder = {
@@ -115,7 +127,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
         }
     }
 
-    /// As JSON in a string, with sorted keys, nil as not set.
+    /// The coding that stores a `Codable` value as JSON in a string, with sorted keys, and nothing for `nil`.
     public static var jsonString: PreferenceCoding {
         PreferenceCoding(adopting: "jsonString") { value in
             try JSONText(encoding: value).map { .string(String(decoding: $0.data, as: UTF8.self)) }
@@ -127,7 +139,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
 }
 
 extension PreferenceCoding {
-    /// A coding whose errors are the library's, and which reads what others stored where `decode` can't.
+    /// Creates a coding that throws the library's errors and, if `decode` fails, reads the forms of other codings and libraries.
     init(
         adopting identifier: String,
         encode: @escaping @Sendable (Value) throws -> PropertyListValue?,
@@ -155,11 +167,13 @@ extension PreferenceCoding {
 
 extension PreferenceCoding
 where Value: RawRepresentable & Sendable, Value.RawValue: PreferenceValue & Hashable {
-    /// As the raw value; a raw value of an earlier version of the type reads as the case that `aliases` names for it.
+    /// Returns the coding that stores the raw value and also reads former raw values.
     ///
     ///     @Preference("theme", coding: .rawValue(aliases: ["night": .dark])) var theme = Theme.system
     ///
-    /// The next set stores the new raw value; reading never does.
+    /// The next set stores the new raw value; reading never writes.
+    ///
+    /// - Parameter aliases: The values of former raw values.
     public static func rawValue(aliases: [Value.RawValue: Value]) -> PreferenceCoding {
         PreferenceCoding(adopting: aliasIdentifier(aliases)) { value in
             try value.rawValue.storedValue()
@@ -175,8 +189,9 @@ where
     Value: _OptionalPreferenceValue & Sendable, Value.Wrapped: RawRepresentable & Sendable,
     Value.Wrapped.RawValue: PreferenceValue & Hashable
 {
-    /// As the raw value, nil as not set; a raw value of an earlier version of the type reads as the case that `aliases`
-    /// names for it.
+    /// Returns the coding that stores the raw value, and nothing for `nil`, and also reads former raw values.
+    ///
+    /// - Parameter aliases: The values of former raw values.
     public static func rawValue(aliases: [Value.Wrapped.RawValue: Value.Wrapped]) -> PreferenceCoding {
         PreferenceCoding(adopting: aliasIdentifier(aliases)) { value in
             try value.wrapped?.rawValue.storedValue()
@@ -187,14 +202,14 @@ where
     }
 }
 
-/// Codings with different aliases read differently, so they share no decoded value.
+/// Returns an identifier that contains the aliases, because codings with different aliases must not share a decoded value.
 private func aliasIdentifier<Raw: Hashable, Value: RawRepresentable>(_ aliases: [Raw: Value]) -> String {
     "rawValue " + aliases.map { "\($0)=\($1.rawValue)" }.sorted().joined(separator: ",")
 }
 
 #if canImport(Darwin)
 extension PreferenceCoding where Value: NSObject & NSSecureCoding & Sendable {
-    /// As a secure keyed archive in data.
+    /// The coding that stores an object as a secure keyed archive in data.
     public static var secureArchive: PreferenceCoding {
         PreferenceCoding(adopting: "secureArchive") { value in
             .data(try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true))
@@ -206,7 +221,7 @@ extension PreferenceCoding where Value: NSObject & NSSecureCoding & Sendable {
 
 extension PreferenceCoding
 where Value: _OptionalPreferenceValue & Sendable, Value.Wrapped: NSObject & NSSecureCoding & Sendable {
-    /// As a secure keyed archive in data, nil as not set.
+    /// The coding that stores an object as a secure keyed archive in data, and nothing for `nil`.
     public static var secureArchive: PreferenceCoding {
         PreferenceCoding(adopting: "secureArchive") { value in
             try value.wrapped.map {

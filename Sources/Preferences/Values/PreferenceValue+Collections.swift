@@ -1,34 +1,34 @@
 extension Optional: PreferenceValue where Wrapped: PreferenceValue {
-    /// Takes what the wrapped type takes.
+    /// Creates a wrapped value from its stored form.
     public init(storedValue: PropertyListValue) throws { self = try Wrapped(storedValue: storedValue) }
-    /// What the wrapped value stores; nil is not set, on every level.
+    /// Returns the stored form of the wrapped value, or `nil`, which is not set, at any level of nesting.
     public func storedValue() throws -> PropertyListValue? { try self?.storedValue() }
 }
 
 extension Array: PreferenceValue where Element: PreferenceValue {
-    /// Takes an array.
+    /// Creates an array from an array, whose elements must be stored forms of the element type.
     public init(storedValue: PropertyListValue) throws {
         self = try [Element](elementsOf: storedValue, as: Self.self)
     }
 
-    /// An array; nil elements stand in it as the string `$null`.
+    /// Returns an array; a `nil` element is stored as the string `$null`.
     public func storedValue() throws -> PropertyListValue? { .array(try nestedValues()) }
 }
 
 extension Set: PreferenceValue where Element: PreferenceValue {
-    /// Takes an array; of elements that are equal one stays.
+    /// Creates a set from an array; equal elements become one.
     public init(storedValue: PropertyListValue) throws {
         self.init(try [Element](elementsOf: storedValue, as: Self.self))
     }
 
-    /// The elements in one order, so that equal sets are equal stored values.
+    /// Returns an array of the elements in a fixed order, so that equal sets have equal stored values.
     public func storedValue() throws -> PropertyListValue? {
         .array(try Array(self).nestedValues().sorted { $0.precedes($1) })
     }
 }
 
 extension Dictionary: PreferenceValue where Key: PreferenceValue & CodingKeyRepresentable, Value: PreferenceValue {
-    /// Takes a dictionary.
+    /// Creates a dictionary from a dictionary.
     public init(storedValue: PropertyListValue) throws {
         let members = try storedValue.members(as: Self.self)
         self.init(minimumCapacity: members.count)
@@ -42,7 +42,9 @@ extension Dictionary: PreferenceValue where Key: PreferenceValue & CodingKeyRepr
         }
     }
 
-    /// A dictionary by the keys' coding keys.
+    /// Returns a dictionary whose keys are the strings of the keys' coding keys.
+    ///
+    /// - Throws: `unencodable` if two keys have the same string, or a value can't be stored.
     public func storedValue() throws -> PropertyListValue? {
         var members = [String: PropertyListValue](minimumCapacity: count)
         for (key, value) in self {
@@ -58,24 +60,24 @@ extension Dictionary: PreferenceValue where Key: PreferenceValue & CodingKeyRepr
 }
 
 extension Range: PreferenceValue where Bound: PreferenceValue {
-    /// Takes an array of two bounds in order.
+    /// Creates a range from an array of its two bounds, the lower one first.
     public init(storedValue: PropertyListValue) throws {
         let bounds = try [Bound](boundsOf: storedValue, as: Self.self)
         self = bounds[0]..<bounds[1]
     }
 
-    /// An array of the bounds.
+    /// Returns an array of the bounds.
     public func storedValue() throws -> PropertyListValue? { try [lowerBound, upperBound].storedValue() }
 }
 
 extension ClosedRange: PreferenceValue where Bound: PreferenceValue {
-    /// Takes an array of two bounds in order.
+    /// Creates a range from an array of its two bounds, the lower one first.
     public init(storedValue: PropertyListValue) throws {
         let bounds = try [Bound](boundsOf: storedValue, as: Self.self)
         self = bounds[0]...bounds[1]
     }
 
-    /// An array of the bounds.
+    /// Returns an array of the bounds.
     public func storedValue() throws -> PropertyListValue? { try [lowerBound, upperBound].storedValue() }
 }
 
@@ -91,7 +93,7 @@ extension Array where Element: PreferenceValue {
 }
 
 extension Array where Element: PreferenceValue & Comparable {
-    /// Two bounds in order, as a range needs them.
+    /// Creates the two bounds of a range, the lower one first.
     fileprivate init(boundsOf stored: PropertyListValue, as type: Any.Type) throws {
         try self.init(elementsOf: stored, as: type)
         guard count == 2, self[0] <= self[1] else {
@@ -123,13 +125,16 @@ extension PreferenceValue {
     fileprivate func nestedValue() throws -> PropertyListValue {
         let stored = try storedValue()
         guard stored != nil || Self.self is any ExpressibleByNilLiteral.Type else {
-            throw PreferencesError(.unencodable, "a \(Self.self) that is not set can't stand inside another value")
+            throw PreferencesError(
+                .unencodable,
+                "an unset \(Self.self) can't be stored inside an array or a dictionary"
+            )
         }
         return PropertyListValue(nested: stored)
     }
 }
 
-/// A coding key of any name; a name that is a number is an index too.
+/// A coding key of any name; a name that is a number is also an index.
 struct NameKey: CodingKey {
     let stringValue: String
     var intValue: Int? { Int(stringValue) }

@@ -5,32 +5,32 @@ public import Foundation
 #endif
 
 extension Data: PreferenceValue {
-    /// Takes data.
+    /// Creates data from data.
     public init(storedValue: PropertyListValue) throws {
         guard case .data(let value) = storedValue else { throw storedValue.mismatch(Data.self) }
         self = value
     }
 
-    /// Data.
+    /// Returns data.
     public func storedValue() -> PropertyListValue? { .data(self) }
 }
 
 extension Date: PreferenceValue {
-    /// Takes a date.
+    /// Creates a date from a date.
     public init(storedValue: PropertyListValue) throws {
         guard case .date(let value) = storedValue else { throw storedValue.mismatch(Date.self) }
         self = value
     }
 
-    /// A date.
+    /// Returns a date.
     public func storedValue() -> PropertyListValue? { .date(self) }
 }
 
 extension URL: PreferenceValue {
-    /// Takes the absolute text of a URL, query and fragment included; nothing is percent-encoded to make it one.
+    /// Creates a URL from its absolute string, including query and fragment; an invalid string is not percent-encoded.
     ///
-    /// Takes also what `UserDefaults.set(_:forKey:)` stores for a URL: the absolute path of a file, and on Apple platforms an
-    /// archive.
+    /// Also reads the form that `UserDefaults.set(_:forKey:)` stores for a URL: the absolute path of a file, and on Apple platforms
+    /// an archive.
     public init(storedValue: PropertyListValue) throws {
         if let url = try URL(fromUserDefaults: storedValue) {
             self = url
@@ -49,18 +49,18 @@ extension URL: PreferenceValue {
         self = url
     }
 
-    /// The absolute text, with a base that the URL was made with; in a dictionary if the text could be taken for a path.
+    /// Returns the absolute string, resolved against the URL's base; in a dictionary if the string looks like a path.
     public func storedValue() -> PropertyListValue? {
         let text = absoluteString
         return text.hasPrefix("/") || text.hasPrefix("~") ? [Self.relativeKey: .string(text)] : .string(text)
     }
 
-    /// The key under which the URL's own `encode(to:)` has its text.
+    /// The key of the string in the dictionary of the URL's own `encode(to:)`.
     private static var relativeKey: String { "relative" }
 }
 
 extension UUID: PreferenceValue {
-    /// Takes the text of a UUID.
+    /// Creates a UUID from its string, in uppercase or lowercase.
     public init(storedValue: PropertyListValue) throws {
         guard let uuid = UUID(uuidString: try storedValue.string(as: UUID.self)) else {
             throw storedValue.mismatch(UUID.self)
@@ -68,29 +68,29 @@ extension UUID: PreferenceValue {
         self = uuid
     }
 
-    /// The text in capitals.
+    /// Returns the string in uppercase.
     public func storedValue() -> PropertyListValue? { .string(uuidString) }
 }
 
 extension Locale: PreferenceValue {
-    /// Takes an identifier.
+    /// Creates a locale from its identifier.
     ///
-    /// Throws if the platform makes another locale of it, as Linux does unless the program uses all of Foundation.
+    /// Throws if the platform reads the identifier as another locale, as Linux does unless the program uses all of Foundation.
     public init(storedValue: PropertyListValue) throws {
         let identifier = try storedValue.identifier(as: Locale.self)
         self.init(identifier: identifier)
         guard isDenoted(by: identifier) else {
             throw PreferencesError(
                 .unreadable,
-                "expected Locale, found \(storedValue.summary), of which this platform makes \"\(self.identifier)\""
+                "expected Locale, found \(storedValue.summary), which this platform reads as \"\(self.identifier)\""
             )
         }
     }
 
-    /// The identifier.
+    /// Returns the identifier.
     public func storedValue() -> PropertyListValue? { .string(identifier) }
 
-    /// Whether the text is the locale's identifier, perhaps in another of its spellings, such as "en-US" for "en_US".
+    /// Returns whether a text is the locale's identifier, possibly in another spelling, such as "en-US" for "en_US".
     private func isDenoted(by text: String) -> Bool {
         text == identifier || Self.canonical(text) == Self.canonical(identifier)
     }
@@ -101,7 +101,7 @@ extension Locale: PreferenceValue {
 }
 
 extension TimeZone: PreferenceValue {
-    /// Takes the identifier of a zone that the system knows, or an offset from GMT.
+    /// Creates a time zone from the identifier of a zone that the system knows, or from an offset such as "GMT+0130".
     ///
     /// On Linux the system knows names only if the program uses all of Foundation.
     public init(storedValue: PropertyListValue) throws {
@@ -115,19 +115,19 @@ extension TimeZone: PreferenceValue {
         self = zone
     }
 
-    /// The identifier; throws if that doesn't say how many seconds the zone is away from GMT.
+    /// Returns the identifier; throws `unencodable` if it doesn't give the zone's exact offset from GMT.
     public func storedValue() throws -> PropertyListValue? {
         if let offset = Self.offset(in: identifier), offset != secondsFromGMT() {
             throw PreferencesError(
                 .unencodable,
-                "a time zone \(secondsFromGMT()) s from GMT can't be stored, as its identifier is \(identifier); "
-                    + "use an offset of whole minutes"
+                "a time zone \(secondsFromGMT()) s from GMT can't be stored, because its identifier \(identifier) "
+                    + "has another offset; use an offset of whole minutes"
             )
         }
         return .string(identifier)
     }
 
-    /// The seconds that an identifier such as "GMT", "GMT+0130" or "UTC-1:30" says.
+    /// Returns the offset in seconds of an identifier such as "GMT", "GMT+0130" or "UTC-1:30"; `nil` for other identifiers.
     private static func offset(in identifier: String) -> Int? {
         guard identifier.hasPrefix("GMT") || identifier.hasPrefix("UTC") else { return nil }
         let rest = identifier.dropFirst(3)
@@ -149,7 +149,7 @@ extension TimeZone: PreferenceValue {
 }
 
 extension PropertyListValue {
-    /// The identifier, also in the dictionary that `Codable` makes of a locale or a time zone.
+    /// Returns the identifier, also from the dictionary to which `Codable` encodes a locale or a time zone.
     fileprivate func identifier(as type: Any.Type) throws(PreferencesError) -> String {
         guard case .dictionary(let members) = self, case .string(let identifier)? = members["identifier"] else {
             return try string(as: type)
@@ -159,7 +159,7 @@ extension PropertyListValue {
 }
 
 extension Decimal: PreferenceValue {
-    /// Takes the decimal text of a number, or an integer.
+    /// Creates a decimal number from its decimal text or an integer.
     public init(storedValue: PropertyListValue) throws {
         switch storedValue {
         case .integer(let value): self.init(value)
@@ -170,20 +170,20 @@ extension Decimal: PreferenceValue {
                 self = .nan
                 return
             }
-            // Foundation's parser stops at what it doesn't know and keeps what it has; Double's takes all or nothing.
+            // Foundation's parser stops at an unknown character and returns the number before it; Double's rejects the text.
             let isNumber = Double(text) != nil && text.utf8.allSatisfy { "+-.eE0123456789".utf8.contains($0) }
             guard isNumber, let value = Decimal(string: text) else { throw storedValue.mismatch(Decimal.self) }
             self = value
         }
     }
 
-    /// Decimal text.
+    /// Returns the decimal text.
     public func storedValue() -> PropertyListValue? { .string(description) }
 }
 
 extension Duration: PreferenceValue {
-    /// Takes decimal text of seconds with up to 18 digits behind the point, an integer or a real, and the halves that `Codable`
-    /// makes of a duration.
+    /// Creates a duration from its seconds, as decimal text with up to 18 digits after the point, an integer or a real; or from the
+    /// array of two halves to which `Codable` encodes a duration.
     public init(storedValue: PropertyListValue) throws {
         let duration: Duration? =
             switch storedValue {
@@ -198,7 +198,7 @@ extension Duration: PreferenceValue {
         self = duration
     }
 
-    /// Seconds as decimal text, exact to the attosecond.
+    /// Returns the seconds as decimal text, exact to the attosecond.
     public func storedValue() -> PropertyListValue? {
         let (seconds, fraction) = attoseconds.magnitude.quotientAndRemainder(
             dividingBy: Int128.attosecondsPerSecond.magnitude
@@ -212,7 +212,7 @@ extension Duration: PreferenceValue {
         return .string(text)
     }
 
-    /// Creates the duration of its attoseconds' upper and lower 64 bits.
+    /// Creates a duration from the upper and the lower 64 bits of its attoseconds.
     private init?(_ halves: [PropertyListValue]) {
         guard halves.count == 2, case .integer(let upper) = halves[0] else { return nil }
         switch halves[1] {
@@ -238,7 +238,7 @@ extension Duration: PreferenceValue {
                 guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
                 let (product, isTooLarge) = attoseconds.multipliedReportingOverflow(by: 10)
                 let value = Int128(digit - UInt8(ascii: "0"))
-                // Counted down from zero on the negative side, because `Int128.min` has no positive twin.
+                // Negative numbers are counted down from zero, because `Int128.min` has no positive counterpart.
                 let (sum, overflows) =
                     isNegative ? product.subtractingReportingOverflow(value) : product.addingReportingOverflow(value)
                 guard !isTooLarge, !overflows else { return nil }
@@ -248,7 +248,7 @@ extension Duration: PreferenceValue {
         self.init(attoseconds: attoseconds)
     }
 
-    /// The duration that the real's shortest decimal text says, so that 0.1 is a tenth; else the nearest one.
+    /// Creates the duration of the shortest decimal text of the real, so that 0.1 is exactly a tenth; else the nearest duration.
     private init?(seconds value: Double) {
         if let duration = Duration(seconds: value.description) {
             self = duration
@@ -266,10 +266,10 @@ extension Int128 {
 
 #if !canImport(Darwin) && !STANDINS
 extension URL {
-    /// The URL that user defaults keep: the path of a file.
+    /// Creates a URL from the form in which user defaults keep it, the absolute path of a file; returns `nil` for other forms.
     init?(fromUserDefaults stored: PropertyListValue) throws {
         guard case .string(let path) = stored, path.hasPrefix("/") else { return nil }
-        // Without a look at the disk, which would make another URL of a folder that was removed.
+        // The hint avoids a look at the disk, which would give another URL for a folder that was removed.
         self.init(filePath: path, directoryHint: .inferFromPath)
     }
 }

@@ -1,24 +1,27 @@
-/// A type that says itself how it is stored.
+/// A type that defines its own stored form.
 ///
-/// The standard types and Foundation's common ones conform. A `RawRepresentable` or `Codable` type that adopts the
-/// protocol needs no code: it is stored as its raw value, else as nested stored values.
+/// The standard library's types and Foundation's common ones conform. A `RawRepresentable` or `Codable` type needs no code to
+/// conform: it is stored as its raw value or, without one, as nested stored values.
+///
+///     enum Theme: String, PreferenceValue { case light, dark }
 public protocol PreferenceValue: Sendable {
-    /// Makes the value from what is stored.
+    /// Creates a value from its stored form. May be called on any thread.
     ///
-    /// Throws where `storedValue` is of another type or out of range; nothing is ever rounded or cut to fit.
+    /// - Throws: An error if `storedValue` is of another type or out of range. The library's types throw `unreadable` and never round
+    ///   or truncate a value to make it fit, except that `Float` and `Duration` round a real.
     init(storedValue: PropertyListValue) throws
 
-    /// What to store; nil means not set, and removes.
+    /// Returns the stored form, or `nil` for a value that is not set, which removes the stored value. May be called on any thread.
     func storedValue() throws -> PropertyListValue?
 }
 
-/// `Optional` as a constraint of codings; for the library alone.
+/// A protocol that only `Optional` conforms to, for the library's constraints. Don't conform to it.
 public protocol _OptionalPreferenceValue: ExpressibleByNilLiteral {
     /// The type of the value when it is set.
     associatedtype Wrapped
     /// The value when it is set.
     var wrapped: Wrapped? { get }
-    /// Makes a value that is set.
+    /// Creates a value that is set.
     init(_ wrapped: Wrapped)
 }
 
@@ -28,17 +31,17 @@ extension Optional: _OptionalPreferenceValue {
 }
 
 extension Bool: PreferenceValue {
-    /// Takes a boolean, and the integers 0 and 1.
+    /// Creates a boolean from a boolean or one of the integers 0 and 1.
     public init(storedValue: PropertyListValue) throws { self = try storedValue.boolean() }
-    /// A boolean.
+    /// Returns a boolean.
     public func storedValue() -> PropertyListValue? { .boolean(self) }
 }
 
 extension PreferenceValue where Self: FixedWidthInteger & Codable {
-    /// Takes an integer in range, and a real that is one; never a boolean.
+    /// Creates an integer from an integer, or a real without a fraction, in the range of the type; never from a boolean.
     public init(storedValue: PropertyListValue) throws { self = try storedValue.integer(Self.self) }
 
-    /// An integer; as decimal text where 64 bits don't hold it.
+    /// Returns an integer, or a string of decimal digits if the value doesn't fit 64 bits.
     public func storedValue() -> PropertyListValue? {
         if let value = Int64(exactly: self) { return .integer(value) }
         if let value = UInt64(exactly: self) { return .unsigned(value) }
@@ -60,33 +63,35 @@ extension Int128: PreferenceValue {}
 extension UInt128: PreferenceValue {}
 
 extension Double: PreferenceValue {
-    /// Takes a real, and an integer that a real holds exactly.
+    /// Creates a number from a real, or from an integer that a `Double` represents exactly.
     public init(storedValue: PropertyListValue) throws { self = try storedValue.real() }
-    /// A real.
+    /// Returns a real.
     public func storedValue() -> PropertyListValue? { .real(self) }
 }
 
 extension Float: PreferenceValue {
-    /// Takes a real that doesn't overflow, rounded to the nearest, and an integer.
+    /// Creates a number from a real, or from an integer that a `Double` represents exactly, rounded to the nearest `Float`.
+    ///
+    /// Throws if a finite number overflows.
     public init(storedValue: PropertyListValue) throws {
         let real = try storedValue.real(as: Float.self)
         self = Float(real)
         guard isFinite || !real.isFinite else { throw storedValue.mismatch(Float.self) }
     }
 
-    /// A real.
+    /// Returns a real.
     public func storedValue() -> PropertyListValue? { .real(Double(self)) }
 }
 
 extension String: PreferenceValue {
-    /// Takes a string.
+    /// Creates a string from a string.
     public init(storedValue: PropertyListValue) throws { self = try storedValue.string() }
-    /// A string.
+    /// Returns a string.
     public func storedValue() -> PropertyListValue? { .string(self) }
 }
 
 extension Character: PreferenceValue {
-    /// Takes a string of one character.
+    /// Creates a character from a string of one character.
     public init(storedValue: PropertyListValue) throws {
         let text = try storedValue.string(as: Character.self)
         guard let character = text.first, text.index(after: text.startIndex) == text.endIndex else {
@@ -95,28 +100,28 @@ extension Character: PreferenceValue {
         self = character
     }
 
-    /// A string.
+    /// Returns a string of one character.
     public func storedValue() -> PropertyListValue? { .string(String(self)) }
 }
 
 extension PropertyListValue: PreferenceValue {
-    /// The stored value itself.
+    /// Creates a copy of the stored value.
     public init(storedValue: PropertyListValue) { self = storedValue }
-    /// The value itself.
+    /// Returns the value itself.
     public func storedValue() -> PropertyListValue? { self }
 }
 
 extension PreferenceValue where Self: RawRepresentable, RawValue: PreferenceValue {
-    /// Takes the raw value; one that the type doesn't know throws.
+    /// Creates a value from its raw value; throws if the type has no value for it.
     public init(storedValue: PropertyListValue) throws { self = try Self(storedRawValue: storedValue) }
-    /// The raw value.
+    /// Returns the stored form of the raw value.
     public func storedValue() throws -> PropertyListValue? { try rawValue.storedValue() }
 }
 
 extension PreferenceValue where Self: RawRepresentable & Codable, RawValue: PreferenceValue {
-    /// Takes the raw value; one that the type doesn't know throws.
+    /// Creates a value from its raw value; throws if the type has no value for it.
     public init(storedValue: PropertyListValue) throws { self = try Self(storedRawValue: storedValue) }
-    /// The raw value.
+    /// Returns the stored form of the raw value.
     public func storedValue() throws -> PropertyListValue? { try rawValue.storedValue() }
 }
 

@@ -1,12 +1,12 @@
-/// Turns any `Codable` value into nested stored values and back.
+/// A coder that converts any `Codable` value to nested stored values and back.
 ///
-/// Ours, because no coder of Foundation keeps what a stored value can hold: integers of 64 bits with and without sign
-/// apart from reals, dates to the last bit, data as data. Nil inside stands as `PropertyListValue.init(nested:)` says.
+/// No coder of Foundation preserves all stored values: signed and unsigned integers of 64 bits distinct from reals, dates to the last
+/// bit, and data as data. Nested `nil` has the form of `PropertyListValue.init(nested:)`.
 enum PropertyListCoder {
-    /// How many arrays and dictionaries may stand inside one another.
+    /// The maximum number of arrays and dictionaries nested in one another.
     static let maximumDepth = 128
 
-    /// The stored value; nil where the value is nil itself.
+    /// Returns the stored form of a value, or `nil` if the value is `nil`.
     static func encode<Value: Encodable>(_ value: Value) throws(PreferencesError) -> PropertyListValue? {
         do {
             return try PropertyListEncoding.encode(value, at: CodingLocation())
@@ -15,14 +15,16 @@ enum PropertyListCoder {
         }
     }
 
-    /// The value of what is stored; `takingNumbersAsDates` also reads dates that a JSON coder turned into numbers.
+    /// Returns the value of a stored form.
+    ///
+    /// - Parameter readingNumbersAsDates: Whether to also read dates that a JSON coder has written as numbers.
     static func decode<Value: Decodable>(
         _ type: Value.Type,
         from stored: PropertyListValue,
-        takingNumbersAsDates: Bool = false
+        readingNumbersAsDates: Bool = false
     ) throws(PreferencesError) -> Value {
         do {
-            let location = CodingLocation(takesNumbersAsDates: takingNumbersAsDates)
+            let location = CodingLocation(readsNumbersAsDates: readingNumbersAsDates)
             return try PropertyListDecoding.decode(type, from: stored, isNil: false, at: location)
         } catch {
             throw PreferencesError(.unreadable, from: error)
@@ -30,18 +32,18 @@ enum PropertyListCoder {
     }
 }
 
-/// Where a coder is inside the value.
+/// The location of a coder inside the value.
 struct CodingLocation {
-    /// The key or index on the way here, innermost first; a list, so that a step copies nothing.
+    /// The keys and indices of the path, innermost first; a linked list, so that a step copies nothing.
     private(set) var step: Step?
-    /// How many arrays and dictionaries are around.
+    /// The number of enclosing arrays and dictionaries.
     private(set) var depth = 0
-    /// How many values are around, those without a container of their own too.
+    /// The number of enclosing values, including those without a container.
     private(set) var level = 0
-    var takesNumbersAsDates = false
+    var readsNumbersAsDates = false
 
-    init(takesNumbersAsDates: Bool = false) {
-        self.takesNumbersAsDates = takesNumbersAsDates
+    init(readsNumbersAsDates: Bool = false) {
+        self.readsNumbersAsDates = readsNumbersAsDates
     }
 
     final class Step {
@@ -54,7 +56,7 @@ struct CodingLocation {
         }
     }
 
-    /// The place of a member or element.
+    /// Returns the location of a member or an element.
     func inside(_ key: any CodingKey) -> CodingLocation {
         var location = self
         location.step = Step(key, after: step)
@@ -63,8 +65,8 @@ struct CodingLocation {
         return location
     }
 
-    /// The place of a value that stands for the one here.
-    var alike: CodingLocation {
+    /// The location of a value in a single-value container, which has the same path.
+    var ofSingleValue: CodingLocation {
         var location = self
         location.level += 1
         return location
@@ -80,10 +82,10 @@ struct CodingLocation {
         return keys.reversed()
     }
 
-    /// Whether an array or a dictionary may stand here.
-    var takesContainer: Bool { depth < PropertyListCoder.maximumDepth }
+    /// Whether an array or a dictionary is allowed at the location.
+    var allowsContainer: Bool { depth < PropertyListCoder.maximumDepth }
 
-    /// Whether nothing may stand here; values without a container count too, or a chain of them would never end.
+    /// Whether no value is allowed at the location. Values without a container count, too, to end an endless chain of them.
     var isTooDeep: Bool { depth > PropertyListCoder.maximumDepth || level > 2 * PropertyListCoder.maximumDepth }
 
     static let tooDeep = "nested deeper than \(PropertyListCoder.maximumDepth) levels"
@@ -100,7 +102,7 @@ struct IndexKey: CodingKey {
     init?(intValue: Int) { return nil }
 }
 
-/// The key that the standard library gives to a class's inherited part.
+/// The key under which the standard library's containers encode the superclass of a class.
 struct SuperKey: CodingKey {
     var stringValue: String { "super" }
     var intValue: Int? { nil }
@@ -111,11 +113,11 @@ struct SuperKey: CodingKey {
 }
 
 extension PreferenceValue where Self: Codable {
-    /// Takes nested stored values.
+    /// Creates a value from nested stored values, by the type's `init(from:)`.
     public init(storedValue: PropertyListValue) throws {
         self = try PropertyListCoder.decode(Self.self, from: storedValue)
     }
 
-    /// Nested stored values.
+    /// Returns nested stored values, by the type's `encode(to:)`.
     public func storedValue() throws -> PropertyListValue? { try PropertyListCoder.encode(self) }
 }

@@ -21,7 +21,9 @@ final class PropertyListDecoding: Decoder {
     var codingPath: [any CodingKey] { location.path }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// The value that nested stored values are; `isNil` says that they stand for nil, where the type has one.
+    /// Returns the value of nested stored values.
+    ///
+    /// - Parameter isNil: Whether they represent `nil`, if the type has that.
     static func decode<Value: Decodable>(
         _ type: Value.Type,
         from stored: PropertyListValue,
@@ -36,14 +38,14 @@ final class PropertyListDecoding: Decoder {
             }
         } catch let error as PreferencesError {
             let location = location()
-            if location.takesNumbersAsDates, type == Date.self, let date = stored.dateOfNumber {
+            if location.readsNumbersAsDates, type == Date.self, let date = stored.dateOfNumber {
                 return try decode(type, from: .date(date), isNil: false, at: location)
             }
             throw DecodingError.typeMismatch(type, error, at: location)
         }
     }
 
-    /// The value of a member or an element.
+    /// Returns the value of a member or an element.
     static func decode<Value: Decodable>(
         _ type: Value.Type,
         nested stored: PropertyListValue,
@@ -53,13 +55,13 @@ final class PropertyListDecoding: Decoder {
     }
 
     func container<Key>(keyedBy key: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard location.takesContainer else { throw tooDeep }
+        guard location.allowsContainer else { throw tooDeep }
         guard case .dictionary(let members) = stored else { throw mismatch("a dictionary") }
         return KeyedDecodingContainer(KeyedDecoding(members: members, decoding: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard location.takesContainer else { throw tooDeep }
+        guard location.allowsContainer else { throw tooDeep }
         switch stored {
         case .array(let elements):
             return UnkeyedDecoding(elements: elements, decoding: self)
@@ -74,7 +76,7 @@ final class PropertyListDecoding: Decoder {
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     private func mismatch(_ container: String) -> DecodingError {
-        guard type == DecoderItself.self else { return .typeMismatch(type, stored.mismatch(type), at: location) }
+        guard type == DecoderCapture.self else { return .typeMismatch(type, stored.mismatch(type), at: location) }
         let error = PreferencesError(.unreadable, "expected \(container), found \(stored.summary)")
         return .typeMismatch(type, error, at: location)
     }
@@ -87,12 +89,12 @@ final class PropertyListDecoding: Decoder {
     var nativeValue: PropertyListValue { stored }
 }
 
-// One generic method meets the requirements for all scalars.
+// One generic method satisfies the requirements for all scalars.
 extension PropertyListDecoding: SingleValueDecodingContainer {
     func decodeNil() -> Bool { isNil }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try Self.decode(type, from: stored, isNil: isNil, at: location.alike)
+        try Self.decode(type, from: stored, isNil: isNil, at: location.ofSingleValue)
     }
 }
 
@@ -109,7 +111,7 @@ extension DecodingError {
 }
 
 extension PropertyListValue {
-    /// The date that a JSON coder wrote as a number.
+    /// The date that a JSON coder has written as a number.
     fileprivate var dateOfNumber: Date? {
         switch self {
         case .integer(let value): Date(timeIntervalSinceReferenceDate: Double(value))
@@ -151,7 +153,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(for: key) }
 
     private func decoder(for key: some CodingKey) throws -> any Decoder {
-        try PropertyListDecoding.decode(DecoderItself.self, nested: try member(key), at: decoding.location.inside(key))
+        try PropertyListDecoding.decode(DecoderCapture.self, nested: try member(key), at: decoding.location.inside(key))
             .decoder
     }
 
@@ -168,7 +170,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 /// The elements of an array, or of a dictionary that is read as one.
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
     let elements: [PropertyListValue]
-    /// Whether the elements are the names and values of a dictionary in turn.
+    /// Whether the elements are the keys and values of a dictionary, alternating.
     let areMembers: Bool
     let decoding: PropertyListDecoding
     private(set) var currentIndex = 0
@@ -202,7 +204,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
         do {
             value = try PropertyListDecoding.decode(type, nested: stored, at: nextLocation)
         } catch {
-            // A dictionary's names are strings whatever the keys were.
+            // The keys of a stored dictionary are strings, even if the type's keys are integers.
             guard areMembers, currentIndex.isMultiple(of: 2), let number = stored.integerInText else { throw error }
             value = try PropertyListDecoding.decode(type, nested: number, at: nextLocation)
         }
@@ -217,7 +219,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
         try superDecoder().unkeyedContainer()
     }
-    mutating func superDecoder() throws -> any Decoder { try decode(DecoderItself.self).decoder }
+    mutating func superDecoder() throws -> any Decoder { try decode(DecoderCapture.self).decoder }
 
     private func next(_ type: Any.Type) throws -> PropertyListValue {
         if !isAtEnd { return elements[currentIndex] }
@@ -226,8 +228,8 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 }
 
-/// Gives out the decoder that it is made with, so that one way in serves nested containers too.
-struct DecoderItself: Decodable {
+/// A value that captures the decoder it is created with, so that nested containers use the same path as values.
+struct DecoderCapture: Decodable {
     let decoder: any Decoder
     init(from decoder: any Decoder) { self.decoder = decoder }
 }

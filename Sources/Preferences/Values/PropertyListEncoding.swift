@@ -1,10 +1,10 @@
-/// The encoder of one value; its containers write into it.
+/// The encoder of one value, into which its containers write.
 final class PropertyListEncoding: Encoder {
     let location: CodingLocation
     private var content = Content.nothing
     private var elements: [PropertyListValue] = []
     private var members: [String: PropertyListValue] = [:]
-    /// Containers and encoders handed out for a place inside, which are filled by whoever has them until this one ends.
+    /// The nested containers and super encoders, whose owners may write to them until this encoder finishes.
     private var pending: [(place: Place, encoding: PropertyListEncoding)] = []
 
     private enum Content {
@@ -22,7 +22,7 @@ final class PropertyListEncoding: Encoder {
     var codingPath: [any CodingKey] { location.path }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// The stored value; nil where the value is nil itself.
+    /// Returns the stored form of a value, or `nil` if the value is `nil`.
     static func encode<Value: Encodable>(
         _ value: Value,
         at location: @autoclosure () -> CodingLocation
@@ -32,7 +32,7 @@ final class PropertyListEncoding: Encoder {
         guard !encoding.location.isTooDeep else { throw encoding.tooDeep(value) }
         try value.encode(to: encoding)
         let stored = try encoding.finish(value)
-        // Looked up here only, because a type that isn't an array is none of these.
+        // The conformance is looked up only for arrays, because the types that conform encode themselves as arrays.
         if case .array(let elements) = stored, let type = Value.self as? any UnorderedCollection.Type {
             return type.ordered(elements)
         }
@@ -51,10 +51,10 @@ final class PropertyListEncoding: Encoder {
         case .null: return nil
         case .single(let stored): return stored
         case .elements:
-            guard location.takesContainer else { throw tooDeep(value) }
+            guard location.allowsContainer else { throw tooDeep(value) }
             return .array(elements)
         case .nothing, .members:
-            guard location.takesContainer else { throw tooDeep(value) }
+            guard location.allowsContainer else { throw tooDeep(value) }
             return .dictionary(members)
         }
     }
@@ -64,7 +64,7 @@ final class PropertyListEncoding: Encoder {
     }
 }
 
-// What containers write.
+// The methods that the containers call.
 extension PropertyListEncoding {
     var count: Int { elements.count }
 
@@ -106,12 +106,12 @@ extension PropertyListEncoding {
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
-// One generic method meets the requirements for all scalars.
+// One generic method satisfies the requirements for all scalars.
 extension PropertyListEncoding: SingleValueEncodingContainer {
     func encodeNil() { setSingle(nil) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        setSingle(try Self.encode(value, at: location.alike))
+        setSingle(try Self.encode(value, at: location.ofSingleValue))
     }
 }
 
@@ -159,16 +159,16 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { encoding.encodingOfNextElement() }
 }
 
-/// A collection whose `Codable` form has no fixed order, and may be an array where a dictionary is meant.
+/// A collection whose `Codable` form is an array without a fixed order, even that of some dictionaries.
 protocol UnorderedCollection {
-    /// What to store for the elements in the order that the standard library wrote them.
+    /// Returns the stored form, in a fixed order, of the elements in the order in which the standard library wrote them.
     static func ordered(_ elements: [PropertyListValue]) -> PropertyListValue
-    /// The array that the standard library reads, of a stored dictionary; nil where it reads none.
+    /// Returns the array that the standard library's `init(from:)` reads for a stored dictionary, or `nil` if it doesn't read one.
     static func elements(of members: [String: PropertyListValue]) -> [PropertyListValue]?
 }
 
 extension Set: UnorderedCollection {
-    /// The elements in one order, so that equal sets are equal stored values.
+    /// Returns the elements in a fixed order, so that equal sets have equal stored values.
     static func ordered(_ elements: [PropertyListValue]) -> PropertyListValue {
         .array(elements.sorted { $0.precedes($1) })
     }
@@ -177,7 +177,7 @@ extension Set: UnorderedCollection {
 }
 
 extension Dictionary: UnorderedCollection {
-    /// A dictionary where every key is a string or an integer of its own; else the pairs, in the order of their keys.
+    /// Returns a dictionary if all keys are different strings or integers; else the pairs, in the order of their keys.
     static func ordered(_ elements: [PropertyListValue]) -> PropertyListValue {
         let pairs = stride(from: 0, to: elements.count, by: 2).map { (key: elements[$0], value: elements[$0 + 1]) }
         var members = [String: PropertyListValue](minimumCapacity: pairs.count)

@@ -5,11 +5,11 @@ internal import Foundation
 #endif
 
 extension PropertyListValue: Codable {
-    /// Encodes the value so that every coder brings it back exactly.
+    /// Encodes the value so that every coder decodes it exactly.
     ///
-    /// The library's own coder takes it as it is. For others, what they may lack is tagged as in the file:
-    /// `{"$data":"base64"}`, `{"$date":"2026-11-20T22:00:00Z"}`, `{"$real":"nan"}`, and a key that starts with `$` gets
-    /// one more. Whole reals are tagged too, `{"$real":"2.0"}`, because a JSON coder writes them as integers.
+    /// The library's own coder needs no conversion. For other coders, kinds that they might lack are tagged as in the preferences
+    /// file, `{"$data":"base64"}`, `{"$date":"2026-11-20T22:00:00Z"}`, `{"$real":"nan"}`, and a key that starts with `$` gets another
+    /// one. Reals without a fraction are tagged, too, `{"$real":"2.0"}`, because a JSON coder writes them as integers.
     public func encode(to encoder: any Encoder) throws {
         if let encoding = encoder as? PropertyListEncoding { return encoding.setSingle(self) }
         switch self {
@@ -44,7 +44,7 @@ extension PropertyListValue: Codable {
         }
     }
 
-    /// Decodes what `encode(to:)` wrote, and whatever else is made of the same kinds; null throws.
+    /// Decodes the form of `encode(to:)`, and any other data of the same kinds; throws for null.
     public init(from decoder: any Decoder) throws {
         if let decoding = decoder as? PropertyListDecoding {
             self = decoding.nativeValue
@@ -59,12 +59,12 @@ extension PropertyListValue: Codable {
         }
     }
 
-    /// The result, or nil where the value is of another kind, which only an attempt can tell.
+    /// Returns the result of `body`, or `nil` if it throws: a decoder's value has another kind if decoding it fails.
     private static func attempt<Result>(_ body: () throws -> Result) -> Result? {
         do {
             return try body()
         } catch {
-            return nil  // Any error: what Foundation's JSON decoder throws for a number that doesn't fit is its own.
+            return nil  // Any error: Foundation's JSON decoder throws its own type for a number that doesn't fit.
         }
     }
 
@@ -129,7 +129,7 @@ private enum Tag: String {
 }
 
 extension String {
-    /// Whether the text starts with so many dollars; by bytes, because one with an accent is another character.
+    /// Returns whether the text starts with `count` dollars; by bytes, because a dollar with an accent is another character.
     fileprivate func hasDollars(_ count: Int) -> Bool {
         utf8.starts(with: repeatElement(UInt8(ascii: "$"), count: count))
     }

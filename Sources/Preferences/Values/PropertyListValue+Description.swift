@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension PropertyListValue: CustomStringConvertible {
-    /// The value as a person reads it, close to JSON, with sorted keys; not meant to be parsed.
+    /// The value as text for people, similar to JSON, with sorted keys; not meant to be parsed.
     public var description: String {
         switch self {
         case .boolean(let value): return value.description
@@ -22,7 +22,7 @@ extension PropertyListValue: CustomStringConvertible {
         }
     }
 
-    /// The kind, and as much of the value as an error message has room for.
+    /// The kind and a short form of the value, for error messages.
     var summary: String {
         switch self {
         case .boolean(let value): return "boolean \(value)"
@@ -42,7 +42,7 @@ extension PropertyListValue: CustomStringConvertible {
 }
 
 extension Date {
-    /// Foundation's text, which traps for dates far away; the seconds since 2001 stand for those beyond 3,000 years.
+    /// Foundation's description or, more than about 3,000 years from 2001, for which that traps, the seconds since 2001.
     fileprivate var readable: String {
         let seconds = timeIntervalSinceReferenceDate
         return seconds.magnitude < 1e11 ? description : seconds.description
@@ -55,8 +55,8 @@ extension String {
         return "\"\(text.escapingControls())\""
     }
 
-    /// The text with each character escaped as in JSON that could change what a terminal or a log shows: controls (Cc), formats
-    /// such as bidirectional marks (Cf), line and paragraph separators (Zl, Zp).
+    /// Returns the text with each character escaped, as in JSON, that could change the display of a terminal or a log: controls (Cc),
+    /// formats such as bidirectional marks (Cf), line and paragraph separators (Zl, Zp).
     func escapingControls(except kept: [Unicode.Scalar] = []) -> String {
         guard unicodeScalars.contains(where: { $0.isControl && !kept.contains($0) }) else { return self }
         var text = ""
@@ -72,7 +72,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether it shows as nothing of its own, or changes how what is around it shows.
+    /// Whether the character is invisible or changes the display of the text around it.
     fileprivate var isControl: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {

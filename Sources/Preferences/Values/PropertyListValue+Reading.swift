@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension PropertyListValue {
-    /// The boolean; the integers 0 and 1 are taken for one.
+    /// Returns the boolean of a boolean or one of the integers 0 and 1.
     func boolean() throws(PreferencesError) -> Bool {
         switch self {
         case .boolean(let value): return value
@@ -15,21 +15,21 @@ extension PropertyListValue {
         }
     }
 
-    /// The integer, also of a real that is one; out of range throws.
+    /// Returns the integer of an integer, or of a real without a fraction, in the range of the type.
     func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws(PreferencesError) -> Integer {
         let value: Integer? =
             switch self {
             case .integer(let value): Integer(exactly: value)
             case .unsigned(let value): Integer(exactly: value)
             case .real(let value): Integer(exactly: value)
-            case .string(let text) where Integer.bitWidth > 64: Integer(text)  // how what 64 bits don't hold is stored
+            case .string(let text) where Integer.bitWidth > 64: Integer(text)  // the form of integers beyond 64 bits
             default: nil
             }
         guard let value else { throw mismatch(type) }
         return value
     }
 
-    /// The real, also of an integer that a real holds exactly.
+    /// Returns the real of a real, or of an integer that a `Double` represents exactly.
     func real(as type: Any.Type = Double.self) throws(PreferencesError) -> Double {
         let value: Double? =
             switch self {
@@ -42,37 +42,37 @@ extension PropertyListValue {
         return value
     }
 
-    /// The string, and nothing that is only like one.
+    /// Returns the string of a string, without converting other kinds.
     func string(as type: Any.Type = String.self) throws(PreferencesError) -> String {
         guard case .string(let value) = self else { throw mismatch(type) }
         return value
     }
 
-    /// The array's elements.
+    /// Returns the elements of an array.
     func elements(as type: Any.Type) throws(PreferencesError) -> [PropertyListValue] {
         guard case .array(let elements) = self else { throw mismatch(type) }
         return elements
     }
 
-    /// The dictionary's members.
+    /// Returns the members of a dictionary.
     func members(as type: Any.Type) throws(PreferencesError) -> [String: PropertyListValue] {
         guard case .dictionary(let members) = self else { throw mismatch(type) }
         return members
     }
 
-    /// The error of a value that is not one of `type`.
+    /// Returns the error of a value that can't be decoded as `type`.
     func mismatch(_ type: Any.Type) -> PreferencesError {
         PreferencesError(.unreadable, "expected \(type), found \(summary)")
     }
 
-    /// The integer that a string is the plain text of.
+    /// The integer that a string represents in decimal.
     var integerInText: PropertyListValue? {
         guard case .string(let text) = self else { return nil }
         if let value = Int64(text) { return .integer(value) }
         return UInt64(text).map { .unsigned($0) }
     }
 
-    /// The boolean that a string spells in a way that `UserDefaults.bool(forKey:)` documents, in capitals or not.
+    /// The boolean of a string that `UserDefaults.bool(forKey:)` documents as one, in uppercase or lowercase.
     var booleanInText: Bool? {
         guard case .string(let text) = self else { return nil }
         switch text.lowercased() {
@@ -83,12 +83,12 @@ extension PropertyListValue {
     }
 }
 
-/// How nil stands inside arrays and dictionaries, which have no place for it.
+/// The form of `nil` inside arrays and dictionaries, which can't hold it.
 ///
-/// The rule is the one of Foundation's `PropertyListEncoder`: the string `$null`. So that a string can't be taken for
-/// it, one that is `$null` with any number of dollars gets one more, and loses it when it is read.
+/// As in Foundation's `PropertyListEncoder` it is the string `$null`. To distinguish strings from it, a string `null` after one or more
+/// dollars gets another dollar, which is removed when it is read.
 extension PropertyListValue {
-    /// The value as it stands inside an array or a dictionary.
+    /// Creates the form of a value inside an array or a dictionary.
     init(nested value: PropertyListValue?) {
         switch value {
         case nil: self = .string("$null")
@@ -97,13 +97,13 @@ extension PropertyListValue {
         }
     }
 
-    /// Whether the value, read inside an array or a dictionary, is nil where the type has one.
+    /// Whether the value, inside an array or a dictionary, represents `nil`, for a type that has it.
     var isNestedNil: Bool {
         guard case .string(let text) = self else { return false }
         return text.utf8.count == 5 && text == "$null"
     }
 
-    /// The value without the dollar that `init(nested:)` gave it; a lone `$null` stays.
+    /// The value without the dollar that `init(nested:)` has added; `$null` itself is unchanged.
     var unnested: PropertyListValue {
         guard case .string(let text) = self, text.isNullWithDollars, text.utf8.count > 5 else { return self }
         return .string(String(text.dropFirst()))
@@ -119,7 +119,7 @@ extension String {
     }
 }
 
-/// The nil of a type that has one, or nil.
+/// Returns the `nil` value of a type that has one, or `nil`.
 func nilValue<Value>(of type: Value.Type) -> Value? {
     func open<Literal: ExpressibleByNilLiteral>(_: Literal.Type) -> Value? {
         let value: Literal = nil
@@ -129,7 +129,7 @@ func nilValue<Value>(of type: Value.Type) -> Value? {
     return open(literal)
 }
 
-/// The value as the type that it has already, or nil; unlike `as?` it doesn't look into optionals and costs a
+/// Returns the value as `Target` if that is its static type, or `nil`; unlike `as?` it doesn't look into optionals and costs only a
 /// comparison.
 @inline(__always)
 func reinterpreted<Value, Target>(_ value: Value, as type: Target.Type) -> Target? {
@@ -137,8 +137,7 @@ func reinterpreted<Value, Target>(_ value: Value, as type: Target.Type) -> Targe
 }
 
 extension PropertyListValue {
-    /// The values that text given for a declared type may mean besides itself and JSON, which every coding reads: a boolean
-    /// or a date.
+    /// Returns the values that a text may represent in addition to a string and JSON, which every coding reads: a boolean or a date.
     package static func readings(of text: String) -> [PropertyListValue] {
         if let value = PropertyListValue.string(text).booleanInText { return [.boolean(value)] }
         return DateText.seconds(of: text).map { [.date(Date(timeIntervalSinceReferenceDate: $0))] } ?? []
@@ -146,14 +145,14 @@ extension PropertyListValue {
 }
 
 extension PropertyListValue {
-    /// Returns the value of text that is an object or an array in the form of the preferences file; `nil` for any other text.
+    /// Returns the value of a text that is an object or an array in the form of the preferences file, or `nil` for other texts.
     static func compound(in text: String) -> PropertyListValue? {
         guard let first = text.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
-        // What can't be read so may be JSON, which the codings read.
+        // Other text may be JSON, which the codings read.
         do throws(PreferencesError) { return try PreferenceText.value(in: text) } catch { return nil }
     }
 
-    /// A date as ISO 8601 text to the last bit, which `readings(of:)` reads; `nil` for other kinds and for years that have none.
+    /// The exact ISO 8601 text of a date, which `readings(of:)` reads; `nil` for other kinds and for years without such a text.
     package var dateText: String? {
         guard case .date(let date) = self else { return nil }
         return DateText.text(forSeconds: date.timeIntervalSinceReferenceDate)
@@ -161,41 +160,41 @@ extension PropertyListValue {
 }
 
 extension PropertyListValue: ExpressibleByBooleanLiteral {
-    /// Makes a boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
 }
 
 extension PropertyListValue: ExpressibleByIntegerLiteral {
-    /// Makes an integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
 extension PropertyListValue: ExpressibleByFloatLiteral {
-    /// Makes a real.
+    /// Creates a real.
     public init(floatLiteral value: Double) { self = .real(value) }
 }
 
 extension PropertyListValue: ExpressibleByStringLiteral {
-    /// Makes a string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension PropertyListValue: ExpressibleByArrayLiteral {
-    /// Makes an array.
+    /// Creates an array.
     public init(arrayLiteral elements: PropertyListValue...) { self = .array(elements) }
 }
 
 extension PropertyListValue: ExpressibleByDictionaryLiteral {
-    /// Makes a dictionary; of keys that are equal the last one wins.
+    /// Creates a dictionary; of equal keys, the last one is kept.
     public init(dictionaryLiteral elements: (String, PropertyListValue)...) {
         self = .dictionary(Dictionary(elements) { _, last in last })
     }
 }
 
 extension PropertyListValue {
-    /// Whether the value stands before another in the order that sets are stored in.
+    /// Returns whether the value precedes another in the order in which the elements of sets are stored.
     ///
-    /// The order is total and says nothing about meaning: it only makes equal sets equal stored values.
+    /// The order is total and has no meaning, except that equal sets have equal stored values.
     func precedes(_ other: PropertyListValue) -> Bool {
         switch (self, other) {
         case (.boolean(let left), .boolean(let right)): !left && right
@@ -238,7 +237,7 @@ extension [String: PropertyListValue] {
 }
 
 extension Double {
-    /// An integer that orders as the number does, `-0.0` before `0.0`; every NaN is the same last one.
+    /// An integer with the order of the numbers, with `-0.0` before `0.0` and all NaNs equal and last.
     fileprivate var orderedBits: Int64 {
         if isNaN { return .max }
         let bits = Int64(bitPattern: bitPattern)

@@ -4,33 +4,33 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A stored value: the closed set of types that every store can keep.
+/// A stored value, of one of the kinds that every store can keep.
 ///
-/// Two values are equal when their kind and their bits are: reals by bit pattern (so `0.0` and `-0.0` differ, and every
-/// NaN is one), strings by their UTF-8 bytes. `2` and `2.0` are different values.
+/// Two values are equal if their kind and their bits are equal. Reals are compared by bit pattern, so `0.0` and `-0.0` differ, but all
+/// NaNs are equal; strings are compared by their UTF-8 bytes. `2` and `2.0` are different values.
 public enum PropertyListValue: Sendable {
     /// True or false.
     case boolean(Bool)
-    /// A whole number that fits 64 bits with a sign.
+    /// An integer that fits 64 bits with a sign.
     case integer(Int64)
-    /// A whole number above `Int64.max`; a smaller one equals, and is read back as, `integer`.
+    /// An integer above `Int64.max`; a smaller one equals an `integer` and is read back as one.
     case unsigned(UInt64)
-    /// A floating-point number, also infinite or not a number.
+    /// A floating-point number, including infinities and NaN.
     case real(Double)
-    /// Text.
+    /// A string.
     case string(String)
     /// Bytes.
     case data(Data)
-    /// A point in time, to the last bit of a `Date`.
+    /// A point in time, with all bits of a `Date`.
     case date(Date)
-    /// Values in order.
+    /// An ordered list of values.
     case array([PropertyListValue])
-    /// Values by key.
+    /// Values by their keys.
     case dictionary([String: PropertyListValue])
 }
 
 extension PropertyListValue: Hashable {
-    /// Whether kind and bits are the same.
+    /// Returns whether two values have the same kind and the same bits.
     public static func == (left: PropertyListValue, right: PropertyListValue) -> Bool {
         switch (left, right) {
         case (.boolean(let left), .boolean(let right)): left == right
@@ -49,7 +49,7 @@ extension PropertyListValue: Hashable {
         }
     }
 
-    /// Feeds kind and bits to the hasher.
+    /// Hashes the bits that equality compares.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .boolean(let value): hasher.combine(value)
@@ -69,27 +69,27 @@ extension PropertyListValue: Hashable {
 }
 
 extension Double {
-    /// The bits that count when stored reals are compared: every NaN is one.
+    /// The bits by which stored reals are compared, equal for all NaNs.
     fileprivate var comparedBits: UInt64 {
         isNaN ? Double.nan.bitPattern : bitPattern
     }
 }
 
 extension String {
-    /// Whether the UTF-8 bytes are the same; `==` takes canonically equivalent texts for equal.
+    /// Returns whether the UTF-8 bytes are equal; with `==`, canonically equivalent strings are equal.
     fileprivate func hasSameBytes(as other: String) -> Bool {
         let isSame = utf8.withContiguousStorageIfAvailable { bytes in
-            other.utf8.withContiguousStorageIfAvailable { others in
-                UnsafeRawBufferPointer(bytes).isEqual(to: UnsafeRawBufferPointer(others))
+            other.utf8.withContiguousStorageIfAvailable { otherBytes in
+                UnsafeRawBufferPointer(bytes).isEqual(to: UnsafeRawBufferPointer(otherBytes))
             }
         }
-        // A bridged string has no bytes to compare at once.
+        // A bridged string has no contiguous bytes.
         return isSame?.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are the same, compared eight at a time; `elementsEqual` takes each alone.
+    /// Returns whether the bytes are equal; compares eight at a time, `elementsEqual` each by itself.
     func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         var index = 0
@@ -101,7 +101,7 @@ extension UnsafeRawBufferPointer {
             if words.0 != words.1 { return false }
             index &+= 8
         }
-        // The last ones once more.
+        // The last eight bytes, some of which were compared above.
         if count >= 8 {
             let start = count &- 8
             return loadUnaligned(fromByteOffset: start, as: UInt64.self)

@@ -1,4 +1,4 @@
-/// A share of the users for whom something is switched on, the same ones on every machine.
+/// A percentage of users for whom a feature is enabled, who are the same users on every machine.
 ///
 ///     struct FleetPreferences: PreferenceGroup {
 ///         @Preference("newCheckout") var newCheckout = Rollout(percent: 0, seed: "newCheckout")
@@ -6,10 +6,10 @@
 ///     if preferences.newCheckout.includes(user.id) { … }
 ///     preferences.$newCheckout[\.percent].value = 25
 ///
-/// A user is in one of a million buckets, chosen by a hash of the seed and the identifier; those below `percent` × 10,000,
-/// rounded to the nearest integer, are included. So a higher percentage adds users and drops nobody.
+/// A hash of the seed and the user's identifier assigns the user to one of a million buckets; the users whose buckets are below
+/// `percent` × 10,000, rounded to the nearest integer, are included. So a higher percentage adds users and drops none.
 ///
-/// The bucket is, in 64 bits that wrap around, of the bytes of the seed in UTF-8, a byte 0, and the bytes of the identifier:
+/// The hash is computed in 64 bits that wrap around, over the UTF-8 bytes of the seed, a byte 0, and the bytes of the identifier:
 ///
 ///     hash = 0xcbf29ce484222325
 ///     for each byte: hash = (hash XOR byte) × 0x100000001b3           FNV-1a
@@ -18,25 +18,29 @@
 ///     hash = hash XOR (hash >> 33)
 ///     bucket = hash modulo 1,000,000
 ///
-/// It is stored as a dictionary, `{"percent":25,"seed":"newCheckout"}`, without the seed if that is empty. Another form, as
-/// a plain number, and other members are unreadable: they would choose other users without a word.
+/// It is stored as a dictionary, `{"percent":25,"seed":"newCheckout"}`, without the seed if that is empty. Other forms, such as a
+/// plain number, and other members are unreadable, because they would silently select other users.
 public struct Rollout: Hashable, Sendable {
-    /// How many of a hundred users are included, from 0 to 100, in steps of 0.0001.
+    /// The percentage of included users, from 0 to 100, in steps of 0.0001.
     ///
-    /// A preference can't be set to one outside of that: the set is `invalid`.
+    /// Setting a preference to a rollout with another percentage fails with the error `invalid`.
     public var percent: Double
-    /// Tells this rollout's choice of users from that of others: those with equal seeds choose the same users first.
+    /// The seed of the selection: rollouts with equal seeds select the same users first, those with different seeds independently.
     public var seed: String
 
     /// Creates a rollout.
+    ///
+    /// - Parameters:
+    ///   - percent: The percentage of included users, from 0 to 100. It is checked when the rollout is stored.
+    ///   - seed: The seed of the selection, such as the name of the feature; empty by default.
     public init(percent: Double, seed: String = "") {
         self.percent = percent
         self.seed = seed
     }
 
-    /// Whether a user is included; nobody is at 0, and everybody at 100.
+    /// Returns whether a user is included: no user at 0 percent, every user at 100.
     ///
-    /// - Parameter userID: Identifies the user. Its bytes in UTF-8 count, so give it in one normal form.
+    /// - Parameter userID: The identifier of the user. Its UTF-8 bytes are hashed, so always pass it in the same normal form.
     public func includes(_ userID: String) -> Bool {
         // Rounded, as 93.409 × 10,000 is a little more than 934,090.
         Double(bucket(of: userID)) < (percent * 10_000 + 0.5).rounded(.down)
@@ -55,7 +59,7 @@ public struct Rollout: Hashable, Sendable {
 }
 
 extension Rollout: PreferenceValue {
-    /// Takes a dictionary with a `percent` from 0 to 100 and perhaps a `seed`, and nothing else.
+    /// Creates a rollout from a dictionary with a `percent` from 0 to 100, optionally a `seed`, and no other members.
     public init(storedValue: PropertyListValue) throws {
         guard case .dictionary(let members) = storedValue, let percent = members["percent"],
             members.keys.allSatisfy({ $0 == "percent" || $0 == "seed" })
@@ -70,11 +74,11 @@ extension Rollout: PreferenceValue {
             seed: try PreferencesError.inside("seed", .unreadable) { try members["seed"]?.string() ?? "" }
         )
         guard isValid else {
-            throw PreferencesError(.unreadable, "a rollout's percent is from 0 to 100, and found is \(self.percent)")
+            throw PreferencesError(.unreadable, "a rollout's percent must be from 0 to 100, found \(self.percent)")
         }
     }
 
-    /// A dictionary; throws `invalid` for a percentage outside of 0 to 100.
+    /// Returns a dictionary; throws `invalid` if the percentage is outside 0 to 100.
     public func storedValue() throws -> PropertyListValue? {
         guard isValid else {
             throw PreferencesError(.invalid, "\(percent) percent is outside 0...100; nothing was changed")
@@ -88,12 +92,12 @@ extension Rollout: PreferenceValue {
 }
 
 extension Rollout: Codable {
-    /// Takes what `init(storedValue:)` takes.
+    /// Decodes a rollout from the stored form, with the errors of `init(storedValue:)`.
     public init(from decoder: any Decoder) throws {
         try self.init(storedValue: PropertyListValue(from: decoder))
     }
 
-    /// Writes what `storedValue()` gives.
+    /// Encodes the stored form, with the errors of `storedValue()`.
     public func encode(to encoder: any Encoder) throws {
         try storedValue()?.encode(to: encoder)
     }
