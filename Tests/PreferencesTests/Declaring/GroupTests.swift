@@ -31,13 +31,13 @@ private actor ActorGroup: PreferenceGroup {
     func rename(_ name: String) { self.name = name }
 }
 
-/// Everything knows everything.
-private final class Graph: @unchecked Sendable {  // written before anybody else sees it
-    private var others: [Graph] = []
+/// A cyclic object graph, in which each object refers to all objects.
+private final class Graph: @unchecked Sendable {  // written before another thread has it
+    private var nodes: [Graph] = []
 
     static func make() -> Graph {
         let all = (0..<6).map { _ in Graph() }
-        for graph in all { graph.others = all }
+        for graph in all { graph.nodes = all }
         return all[0]
     }
 }
@@ -98,7 +98,7 @@ struct GroupTests {
     }
 
     @Test
-    func bindingReportsNothingOfAProperGroup() {
+    func correctGroupReportsNothing() {
         let store = PreferenceStore.inMemory()
         let issues = Recorder<PreferencesError>()
         store.issueHandler = { issues.record($0) }
@@ -117,13 +117,13 @@ struct GroupTests {
     }
 
     @Test(.timeLimit(.minutes(60)))
-    func groupThatHoldsACyclicGraphIsBoundAtOnce() {
+    func groupWithACyclicObjectGraphIsBound() {
         let store = PreferenceStore.inMemory()
         #expect(GroupWithGraph(in: store).count.store === store)
     }
 
     @Test
-    func declarationsOfOneNameAgree() {
+    func declarationsOfTheSameNameShareTheStoredValue() {
         let store = PreferenceStore.inMemory()
         let number = Preference("shared", default: 1, in: store)
         let other = Preference("shared", default: 2, in: store)
@@ -139,7 +139,7 @@ struct GroupTests {
         #expect(optional.value == 7)
         #expect(issues.elements.isEmpty)
         #expect(text.value == "none" && text.value == "none")
-        #expect(issues.elements.map(\.name) == ["shared"], "an integer is no text")
+        #expect(issues.elements.map(\.name) == ["shared"], "an integer isn't a string")
         text.value = "seven"
         #expect((number.value, other.value, wide.value, text.value) == (1, 2, 3.5, "seven"))
         optional.value = nil
@@ -148,7 +148,7 @@ struct GroupTests {
     }
 
     @Test
-    func threadsThatUseAPreferenceFirstAgree() async {
+    func threadsThatFirstUseAPreferenceSeeTheSameValue() async {
         for round in 0..<rounds(200) {
             let store = PreferenceStore.inMemory(["count": .integer(Int64(round)), "name": .string("\(round)")])
             let wrong = Counter()

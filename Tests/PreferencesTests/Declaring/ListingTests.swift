@@ -33,7 +33,7 @@ struct ListingTests {
     }
 
     @Test
-    func rulesTellTheirKindAndTheirStoredBounds() {
+    func rulesHaveTheirKindAndStoredBounds() {
         let rules = Settings(in: store).preferences.map(\.rule)
         #expect(rules.map(\.kind) == [.length, .any, .choices, .check, .range, .range])
         #expect(rules.map(\.minimum) == [1, nil, nil, nil, 0, -1.0])
@@ -48,7 +48,7 @@ struct ListingTests {
     }
 
     @Test
-    func descriptionTellsNameValueAndSource() throws {
+    func descriptionHasNameValueAndSource() throws {
         let settings = Settings(in: .layered([.arguments(["-sound.balance", "0.5"]), store]))
         settings.nickname = "Pitt"
         #expect(
@@ -75,7 +75,7 @@ struct ListingTests {
     }
 
     @Test
-    func storedFormIsWrittenByTheRule() throws {
+    func writeOfAStoredFormAppliesTheRule() throws {
         let settings = Settings(in: store)
         let volume = AnyPreference(settings.sound.$volume)
         try volume.write(7)
@@ -91,7 +91,7 @@ struct ListingTests {
     }
 
     @Test
-    func schemaHasTheWholeOfAMemberAndNoStrays() throws {
+    func schemaLeavesOutMembersAndReportsNothing() throws {
         struct Pair: Codable { var a = 1, b = 2 }
         struct Group: PreferenceGroup {
             let a = Preference("pair", default: Pair())[\.a]
@@ -107,9 +107,9 @@ struct ListingTests {
         #expect(issues.elements.isEmpty)
     }
 
-    /// Else the first use of a static group, for a preference of it, would bind it to the store of another group.
+    /// Otherwise the first use of a static group, inside `init(in:)` of another group, would bind it to the store of that group.
     @Test
-    func declaredPreferenceKeepsItsStoreWhoeverUsesItFirst() {
+    func declaredPreferenceKeepsItsStoreInAnotherGroup() {
         enum Shared {
             static let general = General()
             struct General: PreferenceGroup {
@@ -131,7 +131,7 @@ struct ListingTests {
     }
 
     @Test
-    func managedBackendIsNamedSoUnlessItHasAName() throws {
+    func managedBackendIsNamedManagedByDefault() throws {
         let policy = PreferenceStore(backend: MemoryPolicy(["b": 2]), isManaged: true)
         let remote = PreferenceStore(backend: MemoryPolicy(["c": 3]), isReadOnly: true)
         let layered = PreferenceStore.layered([remote, policy, .inMemory()])
@@ -158,7 +158,7 @@ struct ListingTests {
     }
 
     @Test
-    func managedPreferencesAreLeftByAResetOfTheGroup() {
+    func resetOfAGroupLeavesManagedPreferences() {
         struct Pair: PreferenceGroup {
             @Preference("a") var free = 0
             @Preference("b") var managed = 0
@@ -186,7 +186,7 @@ struct ListingTests {
         #expect(erased.count == 2)
     }
 
-    /// A struct with wrapped preferences takes the conformance from its compiler.
+    /// The compiler synthesizes the conformance of a struct with wrapped preferences.
     @Test
     func groupIsEquatableByItsPreferences() {
         struct Group: PreferenceGroup, Hashable {
@@ -199,7 +199,7 @@ struct ListingTests {
     }
 
     @Test
-    func propertyOfTheNameWinsOverTheList() {
+    func propertyNamedPreferencesHidesTheList() {
         struct Group: PreferenceGroup {
             @Preference("preferences") var preferences = "own"
         }
@@ -216,7 +216,7 @@ struct ListingTests {
     }
 }
 
-/// A layer that only its owner writes.
+/// A backend that takes no writes, as that of an administrator's policy.
 private struct MemoryPolicy: PreferenceBackend {
     let contents: [String: PropertyListValue]
 

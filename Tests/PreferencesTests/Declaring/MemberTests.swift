@@ -49,7 +49,7 @@ struct MemberTests {
     }
 
     @Test
-    func observersHearWhenTheMemberDiffers() {
+    func observersAreNotifiedIfTheMemberDiffers() {
         let seen = Recorder<[Int]>()
         let observation = pane[\.size.width].observe { seen.record([$0.old, $0.new]) }
         pane.value.x = 7
@@ -62,7 +62,7 @@ struct MemberTests {
     }
 
     @Test
-    func membersThatCannotBeComparedAreToldOfEachChange() {
+    func observersOfAMemberThatIsNotEquatableAreNotifiedOfEachChange() {
         let holder = Preference("holder", default: Holder(), in: store)
         let seen = Recorder<Int>()
         let observation = holder[\.blob].observe { seen.record($0.new.bytes.count) }
@@ -72,7 +72,7 @@ struct MemberTests {
         withExtendedLifetime(observation) {}
     }
 
-    /// Two threads that set two members of one value lose nothing.
+    /// No set is lost if two tasks set two members of the same value.
     @Test
     func setsOfTwoMembersAreBothKept() async throws {
         let (width, height) = (pane[\.size.width], pane[\.size.height])
@@ -86,7 +86,7 @@ struct MemberTests {
     }
 
     @Test
-    func ruleOfTheWholeApplies() {
+    func ruleOfTheWholeValueApplies() {
         let issues = Recorder<PreferencesError>()
         store.issueHandler = { issues.record($0) }
         let error = #expect(throws: PreferencesError.self) { try pane[\.x].write(-1) }
@@ -97,7 +97,7 @@ struct MemberTests {
     }
 
     @Test
-    func unreadableWholeIsNotOverwritten() {
+    func unreadableWholeValueIsNotOverwritten() {
         store.set("damaged", for: "pane")
         store.issueHandler = { _ in }
         let width = pane[\.size.width]
@@ -119,7 +119,7 @@ struct MemberTests {
     }
 
     @Test
-    func updatesComeWhenTheMemberDiffers() async {
+    func updatesAreSentIfTheMemberDiffers() async {
         var updates = pane[\.size.width].updates.makeAsyncIterator()
         #expect(await updates.next() == 800)
         pane.value.x = 1
@@ -128,7 +128,7 @@ struct MemberTests {
     }
 
     @Test
-    func memberCanBeMovedToButNotAway() {
+    func memberCanBeATargetButNotASourceOfAMigration() {
         let issues = Recorder<PreferencesError>()
         store.issueHandler = { issues.record($0) }
         pane.value.x = 1

@@ -7,7 +7,7 @@ struct RuleTests {
     private let store = PreferenceStore.inMemory()
 
     @Test
-    func valueOutsideTheRangeIsRefusedAndNotClamped() {
+    func valueOutsideTheRangeIsRejectedAndNotClamped() {
         let volume = Preference("volume", .range(0...10), default: 5, in: store)
         let error = #expect(throws: PreferencesError.self) { try volume.write(11) }
         #expect(error?.code == .invalid)
@@ -22,7 +22,7 @@ struct RuleTests {
     }
 
     @Test
-    func nilIsInEveryRange() throws {
+    func nilIsAllowedByEveryRange() throws {
         let volume = Preference<Int?>("volume", .range(0...10), in: store)
         try volume.write(3)
         try volume.write(nil)
@@ -59,7 +59,7 @@ struct RuleTests {
     }
 
     @Test
-    func storedValueThatFailsIsAnIssueAndTheDefault() throws {
+    func storedValueThatBreaksTheRuleIsReportedAndReadsAsTheDefault() throws {
         store.set(99, for: "volume")
         let volume = Preference("volume", .range(0...10), default: 5, in: store)
         let issues = Recorder<PreferencesError>()
@@ -75,7 +75,7 @@ struct RuleTests {
     }
 
     @Test(arguments: [("light", nil), ("blue", "blue is not one of light, dark")])
-    func choicesAllowTheirValuesAlone(value: String, reason: String?) throws {
+    func choicesAllowOnlyTheirValues(value: String, reason: String?) throws {
         let theme = Preference("theme", .choices(["light", "dark"]), default: "light", in: store)
         #expect(try reasonToReject { try theme.write(value) } == reason)
         let optional = Preference<String?>("theme", .choices(["light", "dark"]), in: store)
@@ -112,7 +112,7 @@ struct RuleTests {
     }
 
     @Test
-    func closureMayTakeTheOptionalOrWhatIsInIt() throws {
+    func closureTakesTheOptionalOrTheWrappedValue() throws {
         let required = Preference<Int?>("a", .check { $0 != nil }, default: 1, in: store)
         #expect(try reasonToReject { try required.write(nil) } != nil)
         let even = Preference<Int?>("b", .check { $0.isMultiple(of: 2) }, in: store)
@@ -121,7 +121,7 @@ struct RuleTests {
     }
 
     @Test
-    func ruleAndDescriptionAreThoseOfEveryForm() throws {
+    func everyFormOfDeclarationHasItsRuleAndDescription() throws {
         struct Group: PreferenceGroup {
             @Preference("a", .range(0...10), description: "wrapped") var wrapped = 5
             @Preference("b", .range(0...10), coding: .jsonString, description: "coded") var coded = 5
@@ -145,7 +145,7 @@ struct RuleTests {
 
     private enum Look: String { case light, dark }
 
-    /// The reason of the error that a write throws, if it does.
+    /// Returns the reason in the error that a write throws, or `nil` if it doesn't throw.
     private func reasonToReject(_ write: () throws -> Void) throws -> String? {
         do {
             try write()

@@ -15,7 +15,7 @@ private struct Sound: PreferenceGroup {
     @Preference("muted") var muted = false
 }
 
-/// The next version of a program, by another name inside of this test.
+/// The group of the next version of a program, which differs in name because both are in this file.
 private enum Later {
     struct Sound: PreferenceGroup {
         @Preference("volume", .range(0...11)) var volume = 5
@@ -37,7 +37,7 @@ private struct Inner: PreferenceGroup {
     @Preference("size") var size = 12
 }
 
-/// Whose file `prefs` checks by.
+/// Tests of the schema file, against which `prefs` checks values.
 struct SchemaInstallationTests {
     private let folder: TemporaryFolder
     private let store: PreferenceStore
@@ -50,12 +50,12 @@ struct SchemaInstallationTests {
 
     private var path: String { folder.path("app/" + Self.name) }
 
-    /// The members of the installed schema's properties.
+    /// Returns the keywords of each property of the installed schema.
     private func properties() throws -> [String: [String: PropertyListValue]] {
         guard case .dictionary(let members) = try PreferenceText.schema(in: try folder.read("app/" + Self.name)),
             members["type"] == "object", case .dictionary(let properties) = members["properties"]
         else {
-            Issue.record("it is no schema")
+            Issue.record("it isn't a schema")
             return [:]
         }
         return properties.mapValues { if case .dictionary(let members) = $0 { members } else { [:] } }
@@ -64,7 +64,7 @@ struct SchemaInstallationTests {
     private func status() throws -> FileStatus { try SystemFileSystem().status(at: path) }
 
     @Test
-    func schemaLiesBesideTheStoresFile() throws {
+    func schemaIsNextToTheFileOfTheStore() throws {
         try Sound(in: store).installSchema()
         let properties = try properties()
         #expect(Set(properties.keys) == ["volume", "muted"])
@@ -76,14 +76,14 @@ struct SchemaInstallationTests {
     }
 
     @Test
-    func fileAndFoldersAreTheUsersAlone() throws {
+    func onlyTheUserCanReadFileAndFolders() throws {
         try Sound(in: store).installSchema()
         #expect(try status().mode == 0o600)
         #expect(try SystemFileSystem().status(at: folder.path("app")).mode == 0o700)
     }
 
     @Test
-    func modeOfAFileThatIsThereStays() throws {
+    func modeOfAnExistingFileIsKept() throws {
         try Sound(in: store).installSchema()
         try SystemFileSystem().setMode(try SystemFileSystem().open(path, for: .reading), 0o644)
         try Look(in: store).installSchema()
@@ -116,10 +116,10 @@ struct SchemaInstallationTests {
     }
 
     @Test
-    func removedPreferenceGoes() throws {
+    func removedPreferenceIsRemovedFromTheFile() throws {
         try Look(in: store).installSchema()
         try Later.Sound(in: store).installSchema()
-        // The type's earlier version.
+        // The file that an earlier version of the type has written.
         let text = try folder.read("app/" + Self.name)
         try folder.write(
             text.replacing(
@@ -152,7 +152,7 @@ struct SchemaInstallationTests {
     }
 
     @Test(arguments: ["", "{", "[1]", "\"text\"", "{\"properties\":5}", "{\"$schema\":\"x\"}"])
-    func fileThatIsNoSchemaIsReplaced(_ text: String) throws {
+    func fileThatIsNotASchemaIsReplaced(_ text: String) throws {
         try SystemFileSystem().makeFolder(folder.path("app"))
         try folder.write(text, to: "app/" + Self.name)
         try Sound(in: store).installSchema()
@@ -160,7 +160,7 @@ struct SchemaInstallationTests {
     }
 
     @Test
-    func whatElseAPersonHasWrittenStays() throws {
+    func otherMembersOfTheFileAreKept() throws {
         try SystemFileSystem().makeFolder(folder.path("app"))
         try folder.write(#"{"title":"App","properties":{"other":{"type":"string"}}}"#, to: "app/" + Self.name)
         try Sound(in: store).installSchema()
@@ -168,23 +168,23 @@ struct SchemaInstallationTests {
         #expect(try Set(properties().keys) == ["volume", "muted", "other"])
     }
 
-    /// What the library gives no meaning to, and null, which no stored value can be.
+    /// Including JSON that has no meaning for the library, and null, which isn't a stored value.
     @Test
-    func allJSONThatOthersHaveWrittenStays() throws {
+    func allOtherJSONIsKept() throws {
         try SystemFileSystem().makeFolder(folder.path("app"))
-        let others = #"""
+        let foreign = #"""
             "$id":"x","$schema":"https://json-schema.org","properties":{"$$cost":{"default":{"$date":1}},\#
             "a":{"$ref":"#/$defs/a","const":null,"examples":[null,{"$data":"!"},{"$real":0.5,"x":[]}]}
             """#
-        try folder.write("{\(others)}}", to: "app/" + Self.name)
+        try folder.write("{\(foreign)}}", to: "app/" + Self.name)
         try Sound(in: store).installSchema()
         let text = try folder.read("app/" + Self.name)
-        #expect(text.hasPrefix("{\(others),\"muted\":{"), "\(text)")
+        #expect(text.hasPrefix("{\(foreign),\"muted\":{"), "\(text)")
         #expect(text.contains("\"volume\":{"))
     }
 
     @Test
-    func namesWithADollarAreWrittenAsInTheFileOfPreferences() throws {
+    func namesWithADollarAreEscapedAsInThePreferencesFile() throws {
         for _ in 1...2 { try Dollar(in: store).installSchema() }
         #expect(try folder.read("app/" + Self.name).contains(#""properties":{"$$odd":{"default":{"$data":"AQ=="},"#))
         #expect(try Set(properties().keys) == ["$odd"])
@@ -216,14 +216,14 @@ struct SchemaInstallationTests {
     @Test
     func storesWithoutAFileHaveNoSchema() throws {
         try Sound(in: .inMemory()).installSchema()
-        // In a test process it is in memory.
+        // In a test process the standard store is in memory.
         try Sound().installSchema()
         try PreferenceStore.withIsolatedStores { try Sound(in: .layered([.standard])).installSchema() }
         #expect(try folder.names() == [])
     }
 
     @Test
-    func folderThatIsNoFolderIsUnavailable() throws {
+    func fileInPlaceOfAFolderIsUnavailable() throws {
         try folder.write("", to: "file")
         let path = folder.path("file/preferences.schema.json")
         let error = #expect(throws: LogError.self) { try WholeFile(path: path).update { _ in [1] } }
@@ -231,7 +231,7 @@ struct SchemaInstallationTests {
     }
 
     @Test
-    func schemaThatMayNotBeWrittenIsNotPermitted() throws {
+    func schemaWithoutWritePermissionIsNotPermitted() throws {
         try SystemFileSystem().makeFolder(folder.path("app"))
         let fileSystem = FaultyFileSystem()
         fileSystem.denyWriting(.accessDenied)
@@ -254,9 +254,9 @@ struct SchemaInstallationTests {
         #expect(try folder.names(in: "app") == [])
     }
 
-    /// Each call that fails leaves the old file, or the new one, and no draft of it.
+    /// Whichever system call fails, the file is the old one or the new one, and no temporary file remains.
     @Test
-    func failureLeavesTheOldFile() throws {
+    func failureLeavesACompleteFile() throws {
         try SystemFileSystem().makeFolder(folder.path("app"))
         for isThere in [false, true] {
             for start in 0..<60 {
@@ -277,7 +277,7 @@ struct SchemaInstallationTests {
     }
 
     @Test
-    func leftoversOfTheDeadAreRemoved() throws {
+    func temporaryFilesOfCrashedProcessesAreRemoved() throws {
         try SystemFileSystem().makeFolder(folder.path("app"))
         try folder.write("x", to: "app/.\(Self.name).abc.new")
         try Sound(in: store).installSchema()
@@ -295,7 +295,7 @@ struct SchemaInstallationTests {
                 group.addTask { try Sound(in: stores[0]).installSchema() }
                 group.addTask { try Look(in: stores[1]).installSchema() }
                 group.addTask { try Later.Sound(in: stores[0]).installSchema() }
-                // Whenever it is looked at, it is whole.
+                // A reader always finds a complete file.
                 for _ in 0..<20 {
                     guard let text = try? String(contentsOf: URL(filePath: schema), encoding: .utf8) else { continue }
                     #expect(throws: Never.self) { try PreferenceText.value(in: text) }

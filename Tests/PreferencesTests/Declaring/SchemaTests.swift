@@ -11,7 +11,7 @@ private enum Look: String, CaseIterable { case system, dark }
 private struct Grade: RawRepresentable { var rawValue = 3 }
 private struct Spot: Codable { var x = 1 }
 
-/// A type with a raw value that says itself how it is stored.
+/// A type with a raw value that defines another stored form.
 private struct Paint: RawRepresentable, PreferenceValue {
     var rawValue = 7
     init() {}
@@ -70,7 +70,7 @@ private struct Whole: PreferenceGroup {
 }
 
 struct SchemaTests {
-    /// Each property of the schema, as text.
+    /// Returns the text of each property of the schema.
     private func properties(of group: some PreferenceGroup) throws -> [String: String] {
         let schema = try PreferenceText.value(in: try group.jsonSchema())
         guard case .dictionary(let members) = schema, case .dictionary(let properties) = members["properties"] else {
@@ -111,7 +111,7 @@ struct SchemaTests {
         ("tags", #"{"default": [], "items": {"type": "string"}, "type": "array"}"#),
         ("span", #"{"default": [1, 5], "items": {"type": "integer"}, "type": "array"}"#),
         ("counts", #"{"additionalProperties": {"type": "integer"}, "default": {}, "type": "object"}"#),
-        // A nil inside of a value is stored as text.
+        // A nested `nil` is stored as a string.
         (
             "dates",
             #"{"default": [], "items": {"anyOf": [{"required": ["$date"], "type": "object"}, {"enum": ["$null"]}]}, "type": "array"}"#
@@ -120,7 +120,7 @@ struct SchemaTests {
             "table",
             #"{"additionalProperties": {"items": {"items": {"type": "number"}, "type": "array"}, "type": "array"}, "type": "object"}"#
         ),
-        // An integer has the bounds of its type, unless its rule has a narrower one.
+        // An integer has the bounds of its type, unless its rule has narrower ones.
         ("byte", #"{"default": 1, "maximum": 255, "minimum": 0, "type": "integer"}"#),
         ("narrow", #"{"maximum": 200, "minimum": 0, "type": "integer"}"#),
         ("least", #"{"default": 5, "maximum": 32767, "minimum": 5, "type": "integer"}"#),
@@ -129,14 +129,14 @@ struct SchemaTests {
             #"{"default": [], "items": {"maximum": 127, "minimum": -128, "type": "integer"}, "type": "array"}"#
         ),
         ("wide", #"{"default": 1, "minimum": 0, "type": "integer"}"#),
-        // Ranges are stated of numbers alone.
+        // Only numbers have a range.
         ("day", #"{"required": ["$date"], "type": "object"}"#),
         ("wait", #"{"type": "string"}"#),
-        // Of a Codable type nothing is known.
+        // The schema of a `Codable` type is unknown.
         ("spots", #"{"default": []}"#),
         ("plain", #"{"default": 9, "type": "integer"}"#),
     ])
-    func schemaSaysWhatTheDeclarationDoes(_ name: String, _ schema: String) throws {
+    func schemaMatchesTheDeclaration(_ name: String, _ schema: String) throws {
         #expect(try properties(of: Whole(in: .inMemory()))[name] == schema)
     }
 
@@ -146,12 +146,12 @@ struct SchemaTests {
     }
 
     @Test(arguments: Self.nativeValues)
-    func whatATypeStoresIsAllowedByItsSchema(_ kind: [String: PropertyListValue], _ stored: [PropertyListValue]) {
+    func storedFormsOfATypeAreAllowedByItsSchema(_ kind: [String: PropertyListValue], _ stored: [PropertyListValue]) {
         #expect(!kind.isEmpty)
         for value in stored { #expect(value.isAllowed(by: .dictionary(kind)), "\(value) by \(kind)") }
     }
 
-    /// Of each native type its kind, and several values as it stores them.
+    /// The schema of each native type, with stored forms of several values.
     private static let nativeValues: [([String: PropertyListValue], [PropertyListValue])] = [
         native(true, false),
         native(Int.min, -1, .max), native(Int8.min, .max), native(Int16.min, .max), native(Int32.min, .max),
@@ -188,7 +188,7 @@ struct SchemaTests {
     }
 
     @Test
-    func descriptionIsTheDeclarations() throws {
+    func descriptionIsThatOfTheDeclaration() throws {
         let text = try Part(in: .inMemory()).jsonSchema()
         #expect(
             text == #"""
@@ -199,7 +199,7 @@ struct SchemaTests {
 }
 
 extension PropertyListValue {
-    /// Whether a schema allows the value, by the keywords that native types have.
+    /// Returns whether a schema allows the value, by the keywords that native types use.
     fileprivate func isAllowed(by schema: PropertyListValue) -> Bool {
         guard case .dictionary(let keywords) = schema else { return false }
         if let type = keywords["type"] {

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The text of a value that nothing may show.
+/// The text of a secret value, which must not be shown anywhere.
 private let planted = "hunter2-planted"
 
 private struct Account: Codable, Sendable, Equatable {
@@ -17,18 +17,18 @@ private struct Account: Codable, Sendable, Equatable {
     var count = 1
 }
 
-/// All that a program may print of a value.
+/// Returns the texts that a program may print of a value.
 private func texts(of value: Any) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)
     return ["\(value)", String(reflecting: value), "\([value])", "\(Optional(value) as Any)", dumped]
 }
 
-/// The ways by which a preference becomes a secret.
+/// The ways in which a preference becomes a secret.
 private enum Secrecy: CaseIterable {
     case declaration, otherDeclaration, store, layerOfStore, scope, layeredStore, none
 
-    /// The preference's store and whether its declaration says that it is a secret, and the objects that have to live until it is used.
+    /// Returns the preference's store, whether its declaration makes it a secret, and the objects to keep until it is used.
     func make() -> (store: PreferenceStore, isSecret: Bool, kept: [Any]) {
         let store = PreferenceStore.inMemory()
         func declared(in store: PreferenceStore, as name: String = "token") -> Preference<Int> {
@@ -101,7 +101,7 @@ struct SecretTests {
             #expect(shown.contains("token: nil → <redacted> (local)"))
         }
         #expect(token.isSecret == (secrecy != .none) && AnyPreference(token).isSecret == token.isSecret)
-        // The value itself is the caller's.
+        // The caller still gets the value itself.
         #expect(token.value == planted && store["token"] == .string(planted) && changes.elements[3].new == planted)
         withExtendedLifetime(kept) {}
     }
@@ -128,7 +128,7 @@ struct SecretTests {
     }
 
     @Test(arguments: [true, false])
-    func schemaHasNothingOfASecretButItsType(isSecret: Bool) throws {
+    func schemaHasOnlyTheTypeOfASecret(isSecret: Bool) throws {
         struct Group: PreferenceGroup {
             let token: Preference<String>
             let limit: Preference<Int>
@@ -152,7 +152,7 @@ struct SecretTests {
     }
 
     @Test
-    func secretOfASharedStoreIsOneInItsIsolatedStore() async throws {
+    func secretOfASharedStoreIsASecretInItsIsolatedStore() async throws {
         let suite = PreferenceStore.suite("secrets-\(#line)")
         _ = Preference("token", default: "", in: suite, isSecret: true)
         try await PreferenceStore.withIsolatedStores {
@@ -165,7 +165,7 @@ struct SecretTests {
     }
 
     @Test
-    func memberAndBoundPreferenceAreSecretsAsTheWholeIs() {
+    func memberAndBoundPreferenceOfASecretAreSecrets() {
         let account = Preference("account", default: Account(), in: .inMemory(), isSecret: true)
         #expect(account[\.token].isSecret && account.bound(to: .inMemory()).isSecret)
         let kept = Preference(
@@ -181,12 +181,12 @@ struct SecretTests {
 
 private struct PlantedError: Error { let value: String }
 
-/// A fault of a value that is read or set.
+/// A reason for which reading or setting a value fails.
 private enum Fault: CaseIterable, Sendable {
     case type, member, key, rawValue, argument, variable, ownDecoding, ownEncoding, collection
     case choices, range, check, throwingCheck, optionalChoices
 
-    /// The errors that each way to read and set gives, thrown and reported.
+    /// Returns the errors that all ways to read and set the value throw and report.
     func errors(isSecret: Bool) async -> [PreferencesError] {
         let stored = PropertyListValue.string(planted)
         switch self {
@@ -282,7 +282,7 @@ private enum Fault: CaseIterable, Sendable {
             do { try await preference.write(bad) } catch { found.record(error) }
         }
         do { _ = try await preference.load() } catch { found.record(error) }
-        // To where it is stored as it is, in a store with the same handler.
+        // Moves it to a store with the same handler, unchanged and with a mapping.
         let target = PreferenceStore.inMemory()
         target.issueHandler = { found.record($0) }
         Preference("moved", default: value, in: target, coding: preference.declaration.coding).migrate(from: preference)
@@ -306,7 +306,7 @@ struct SecretErrorTests {
     }
 
     @Test(arguments: Fault.allCases)
-    private func errorOfAnotherValueShowsIt(fault: Fault) async {
+    private func errorOfAValueThatIsNotASecretShowsIt(fault: Fault) async {
         let errors = await fault.errors(isSecret: false)
         #expect(errors.contains { "\($0)".contains("planted") }, "\(errors)")
         #expect(errors.count { $0.message.contains("<redacted>") } == 0)
@@ -315,7 +315,7 @@ struct SecretErrorTests {
     }
 
     @Test
-    func messageSaysWhatIsKept() throws {
+    func messageSaysThatTheStoredValueIsKept() throws {
         let store = PreferenceStore.layered([.arguments(["-token", "x"]), .inMemory(["token": "y"])])
         let issues = Recorder<String>()
         store.issueHandler = { issues.record("\($0)") }
@@ -367,7 +367,7 @@ struct SecretErrorTests {
 
 // MARK: Plain text
 
-/// A secret that is stored as plain text is an issue.
+/// Tests of the issue that is reported for a secret that is stored as plain text.
 struct PlainTextSecretTests {
     private let folder: TemporaryFolder
     init() throws { folder = try TemporaryFolder() }
@@ -421,7 +421,7 @@ struct PlainTextSecretTests {
     }
 
     @Test
-    func isNoneElsewhere() throws {
+    func isNotReportedForOtherStores() throws {
         let file = PreferenceStore(.system(Source(FileBackend(path: folder.path("system.jsonl"), isReadOnly: true))))
         let keyring = PreferenceStore(backend: MemoryBackend(), isSecret: true)
         for store in [.inMemory(), keyring, .layered([.environment(prefix: "P", [:]), file, keyring])] {

@@ -2,7 +2,7 @@ import Observation
 import Preferences
 import Testing
 
-// Storage for any Codable: instances of one key stay in step, readers are told, nil removes.
+// Storage for any `Codable` value: instances with the same key have the same value, observers are notified, `nil` removes the value.
 
 private struct Profile: Codable, Equatable, Sendable {
     var name = "Pitt"
@@ -19,7 +19,7 @@ struct CodableStorageTests {
     private let store = PreferenceStore.inMemory()
 
     @Test
-    func instancesOfOneKeyStayInStep() {
+    func instancesWithTheSameKeyHaveTheSameValue() {
         let (first, second) = (ProfileScreen(store), ProfileScreen(store))
         first.profile = Profile(name: "Ada", tags: ["a", "b"], manager: [Profile()])
         #expect(second.profile == Profile(name: "Ada", tags: ["a", "b"], manager: [Profile()]))
@@ -51,7 +51,7 @@ struct CodableStorageTests {
     }
 
     @Test
-    func codeWithoutViewsIsToldToo() async {
+    func codeWithoutViewsIsNotified() async {
         let screen = ProfileScreen(store)
         var values = screen.$profile.updates.makeAsyncIterator()
         #expect(await values.next() == .some(nil))

@@ -1,7 +1,7 @@
 import Preferences
 import Testing
 
-// The concise wrapper: publisher-like following with didSet and willSet timing, suites, several instances of one key, mocks.
+// A concise wrapper: publishers with `didSet` and `willSet` timing, suites, several instances with the same key, mocks.
 
 private struct User: PreferenceGroup {
     @Preference("user.name") var name = "Pitt"
@@ -12,7 +12,7 @@ struct ConciseWrapperTests {
     private let user = User(in: .inMemory())
 
     @Test
-    func severalInstancesOfOneKeyShareTheirValue() {
+    func severalInstancesWithTheSameKeyShareTheirValue() {
         let other = Preference("user.name", default: "somebody", in: user.$name.store)
         user.name = "François"
         #expect(other.value == "François")

@@ -1,7 +1,7 @@
 import Preferences
 import Testing
 
-// Wrappers for plain and Codable values with an injected store, in a class that is easy to test.
+// Wrappers for plain and `Codable` values with an injected store, in a class that is easy to test.
 
 private struct Account: Codable, Equatable, Sendable {
     var name: String

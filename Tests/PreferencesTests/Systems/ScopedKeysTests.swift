@@ -1,7 +1,7 @@
 import Preferences
 import Testing
 
-// Typed keys with default and suite, grouped in scopes: how users of such a library would write it.
+// Typed keys with a default and a suite, grouped in scopes, as users of a library with such keys write them.
 
 private struct GeneralPreferences: PreferenceGroup {
     @Preference("AutomaticallyUpdate") var automaticallyUpdate = false
@@ -33,7 +33,7 @@ struct ScopedKeysTests {
     }
 
     @Test
-    func keyOfASuiteGoesToItsSuite() {
+    func keyOfASuiteIsStoredInItsSuite() {
         PreferenceStore.withIsolatedStores {
             Defaults.general.shared = 2
             #expect(PreferenceStore.suite("group.com.example")["shared"] == 2)
@@ -42,7 +42,7 @@ struct ScopedKeysTests {
     }
 
     @Test
-    func keyIsAValueOfItsOwn() {
+    func keyCanBePassedAsAValue() {
         PreferenceStore.withIsolatedStores {
             let key = Defaults.general.$automaticallyUpdate
             #expect(key.name == "AutomaticallyUpdate")
@@ -55,7 +55,7 @@ struct ScopedKeysTests {
     }
 
     @Test
-    func valueOutsideTheRangeIsRefused() throws {
+    func valueOutsideTheRangeIsRejected() throws {
         try PreferenceStore.withIsolatedStores {
             #expect(throws: PreferencesError.self) { try Defaults.editor.$fontSize.write(100) }
             #expect(Defaults.editor.fontSize == 12)

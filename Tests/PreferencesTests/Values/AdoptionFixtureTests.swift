@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What other libraries store for a value, written out by the rules of their sources, and read by the same declaration.
+/// Tests that a declaration reads the forms that other libraries store, which were derived from their sources.
 struct AdoptionFixtureTests {
     private enum Look: String, Codable, Sendable { case light, dark }
     private enum Plain: String, Sendable { case light, dark }
@@ -25,9 +25,8 @@ struct AdoptionFixtureTests {
     )
     private static let json = #"{"name":"Ada","born":700000000.5,"site":"https:\/\/example.com\/a?b=c#d"}"#
 
-    /// A Codable value as JSON in data: CodableStorage, PDefaults, @ComplexUserDefault and the modular repository.
-    /// As JSON in a string: sindresorhus/Defaults, and AppStorage by RawRepresentable.
-    /// As a property list: by PropertyListEncoder, or by hand.
+    /// A `Codable` value as JSON in data (CodableStorage, PDefaults, @ComplexUserDefault, the modular repository), as JSON in a string
+    /// (sindresorhus/Defaults, AppStorage with RawRepresentable), and as a property list (PropertyListEncoder, or by hand).
     @Test(
         arguments: [
             .data(Data(json.utf8)), .string(json),
@@ -44,14 +43,14 @@ struct AdoptionFixtureTests {
         #expect(try Preference<Profile?>("profile", in: store, coding: .jsonString).read() == profile)
     }
 
-    /// sindresorhus/Defaults stores an array of Codable values as an array of their JSON texts.
+    /// sindresorhus/Defaults stores an array of `Codable` values as an array of JSON texts.
     @Test
     func arrayOfTextsIsRead() throws {
         let store = PreferenceStore.inMemory(["profiles": [.string(Self.json), .string(Self.json)]])
         #expect(try Preference<[Profile]?>("profiles", in: store).read() == [profile, profile])
     }
 
-    /// An enum by its raw value, or by its JSON text with the quotes, as sindresorhus/Defaults stores one that is Codable too.
+    /// An enum as its raw value, or as JSON text with quotes, as sindresorhus/Defaults stores an enum that is also `Codable`.
     @Test(arguments: ["dark", "\"dark\""])
     func enumIsRead(text: String) throws {
         let store = PreferenceStore.inMemory(["look": .string(text), "data": .data(Data("\"dark\"".utf8))])
@@ -60,14 +59,14 @@ struct AdoptionFixtureTests {
         #expect(try Preference<Look?>("data", in: store).read() == .dark)
     }
 
-    /// A URL as text, and as its JSON text with escaped slashes.
+    /// A URL as text, and as JSON text with escaped slashes.
     @Test(arguments: ["https://example.com/a?b=c#d", #""https:\/\/example.com\/a?b=c#d""#])
     func urlIsRead(text: String) throws {
         let store = PreferenceStore.inMemory(["site": .string(text)])
         #expect(try Preference<URL?>("site", in: store).read()?.absoluteString == "https://example.com/a?b=c#d")
     }
 
-    /// A dictionary with texts of JSON as values, and a set as an array.
+    /// A dictionary of JSON texts, and a set as an array.
     @Test
     func collectionsAreRead() throws {
         let store = PreferenceStore.inMemory(["byYear": ["1815": .string(Self.json)], "tags": ["a", "b"]])
@@ -75,13 +74,13 @@ struct AdoptionFixtureTests {
         #expect(try Preference<Set<String>?>("tags", in: store).read() == ["a", "b"])
     }
 
-    /// What the other library would read back: the coding says which form a set writes.
+    /// The declared coding determines the written form, so that the other library can still read it.
     @Test
     func setWritesTheFormThatIsDeclared() throws {
         let store = PreferenceStore.inMemory(["profile": .data(Data(Self.json.utf8))])
         try Preference<Profile?>("profile", in: store, coding: .json).write(profile)
         guard case .data = store["profile"] else {
-            Issue.record("a JSON coding goes on writing data")
+            Issue.record("a JSON coding still writes data")
             return
         }
         try Preference<Profile?>("profile", in: store, coding: .jsonString).write(profile)

@@ -7,7 +7,7 @@ struct AliasTests {
     private let store = PreferenceStore.inMemory(["look": "night"])
 
     @Test
-    func renamedCaseReadsAsTheNewOne() {
+    func formerRawValueReadsAsTheNewCase() {
         let look = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
         #expect(look.value == .dark)
         #expect(store["look"] == "night", "a read never writes")
@@ -24,7 +24,7 @@ struct AliasTests {
     }
 
     @Test
-    func caseThatIsNoAliasIsUnreadable() {
+    func rawValueWithoutAnAliasIsUnreadable() {
         store.set("noon", for: "look")
         let look = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
         let error = #expect(throws: PreferencesError.self) { try look.read() }
@@ -32,7 +32,7 @@ struct AliasTests {
     }
 
     @Test
-    func declarationsWithOtherAliasesReadForThemselves() {
+    func declarationsWithDifferentAliasesShareNoValue() {
         store.issueHandler = { _ in }
         let one = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
         let other = Preference("look", default: Look.system, in: store, coding: .rawValue)

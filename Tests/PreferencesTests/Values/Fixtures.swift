@@ -15,7 +15,7 @@ enum Level: Int, Codable, CodingKeyRepresentable, PreferenceValue {
     case low = 1, high = 5
 }
 
-/// Raw only.
+/// A type that has raw values and no other conformance.
 enum Side: String, Sendable {
     case left, right
 }
@@ -56,7 +56,7 @@ func encoded<Value>(_ value: Value, _ coding: PreferenceCoding<Value>) throws ->
     try coding.encode(value)
 }
 
-/// Stores and reads back; the value's own equality.
+/// Encodes and decodes a value, and compares it by its own equality.
 func roundTrip<Value: Equatable>(
     _ value: Value,
     _ coding: PreferenceCoding<Value>,
@@ -66,7 +66,7 @@ func roundTrip<Value: Equatable>(
     #expect(try coding.decode(stored) == value, sourceLocation: sourceLocation)
 }
 
-/// Stores and reads back, natively and through `Codable`.
+/// Encodes and decodes a value, by its `PreferenceValue` and its `Codable` conformance.
 func roundTripBoth<Value: Equatable & PreferenceValue & Codable>(
     _ value: Value,
     sourceLocation: SourceLocation = #_sourceLocation

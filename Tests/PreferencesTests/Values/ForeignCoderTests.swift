@@ -19,13 +19,13 @@ struct ForeignCoderTests {
     ]
 
     @Test(arguments: values)
-    func valueComesBackThroughJSON(_ value: PropertyListValue) throws {
+    func valueSurvivesAJSONCoder(_ value: PropertyListValue) throws {
         let data = try JSONEncoder().encode([value])
         #expect(try JSONDecoder().decode([PropertyListValue].self, from: data) == [value])
     }
 
     @Test(arguments: values)
-    func valueComesBackThroughItsOwnCoder(_ value: PropertyListValue) throws {
+    func valueSurvivesTheLibrarysCoder(_ value: PropertyListValue) throws {
         struct Holder: Codable, Equatable {
             var value: PropertyListValue
             var values: [PropertyListValue?]

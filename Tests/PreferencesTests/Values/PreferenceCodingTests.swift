@@ -41,7 +41,7 @@ struct PreferenceCodingTests {
     static func json(_ text: String) -> PropertyListValue { .data(Data(text.utf8)) }
 
     @Test
-    func whatOthersStoredIsRead() throws {
+    func formsOfOtherCodingsAreRead() throws {
         func check<Value: Equatable>(
             _ codings: [PreferenceCoding<Value>],
             _ value: Value,
@@ -98,7 +98,7 @@ struct PreferenceCodingTests {
         check([.native, .propertyList], [date...date], [[[1.5, 1.5]], [[.date(date), .date(date)]]])
     }
 
-    /// As `Codable` has them, and as the library itself once stored them inside `Codable` types.
+    /// The forms of `Codable`, which earlier versions of the library stored inside `Codable` types.
     @Test
     func formerFormsAreRead() throws {
         struct Box: Codable, Equatable, Sendable {
@@ -164,9 +164,9 @@ struct PreferenceCodingTests {
         }
     }
 
-    /// A type that tries several kinds must find its texts as texts.
+    /// A type whose decoder tries several kinds must read its strings as strings.
     @Test
-    func textOfABooleanStaysTextForATypeThatTakesBoth() throws {
+    func textOfABooleanStaysTextForATypeThatDecodesBoth() throws {
         enum Either: Codable, Equatable, Sendable {
             case flag(Bool), text(String)
             init(from decoder: any Decoder) throws {
@@ -202,7 +202,7 @@ struct PreferenceCodingTests {
     }
 
     @Test
-    func jsonIsStoredByCodersOfChoice() throws {
+    func jsonIsStoredByCustomCoders() throws {
         let uses = Counter()
         func coding<Value: Codable & Sendable>(_ type: Value.Type, _ identifier: String = "iso") -> PreferenceCoding<
             Value
@@ -228,7 +228,7 @@ struct PreferenceCodingTests {
         #expect(try coding([Date].self).encode(dates) == stored)
         #expect(try coding([Date].self).decode(stored) == dates)
         #expect(uses.value == 2, "a coder for each use")
-        #expect(try coding([Date].self).decode([.date(dates[0])]) == dates, "what others stored is read")
+        #expect(try coding([Date].self).decode([.date(dates[0])]) == dates, "the form of other codings is read")
         #expect(try coding([Date]?.self).encode(nil) == nil)
         #expect(try coding([Date]?.self).decode(Self.json("null")) == .none)
         let error = try #require(throws: PreferencesError.self) {
@@ -246,7 +246,7 @@ struct PreferenceCodingTests {
     }
 
     @Test
-    func declaredDataAndStringsAreTakenAsTheyAre() throws {
+    func declaredDataAndStringsAreReadUnchanged() throws {
         for text in ["5", "\"a\"", "null", "[]"] {
             #expect(try PreferenceCoding<String>.native.decode(.string(text)) == text)
             #expect(try PreferenceCoding<String?>.native.decode(.string(text)) == text)

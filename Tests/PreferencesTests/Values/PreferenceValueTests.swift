@@ -39,7 +39,7 @@ struct PreferenceValueTests {
             let stored = try #require(try coding.encode(value))
             let read = try #require(try coding.decode(stored))
             #expect(read.bitPattern == value.bitPattern)
-            // As an element a date's bits take the same way.
+            // A date as an element keeps its bits, too.
             let date = Date(timeIntervalSinceReferenceDate: value)
             #expect(try PropertyListValue.date(Date(storedValue: .date(date))) == .date(date))
         }
@@ -68,7 +68,7 @@ struct PreferenceValueTests {
     }
 
     @Test
-    func foundationTypesComeBack() throws {
+    func foundationTypesSurviveARoundTrip() throws {
         try roundTripBoth(Data())
         try roundTripBoth(Data(repeating: 7, count: 1 << 20))
         for text in [
@@ -83,7 +83,7 @@ struct PreferenceValueTests {
             try roundTripBoth(try #require(Decimal(string: text)))
         }
         try roundTripBoth(Decimal.nan)
-        // By their texts: a platform that knows neither makes one value of any two.
+        // Compares the identifiers: values of identifiers that the platform doesn't know are equal.
         for text in ["de_AT", "en-US", "zh-Hant_TW", "de_DE@calendar=gregorian"] {
             let locale = try Locale(storedValue: .string(text))
             #expect(locale.identifier == text && locale.storedValue() == .string(text))
@@ -108,7 +108,7 @@ struct PreferenceValueTests {
     }
 
     @Test(arguments: ["GMT+", "GMT+1:3", "GMT+0160", "GMT+2500", "GMT+1x", "GMT+1:", "GMT*1", "GMT+12345", "UT"])
-    func textThatIsNoTimeZoneIsUnreadable(_ text: String) {
+    func invalidTimeZoneIsUnreadable(_ text: String) {
         #expect(readError(TimeZone.self, .string(text))?.code == .unreadable)
     }
 
@@ -122,7 +122,7 @@ struct PreferenceValueTests {
     }
 
     @Test
-    func urlThatLooksLikeAPathIsNoFileURL() throws {
+    func urlThatLooksLikeAPathIsNotReadAsAFileURL() throws {
         for text in ["/a?b#c", "/", "//host/a", "~/x", "~"] {
             let url = try #require(URL(string: text))
             try roundTripBoth(url)
@@ -131,7 +131,7 @@ struct PreferenceValueTests {
         }
     }
 
-    /// Alone, in collections and inside `Codable` types.
+    /// By itself, in collections and inside `Codable` types.
     @Test
     func nativeTypeHasOneForm() throws {
         struct Box<Content: PreferenceValue & Codable & Hashable>: Codable, Hashable, Sendable { var content: Content }
@@ -177,7 +177,7 @@ struct PreferenceValueTests {
     }
 
     @Test
-    func collectionsComeBack() throws {
+    func collectionsSurviveARoundTrip() throws {
         try roundTripBoth([Int]())
         try roundTripBoth([1: "a", -2: "b"])
         try roundTripBoth([Level.low: [Theme.dark], .high: []])
@@ -192,7 +192,7 @@ struct PreferenceValueTests {
     }
 
     @Test
-    func nilInsideIsKeptAndOutsideIsNotSet() throws {
+    func nestedNilIsKeptAndTopLevelNilIsNotSet() throws {
         #expect(try Int?.none.storedValue() == nil)
         #expect(try Int??.some(nil).storedValue() == nil)
         #expect(try PreferenceCoding<Int??>.propertyList.encode(.some(nil)) == nil)
@@ -229,7 +229,7 @@ struct PreferenceValueTests {
     }
 
     @Test
-    func losslessConversionsAreTaken() throws {
+    func losslessConversionsAreMade() throws {
         #expect(try Double(storedValue: 3) == 3)
         #expect(try Int(storedValue: 3.0) == 3)
         #expect(try UInt64(storedValue: .real(0x1p63)) == 1 << 63)
@@ -239,7 +239,7 @@ struct PreferenceValueTests {
     }
 
     @Test
-    func confusedTypesThrowAndSayWhat() throws {
+    func errorOfAWrongTypeNamesBothTypes() throws {
         func check<Value: PreferenceValue>(_ type: Value.Type, _ stored: [PropertyListValue]) throws {
             for stored in stored {
                 let error = try #require(readError(type, stored))
@@ -270,7 +270,7 @@ struct PreferenceValueTests {
     }
 
     @Test
-    func errorsNameTheWayInside() throws {
+    func errorsHaveACodingPath() throws {
         #expect(readError([Int].self, [1, "x"])?.codingPath == ["1"])
         #expect(readError([String: [Int?]].self, ["a": [1, true]])?.codingPath == ["a", "1"])
         #expect(readError([Level: Int].self, ["9": 1])?.codingPath == ["9"])

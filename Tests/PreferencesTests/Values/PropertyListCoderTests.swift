@@ -9,7 +9,7 @@ import Foundation
 
 struct PropertyListCoderTests {
     @Test
-    func structComesBackWithNativeMembers() throws {
+    func structWithNativeMembersSurvivesARoundTrip() throws {
         let frame = Frame()
         let stored = try #require(try encoded(frame, .propertyList))
         guard case .dictionary(let members) = stored else { Issue.record("not a dictionary: \(stored)"); return }
@@ -26,7 +26,7 @@ struct PropertyListCoderTests {
     }
 
     @Test
-    func payloadsOfEnumsComeBack() throws {
+    func associatedValuesOfEnumsSurviveARoundTrip() throws {
         try roundTrip(Shape.both(.none, .both(.circle(radius: -0.0), .none)), .propertyList)
     }
 
@@ -67,7 +67,7 @@ struct PropertyListCoderTests {
     }
 
     @Test
-    func classesAndNestedContainersComeBack() throws {
+    func classesAndNestedContainersSurviveARoundTrip() throws {
         let value = Derived()
         value.number = 5
         let stored = try #require(try PropertyListValue(codable: value))
@@ -78,7 +78,7 @@ struct PropertyListCoderTests {
     }
 
     @Test
-    func dictionariesOfOtherKeysAreDictionariesWhereTheyCanBe() throws {
+    func dictionariesOfOtherKeysAreStoredAsDictionariesIfPossible() throws {
         #expect(try encoded([Slot.first: 1], .propertyList) == ["first": 1])
         #expect(try encoded([Slot: Int](), .propertyList) == [:])
         #expect(try encoded([UInt8(7): 1], .propertyList) == ["7": 1])
@@ -94,7 +94,7 @@ struct PropertyListCoderTests {
     }
 
     @Test
-    func errorsNameTheWayInside() throws {
+    func errorsHaveACodingPath() throws {
         func error(_ stored: PropertyListValue) throws -> PreferencesError {
             try #require(throws: PreferencesError.self) {
                 try PreferenceCoding<[Slot: [Point?]]>.propertyList.decode(stored)
@@ -143,7 +143,7 @@ struct PropertyListCoderTests {
     }
 
     @Test
-    func equalSetsAreEqualStoredValues() throws {
+    func equalSetsHaveEqualStoredValues() throws {
         let points = (0..<100).map { Point(x: $0, y: -$0) }
         let stored = try encoded(Set(points), .propertyList)
         #expect(try encoded(Set(points.reversed()), .propertyList) == stored)
@@ -152,7 +152,7 @@ struct PropertyListCoderTests {
 }
 
 extension PropertyListValue {
-    /// Encodes a type that no preference could hold, such as a class.
+    /// Encodes and decodes a type that can't be a preference's, such as a class.
     fileprivate init?(codable value: some Encodable) throws {
         let stored = try PreferenceCoding<Holder>.propertyList.encode(Holder(encodable: value))
         guard let stored else { return nil }
@@ -167,7 +167,7 @@ extension Decodable {
     }
 }
 
-/// Hands the coder to a value of any type.
+/// A wrapper that encodes a value of any type.
 private struct Holder: Codable, @unchecked Sendable {  // stays in the calling test
     var encodable: any Encodable = 0
     var decoder: (any Decoder)?

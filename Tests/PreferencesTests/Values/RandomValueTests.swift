@@ -56,7 +56,7 @@ extension SeededGenerator {
     }
 }
 
-/// A type of everything that `Codable` types are made of; compared as stored values, which know NaN.
+/// A type with all kinds of `Codable` members; compared by its stored form, in which all NaNs are equal.
 struct Anything: Codable, PreferenceValue {
     var boolean: Bool?
     var small: Int8
@@ -103,7 +103,7 @@ struct RandomValueTests {
     static let seed = UInt64.random(in: 0 ... .max)
 
     @Test
-    func storedValuesComeBack() throws {
+    func storedValuesSurviveARoundTrip() throws {
         var random = SeededGenerator(seed: Self.seed)
         for round in 0..<rounds(10_000) {
             let value = random.stored()
@@ -118,7 +118,7 @@ struct RandomValueTests {
     }
 
     @Test
-    func codableValuesComeBack() throws {
+    func codableValuesSurviveARoundTrip() throws {
         var random = SeededGenerator(seed: Self.seed)
         let coding = PreferenceCoding<Anything>.propertyList
         for round in 0..<rounds(10_000) {

@@ -13,7 +13,7 @@ struct RolloutTests {
         @Preference("newCheckout") var newCheckout = Rollout(percent: 0)
     }
 
-    /// Computed by a program in another language, from the documentation.
+    /// The buckets were computed by a program in another language that was written from the documentation.
     @Test(arguments: [
         ("", "", 102_267), ("", "1", 966_018), ("", "user-42", 277_103), ("newCheckout", "user-42", 799_849),
         ("newCheckout", "123e4567-e89b-12d3-a456-426614174000", 934_090), ("größe", "Ünïcödé 😀", 64_168),
@@ -26,7 +26,7 @@ struct RolloutTests {
     }
 
     private static let users = (0..<50_000).map { "\($0)" }
-    /// Identifiers of random bytes, the same in each run.
+    /// Identifiers of pseudo-random bytes, the same in each run.
     private static let identifiers = {
         var state: UInt64 = 1
         func next() -> UInt64 {
@@ -36,7 +36,7 @@ struct RolloutTests {
         return (0..<50_000).map { _ in String(next(), radix: 16) + "-" + String(next(), radix: 16) }
     }()
 
-    /// The sum of (found − expected)² / expected; with 99 degrees of freedom one of a thousand is above 148.2.
+    /// Returns the sum of (found − expected)² / expected, which exceeds 148.2 with a probability of 0.1 % for 99 degrees of freedom.
     private static func chiSquare(_ counts: [Int], of total: Int) -> Double {
         let expected = Double(total) / Double(counts.count)
         return counts.reduce(0) { $0 + (Double($1) - expected) * (Double($1) - expected) / expected }
@@ -51,7 +51,7 @@ struct RolloutTests {
     }
 
     @Test(arguments: [users, identifiers], [("a", "b"), ("newCheckout", "newSearch"), ("", "x")])
-    func rolloutsWithDifferentSeedsChooseIndependently(users: [String], seeds: (String, String)) {
+    func rolloutsWithDifferentSeedsSelectIndependently(users: [String], seeds: (String, String)) {
         let (first, second) = (Rollout(percent: 0, seed: seeds.0), Rollout(percent: 0, seed: seeds.1))
         var counts = Array(repeating: 0, count: 100)
         for user in users {
@@ -61,7 +61,7 @@ struct RolloutTests {
     }
 
     @Test
-    func higherPercentageDropsNobody() {
+    func higherPercentageDropsNoUser() {
         var included: Set<String> = []
         for percent in [0, 0.01, 0.5, 1, 3.3, 10, 25, 49.99, 50, 75, 99.99, 100] {
             let rollout = Rollout(percent: percent, seed: "newCheckout")
@@ -109,7 +109,7 @@ struct RolloutTests {
     }
 
     @Test(arguments: [-0.0001, 100.0001, Double.nan, .infinity])
-    func percentageOutOfRangeIsRefused(percent: Double) {
+    func percentageOutOfRangeIsRejected(percent: Double) {
         let fleet = Fleet(in: .inMemory(["newCheckout": ["percent": 1]]))
         let error = #expect(throws: PreferencesError.self) { try fleet.$newCheckout.write(Rollout(percent: percent)) }
         #expect(error?.code == .invalid)
