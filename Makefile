@@ -1,8 +1,8 @@
-# `make quick` after each change, `make check` before a pull request (it is what CI runs), `make check-all` before a release; each of
-# their parts is a target. CONTRIBUTING.md tells their times.
+# `make quick` after each change, `make check` before a pull request (as in CI), `make check-all` before a release; each of their
+# parts is a target. CONTRIBUTING.md has their durations.
 #
-# Each set of compiler flags has one build folder, and those of the README's commands are also the checks': no flag makes warnings
-# errors, `warnings` reads what the builds left.
+# There is one build folder for each set of compiler flags. The checks share the build folders of the README's commands: no flag turns
+# warnings into errors; `warnings` reads the diagnostics that the builds left.
 
 SWIFT ?= swift
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
@@ -11,7 +11,7 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Torture/Sources Torture/Etcd \
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
-# Two lanes at a time; what shares a build folder is one lane, joined by commas. EXCEPT leaves parts out.
+# Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
 GATE := lint,prose,test,compile-tests,interface,imports,structure,documentation,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
 	verify,view-instructions tool apple-check examples fuzz-corpus
 ALL := lint prose test compile-tests interface imports structure documentation instructions reading-path torture-short resolution traits \
@@ -19,8 +19,8 @@ ALL := lint prose test compile-tests interface imports structure documentation i
 	thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
 
-# What the tests with etcd and those of prefs-adopt cover; the gate runs them only if one of these changed since they passed. Of etcd
-# the product and its tests, and what they build on: the contract of backends, the stores that call one, locks and threads.
+# The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests only if one of the files changed since
+# they passed. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests Tests/EtcdTestSupport Torture/Etcd \
 	Tool/Package.swift Tool/Sources/PrefsCommands/Places Tool/Tests/PrefsTests/EtcdTests.swift \
 	Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
@@ -44,25 +44,25 @@ check-all:
 
 # The tool `prefs`.
 
-# Where it goes, as in `make install PREFIX=$$HOME/.local`; see Scripts/install-tool for what else can be said.
+# The folder to install to, as in `make install PREFIX=$$HOME/.local`; see Scripts/install-tool for the other variables.
 PREFIX ?= /usr/local
 export DESTDIR TRAITS BUILD
 
 install:
 	Scripts/install-tool "$(PREFIX)"
 
-# As `make release-tool && sudo make install`, where root has no Swift.
+# For `make release-tool && sudo make install`, if root has no Swift.
 release-tool:
 	Scripts/install-tool --build
 
 uninstall:
 	Scripts/install-tool --uninstall "$(PREFIX)"
 
-# A package for Debian and what comes from it, .build/prefs_VERSION_ARCHITECTURE.deb.
+# A package for Debian and its derivatives, .build/prefs_VERSION_ARCHITECTURE.deb.
 debian-package:
 	Scripts/make-debian-package
 
-# Changes files.
+# Targets that change files.
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
@@ -84,23 +84,23 @@ build:
 prose:
 	Scripts/check-prose
 
-# A tenth of the random rounds, and some of the faults; `full-tests` has all.
+# With a tenth of the random rounds and some of the faults; `full-tests` runs all.
 test:
 	$(SWIFT) test
 
-# What clients may write compiles, and what they must not is rejected with the message that they see.
+# Valid client code compiles, and invalid client code is rejected with the expected message.
 compile-tests:
 	Scripts/check-compile-tests --build-tests
 
-# The public interface is the recorded one.
+# The public interface equals the recorded one.
 interface: build
 	Scripts/check-interface .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
 
-# Each file imports only what it uses, by what the build has indexed.
+# Each file imports only modules that it uses, according to the index of the build.
 imports: build
 	Scripts/check-imports .build
 
-# No more than three files need each other in a circle, and none is longer than 500 lines.
+# At most three files depend on each other in a cycle, and no file is longer than 500 lines.
 structure: build
 	Scripts/check-structure .build Preferences DurableFile
 
@@ -108,24 +108,24 @@ structure: build
 documentation: build
 	Scripts/check-documentation .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
 
-# No compiler warning in the builds that were made; after the checks that make them.
+# No compiler warning in the existing builds; runs after the checks that build.
 warnings:
 	Scripts/check-warnings $(wildcard .build .build/traits Examples/.build Tool/.build Verify/.build Adopt/.build)
 
-# No operation takes a tenth more instructions, or one allocation more, than Benchmarks/instructions says.
+# No operation takes a tenth more instructions, or one more allocation, than Benchmarks/instructions records.
 instructions:
 	Scripts/count-instructions
 
-# Isolated stores cost a read nothing, by instructions.
+# The isolation of stores adds no instructions to a read.
 reading-path:
 	Scripts/count-reading-path.sh
 
-# The experiments with the file store, with a tenth of their rounds; that the mutants still fit the sources.
+# The experiments with the file store, with a tenth of their rounds; also checks that the mutants still apply to the sources.
 torture-short:
 	Torture/mutants --fit
 	$(SWIFT) run -c release torture short
 
-# A client resolves only the packages that its traits ask for.
+# A client resolves only the packages that its traits need.
 resolution:
 	Scripts/check-resolution
 
@@ -135,7 +135,7 @@ adopt-if-changed:
 etcd-if-changed:
 	Scripts/run-if-changed Scripts/etcd-tests-passed Scripts/check-etcd $(ETCD_COVERED)
 
-# The products behind the traits Configuration and Macros, in a build folder of their own.
+# The products of the traits Configuration and Macros, in a separate build folder.
 traits:
 	$(SWIFT) test --traits Configuration,Macros --scratch-path .build/traits --filter 'PreferencesConfigurationTests|PreferencesMacrosTests'
 	Scripts/check-compile-tests --traits Configuration,Macros --scratch-path .build/traits
@@ -143,15 +143,15 @@ traits:
 	Scripts/check-imports .build/traits
 	Scripts/check-documentation .build/traits PreferencesConfiguration PreferencesMacros
 	Verify/apple-check --macros macOS iOS
-	# Else the next build without the traits would fetch what this one needed.
+	# Otherwise the next build without the traits would fetch the packages that this one needed.
 	rm -f Package.resolved
 
-# Runs on Linux what is compiled for Apple's platforms alone, over Foundation's user defaults and stand-ins for SwiftUI and the cloud.
-# One test after another, as every store of the process hears of every change of any user defaults.
+# Runs the code for Apple's platforms on Linux, with Foundation's user defaults and mocks of SwiftUI and the cloud. Not in parallel, as
+# every store of the process is notified of every change of any user defaults.
 verify:
 	XDG_CONFIG_HOME=$$(mktemp -d) $(SWIFT) test --package-path Verify --no-parallel
 
-# What views take of the library, by instructions.
+# The instructions that views cost.
 view-instructions:
 	Scripts/count-instructions --views
 
@@ -171,17 +171,17 @@ examples:
 	Scripts/check-imports Examples/.build
 	Scripts/check-resolution --built Examples/.build
 
-# The inputs that the fuzzer found interesting or failing once.
+# The inputs that the fuzzer found interesting, or that failed once.
 fuzz-corpus:
 	Fuzz/run 0
 
-# All that a Mac can prove: the tests over Apple's frameworks run nowhere else.
+# All checks that need a Mac: the tests with Apple's frameworks run nowhere else.
 mac:
 	Scripts/check-mac
 
 # The rest of `make check-all`.
 
-# The page of `prefs serve` in a headless Chromium; `Scripts/check-page` tells how to make its pictures.
+# The page of `prefs serve` in a headless Chromium; `Scripts/check-page --screenshots` creates the guide's pictures.
 page:
 	$(SWIFT) build --package-path Tool
 	Scripts/check-page
@@ -190,29 +190,29 @@ page:
 fresh-clone:
 	Scripts/run-readme --in-fresh-clone
 
-# What the guide "Getting started" says, done as it says.
+# The steps of the guide "Getting started".
 getting-started:
 	Scripts/check-getting-started
 
-# The installed tool works on a plain Debian, where there is no Swift.
+# The installed tool works on a plain Debian without Swift.
 install-check:
 	Scripts/check-install
 
 full-tests:
 	FULL_TESTS=1 $(SWIFT) test
 
-# The experiments with the file store; `swift run -c release torture` tells how to do one thing longer.
+# The experiments with the file store; `swift run -c release torture` prints how to run a single one for longer.
 torture:
 	$(SWIFT) run -c release torture all
 
-# Whether the experiments see each safeguard that is taken out.
+# The experiments detect the removal of each safeguard.
 mutants:
 	Torture/mutants
 
 fuzz:
 	Fuzz/run 60s
 
-# The sanitizer's runtime doesn't survive a fork of a program with threads, so that one test is left out.
+# The sanitizer's runtime doesn't survive a fork of a program with threads, so one test is left out.
 thread-sanitizer:
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" \
 		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan -Xswiftc -DPTHREAD_LOCK --no-parallel --skip ForkTests
@@ -223,12 +223,12 @@ thread-sanitizer:
 address-sanitizer:
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/asan --no-parallel --skip ProgramTests
 
-# Publishers where there is no Combine, behind the trait.
+# Publishers on platforms without Combine, with the trait OpenCombine.
 opencombine:
 	$(SWIFT) test --package-path Tests/OpenCombineTests
 	Scripts/check-warnings Tests/OpenCombineTests/.build
 
-# Stores over real clusters of etcd, behind the trait. The experiments take a count, and fire a seed, too:
+# Stores on real clusters of etcd, with the trait Etcd. The experiments accept a count, and `fire` also a seed:
 # `swift run --traits Etcd --scratch-path .build/etcd etcd-torture fire 10000 42`.
 etcd-tests:
 	Scripts/run-if-changed --always Scripts/etcd-tests-passed Scripts/check-etcd $(ETCD_COVERED)
@@ -237,15 +237,15 @@ etcd-tests:
 adopt-tests:
 	Scripts/run-if-changed --always Scripts/adopt-tests-passed Scripts/test-adopt $(ADOPT_COVERED)
 
-# It finds in public projects what a person finds there; needs the network.
+# It finds the keys in public projects that were found by hand; needs the network.
 adopt-projects: build
 	Scripts/check-adopt
 
-# The macros with other versions of swift-syntax than `traits` has.
+# The macros with other versions of swift-syntax than that of `traits`.
 syntax-versions:
 	Scripts/check-syntax-versions
 
-# Each row of the benchmarks can be measured, not how fast it is; in CI no peer may be missing.
+# Each row of the benchmarks runs; times aren't checked. In CI, all peers must be installed.
 benchmarks:
 	$(SWIFT) run -c release --package-path Benchmarks benchmarks --quick
 	$(SWIFT) test -c release --package-path Benchmarks --disable-testable-imports

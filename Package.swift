@@ -9,8 +9,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// A target with resources imports Foundation for them, which the library doesn't link on Linux. Whoever builds for Apple's
-// platforms builds on macOS.
+// A target with resources imports Foundation for them, which the library doesn't link on Linux. Builds for Apple's platforms run on
+// macOS.
 #if os(macOS)
 let privacyManifest: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #else
@@ -30,7 +30,7 @@ let appleTests: [Target] = [
 let appleTests: [Target] = []
 #endif
 
-/// What reaches etcd, for those who ask for it by the trait; nobody else resolves it.
+/// The packages for connections to etcd; only clients with the trait Etcd resolve them.
 let etcdClient: [Target.Dependency] = [
     .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Etcd"])),
     .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Etcd"])),
@@ -42,12 +42,12 @@ let etcdClient: [Target.Dependency] = [
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Etcd"])),
 ]
 
-/// What the bridge to swift-configuration needs.
+/// The package for the bridge to swift-configuration.
 let configuration: [Target.Dependency] = [
     .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"]))
 ]
 
-/// What the macros' implementation needs to read and write Swift.
+/// The packages for the implementation of the macros.
 let syntax: [Target.Dependency] = [
     "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftCompilerPlugin",
 ]
@@ -74,7 +74,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
-        // The releases for Swift 6.0 up; a range, as each package with macros has to agree on one.
+        // The releases for Swift 6.0 and newer; a range, as all packages with macros must agree on one release.
         .package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"700.0.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
@@ -82,7 +82,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
-        // For `swift package generate-documentation`. No target uses it, so whoever depends on this package never resolves it.
+        // For `swift package generate-documentation`. No target uses it, so clients of this package don't resolve it.
         .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"),
     ],
     targets: [
@@ -104,7 +104,7 @@ let package = Package(
             dependencies: ["Preferences", "DurableFile"],
             swiftSettings: settings
         ),
-        // Apart, as it loads the desktop's libraries on Linux, and links Security on Apple's platforms.
+        // Separate, as it loads the desktop's libraries on Linux, and links Security on Apple's platforms.
         .target(name: "PreferencesKeyring", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .testTarget(
             name: "PreferencesKeyringTests",
@@ -115,14 +115,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "KeyringTestSupport", path: "Tests/KeyringTestSupport", swiftSettings: settings),
-        // A program of its own, as libsecret takes the address of the bus from the environment.
+        // A separate program, as libsecret reads the address of the bus from the environment.
         .executableTarget(
             name: "KeyringProbe",
             dependencies: ["PreferencesKeyring", "Preferences", "DurableFile"],
             path: "Tests/KeyringProbe",
             swiftSettings: settings
         ),
-        // Apart, as it imports all of Foundation, which doubles the time in which a program starts on Linux.
+        // Separate, as it imports all of Foundation, which doubles the start time of a program on Linux.
         .target(name: "PreferencesFoundation", dependencies: ["Preferences"], swiftSettings: settings),
         .testTarget(
             name: "PreferencesFoundationTests",
@@ -166,7 +166,7 @@ let package = Package(
                 },
             swiftSettings: settings
         ),
-        // Without the trait all but what reaches a server: that needs the HTTP client.
+        // Without the trait, everything except connections to a server, which need the HTTP client.
         .target(
             name: "PreferencesEtcd",
             dependencies: ["Preferences", "DurableFile"] + etcdClient,
@@ -222,20 +222,20 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // What README.md and the guide show, compiled and run.
+        // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",
             dependencies: ["Preferences", "PreferencesTesting"],
             swiftSettings: settings
         ),
-        // The operations whose instructions `make instructions` counts; here, so that one release build serves all checks.
+        // The operations whose instructions `make instructions` counts; in this package, so that all checks share one release build.
         .executableTarget(
             name: "operations",
             dependencies: ["Preferences"],
             path: "Benchmarks/Operations",
             swiftSettings: settings
         ),
-        // Experiments with the file store under fire; in this package because they also use what is below its public face.
+        // Experiments with faults of the file store; in this package because they also use its internal modules.
         .executableTarget(
             name: "torture",
             dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],

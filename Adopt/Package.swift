@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A package of its own, so that installing prefs builds no swift-syntax; it reads sources, and so doesn't need the library.
+// A separate package, so that installing prefs doesn't build swift-syntax. It reads sources, so it doesn't need the library.
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -14,7 +14,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [.executable(name: "prefs-adopt", targets: ["prefs-adopt"])],
     dependencies: [
-        // The range of the root package, so that both may build in one folder.
+        // The same range as in the root package, so that both can be built in one folder.
         .package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"700.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
     ],

@@ -16,7 +16,7 @@ let package = Package(
             name: "SettingsReport",
             dependencies: [.product(name: "Preferences", package: "swift-preferences")]
         ),
-        // A modular app: the feature sees the interface alone, the storage alone knows names, defaults and places.
+        // A modular app: the feature sees only the interface; only the storage has names, defaults and stores.
         .target(
             name: "DashboardInterface",
             dependencies: [.product(name: "Preferences", package: "swift-preferences")]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Shows what a preferences file holds: an example of how another language reads one."""
+"""Prints the values of a preferences file: an example of reading one in another language."""
 import base64, json, re, sys, unicodedata
 from datetime import datetime
 from fractions import Fraction
 
 
 class Date(float): """Seconds since 2001-01-01T00:00:00Z."""
-class NewerFormat(Exception): """The file needs a newer reader; nothing of it counts."""
+class NewerFormat(Exception): """The file needs a newer reader; none of its values must be used."""
 
 
 def read(path):  # the values by name, and the numbers of the lines that can't be read
@@ -40,7 +40,7 @@ def value(found):
         case (("$date", str(text)),): return date(text)
         case (("$date", int() | float() as seconds),) if type(seconds) is not bool: return Date(seconds)
         case tuple(): return {key(name): value(member) for name, member in found}
-        case str(): found.encode()  # which half of a surrogate pair doesn't survive
+        case str(): found.encode()  # raises an error for half of a surrogate pair
     check(found is not None)
     return found
 

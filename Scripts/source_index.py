@@ -1,4 +1,4 @@
-"""The names that each source refers to and declares, by the index that a debug build leaves."""
+"""The names that each source refers to and declares, by the index of a debug build."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ class Text(ctypes.Structure):
 
 
 def read_index(folder):
-    """The mangled names in each source of each module, each with the roles that it has there."""
+    """The mangled names in each source of each module, with their roles."""
     library = ctypes.CDLL(pathlib.Path(shutil.which("swiftc")).resolve().parent.parent / "lib" / "libIndexStore.so")
     pointer = ctypes.c_void_p
 
@@ -31,7 +31,7 @@ def read_index(folder):
 
     store = pointer(call("store_create", pointer, os.fsencode(folder), None))
     if not store:
-        sys.exit(f"{folder} is no index; build without optimization")
+        sys.exit(f"{folder} isn't an index; build without optimization")
     units, found = [], {}
     add_unit = ctypes.CFUNCTYPE(ctypes.c_bool, pointer, Text)(lambda _, name: units.append(str(name)) or True)
     call("store_units_apply_f", ctypes.c_bool, store, ctypes.c_uint(0), None, add_unit)

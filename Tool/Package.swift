@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
-// A package of its own, so that whoever uses the library resolves and builds nothing for the tool.
+// A separate package, so that users of the library don't resolve or build the tool's dependencies.
 import PackageDescription
 
 #if !os(Linux)
-#error("prefs is for Linux: it uses glibc and /proc, and on a Mac defaults(1) has its place")
+#error("prefs is for Linux, as it uses glibc and /proc; on a Mac use defaults(1)")
 #endif
 
 let settings: [SwiftSetting] = [
@@ -48,7 +48,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Apart, as the server's library brings Foundation, which would more than double the time in which each command starts.
+        // Separate, as the server's library brings in Foundation, which would more than double the start time of every command.
         .executableTarget(
             name: "prefs-serve",
             dependencies: [
@@ -60,7 +60,7 @@ let package = Package(
             resources: [.embedInCode("Page")],
             swiftSettings: settings
         ),
-        // Apart, as Foundation's parser of property lists crashes on some damaged files, which must not end the tool.
+        // Separate, as Foundation's parser of property lists crashes on some damaged files, which must not end the tool.
         .executableTarget(
             name: "prefs-parse-plist",
             dependencies: [

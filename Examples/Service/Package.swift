@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that the other examples need no other packages.
+// A separate package, so that the other examples don't need other packages.
 let package = Package(
     name: "Service",
     platforms: [.macOS(.v15)],
@@ -14,8 +14,8 @@ let package = Package(
         ),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.3"),
-        // For swift-configuration's trait Reloading: SwiftPM 6.3 doesn't resolve what only that needs, unless it is named, as
-        // swift-preferences depends on swift-configuration without the trait.
+        // For swift-configuration's trait Reloading: SwiftPM 6.3 doesn't resolve the packages that only the trait needs unless they are
+        // listed, as swift-preferences depends on swift-configuration without the trait.
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
     ],
     targets: [

@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What CONTRIBUTING says is to be done for a new value type, backend or command was done for those that there are.
+/// The existing value types, backends and commands follow the steps that CONTRIBUTING lists for new ones.
 struct ContributingTests {
-    /// Stored inside a `Codable` type as their own coding says.
+    /// The types that a `Codable` type stores in their own encoding.
     private static let codedByThemselves: Set = ["Character", "PropertyListValue", "Rollout"]
-    /// Whose stored values JSON Schema has no one type for.
+    /// The types whose stored values have no single type in JSON Schema.
     private static let schemaless: Set = ["PropertyListValue"]
 
     @Test
@@ -26,7 +26,7 @@ struct ContributingTests {
             let name = try Regex("\\b\(type)\\b").wordBoundaryKind(.simple)
             let isTested = tests.contains(name) || type == "PropertyListValue"
             #expect(isTested, "no round trip of \(type)")
-            // Integers stand there as one.
+            // All integers share one entry there.
             let isExplained = type.contains("Int") || type == "PropertyListValue" || guide.contains("`\(type)`")
             #expect(isExplained, "the guide doesn't have \(type)")
             let isNative = natives.contains("handles(\(type).self)")
@@ -36,7 +36,7 @@ struct ContributingTests {
         }
     }
 
-    /// Each form of declaration is one more overload for the compiler to try and for people to choose from.
+    /// Each initializer is another overload for the compiler to try and for developers to choose from.
     @Test
     func declarationsHaveFewInitializers() throws {
         let files = [
@@ -48,7 +48,7 @@ struct ContributingTests {
         #expect(sources.matches(of: /public init\b/).count - unavailable <= 25)
     }
 
-    /// Backends that take no writes, which the contract is about.
+    /// Read-only backends; the contract is about writes.
     private static let unwritableBackends: Set = ["NoBackend", "ConfigurationBackend"]
 
     @Test

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a document shows is what a compiler has seen: each Swift block is one of the snippets, byte by byte.
+/// Each Swift block of a document equals a compiled snippet, byte by byte.
 struct DocumentTests {
-    /// All documents with Swift, but for *Getting started*, which `Scripts/check-getting-started` follows as a reader does.
+    /// All documents with Swift except *Getting started*, whose steps `Scripts/check-getting-started` runs.
     static let documents =
         ["README.md"]
         + ["PreferencesEtcd", "Operations"].map { "Sources/PreferencesEtcd/PreferencesEtcd.docc/\($0).md" }

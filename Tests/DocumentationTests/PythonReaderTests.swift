@@ -3,7 +3,7 @@ import Preferences
 import Synchronization
 import Testing
 
-/// The reader in Python that the guide to the file's format shows, against files that the store reads and has written.
+/// The reader in Python from the guide to the file's format, compared with the store on files that it reads or has written.
 @Suite(.enabled(if: Python.isPossible, "SKIPPED: the reader in Python needs python3"))
 struct PythonReaderTests {
     private static let guide = "Sources/Preferences/Preferences.docc/FileFormat.md"
@@ -79,7 +79,7 @@ struct PythonReaderTests {
         }
     }
 
-    /// Each as the middle of three lines.
+    /// Lines, each read as the middle one of three.
     @Test(arguments: [
         "not JSON", "[1]", #"{"a":1,}"#, #"{"a":null,"a":2}"#, #"{"a":[null]}"#, #"{"":1}"#, #"{"$name":1}"#,
         #"{"a":{"$data":"AA=A"}}"#,
@@ -122,7 +122,7 @@ struct PythonReaderTests {
 }
 
 extension PythonReaderTests {
-    /// What `write` leaves in a file is for Python what it is for a store that opens the file afterwards.
+    /// Compares the file that `write` has written, as Python reads it and as a store that opens it afterwards does.
     private func compare(_ write: (PreferenceStore) throws -> Void) throws {
         try withFile([]) { path in
             try write(PreferenceStore(backend: FileBackend(path: path)))
@@ -153,7 +153,7 @@ extension PythonReaderTests {
         try body(file.path)
     }
 
-    /// A value as a text that says its kind and its bits, and nothing of how it is written in the file.
+    /// Returns the type and the bits of a value as text, independently of its spelling in the file.
     static func form(of value: PropertyListValue) -> String {
         switch value {
         case .boolean(let value): "\(value)"
@@ -169,7 +169,7 @@ extension PythonReaderTests {
         }
     }
 
-    /// In one spelling, since names are equal as strings are.
+    /// Returns a key in one normalization, as names are compared like strings.
     private static func hex(key: String) -> String {
         hex(Array(key.decomposedStringWithCanonicalMapping.utf8))
     }
@@ -189,21 +189,21 @@ extension Data {
 
 /// Runs the reader.
 private enum Python {
-    /// Where CI has no Python, the tests fail.
+    /// The path of Python; in CI, the tests fail without it.
     static let isPossible: Bool = {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         return ProcessInfo.processInfo.environment["CI"] == "true"
             || folders.contains { FileManager.default.isExecutableFile(atPath: $0 + "/python3") }
     }()
 
-    /// The one process that reads for all tests, as its start takes longer than all they do; it ends with its input.
+    /// The single process that reads for all tests, as starting it takes longer than the tests; it ends with its input.
     private static let reader = Mutex<(paths: FileHandle, answers: FileHandle)?>(nil)
 
-    /// What the reader finds, a line for each name and each damaged line, in the form of `PythonReaderTests.form(of:)`.
+    /// Returns a line for each name and each damaged line that the reader finds, in the form of `PythonReaderTests.form(of:)`.
     static func read(_ path: String) throws -> [String] {
         try reader.withLock { reader in
             let (paths, answers) = try reader ?? start()
-            // One that ends is not written to again, which would end the tests by SIGPIPE.
+            // If the process has ended, nothing more is written to it: SIGPIPE would end the tests.
             reader = nil
             try paths.write(contentsOf: Data("\(path)\n".utf8))
             var text = Data()

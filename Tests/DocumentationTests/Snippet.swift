@@ -7,13 +7,13 @@ import Foundation
 /// A piece of compiled code, between the lines `// snippet: name` and `// end`, that a document shows.
 struct Snippet: Hashable {
     let name: String
-    /// Without the indentation of the mark.
+    /// The code without the indentation of the mark.
     let text: String
 
     /// The repository's folder.
     static var root: URL { URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL }
 
-    /// All snippets: of this target, of the tests with a trait, and of `Verify`, which compiles what is Apple's.
+    /// Returns all snippets: of this target, of the tests with a trait, and of `Verify`, which compiles code for Apple's platforms.
     static func all() throws -> [Snippet] {
         try [
             "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesConfigurationTests",
@@ -27,7 +27,7 @@ struct Snippet: Hashable {
         }
     }
 
-    /// The files of the examples, which are compiled on their own, and of which a document may show whole lines.
+    /// Returns the files of the examples, which are compiled separately; a document may show whole lines of them.
     static func examples() throws -> [String] {
         let examples = root.appending(path: "Examples")
         let paths = try ["Sources", "Tests"].flatMap { folder in
@@ -39,13 +39,13 @@ struct Snippet: Hashable {
         }
     }
 
-    /// The code blocks of a Markdown document in a language.
+    /// Returns the code blocks of a Markdown document in a language.
     static func blocks(of document: String, language: String = "swift") throws -> [String] {
         let text = try String(contentsOf: root.appending(path: document), encoding: .utf8)
         return sections(of: text, from: "```\(language)", to: "```").map(\.text)
     }
 
-    /// What a snippet's comments say that it prints: those behind a `print`, and those on a line of their own.
+    /// Returns the output that a snippet's comments show: those after a `print`, and those on separate lines.
     static func shownOutput(of name: String) throws -> [String] {
         guard let snippet = try all().first(where: { $0.name == name }) else { return ["no snippet is named \(name)"] }
         return snippet.text.split(separator: "\n").compactMap { line in
@@ -60,7 +60,7 @@ struct Snippet: Hashable {
         sections(of: text, from: "// snippet: ", to: "// end").map { Snippet(name: $0.name, text: $0.text) }
     }
 
-    /// The lines between two marks, each with what follows the opening mark.
+    /// Returns the lines between each pair of marks, with the text after the opening mark as the name.
     private static func sections(of text: String, from opening: String, to closing: String) -> [(
         name: String, text: String
     )] {

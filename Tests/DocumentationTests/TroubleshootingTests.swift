@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The guide to error messages knows each code and each message of the library, and no other.
+/// The guide to error messages has exactly the codes and messages of the library.
 struct TroubleshootingTests {
     private static let guide = "Sources/Preferences/Preferences.docc/Troubleshooting.md"
 
@@ -22,7 +22,7 @@ struct TroubleshootingTests {
         }
     }
 
-    /// A message in the source, with `…` for what differs, stands in the guide as it is.
+    /// Each message in the sources is in the guide, with `…` for the parts that vary.
     @Test
     func eachMessageHasAnEntry() throws {
         let shown = Set(try Self.shownMessages())
@@ -56,7 +56,7 @@ extension TroubleshootingTests {
             .filter { $0.hasSuffix(".swift") }.sorted().map { try text(of: "\(folder)/\($0)") }
     }
 
-    /// What stands in code font at the beginning of a table's row, up to the part on what happens without any message.
+    /// Returns the messages in code font at the start of table rows, up to the part on problems without a message.
     private static func shownMessages() throws -> [String] {
         let lines = try text(of: guide).split(separator: "\n").prefix { $0 != "## Without a message" }
         return lines.compactMap { line in
@@ -67,16 +67,16 @@ extension TroubleshootingTests {
         }
     }
 
-    /// The texts that follow an error's code and name, and the reasons of damage.
+    /// Returns the texts that follow an error's code and name, and the reasons for damage.
     private static func messages(in source: String) -> [String] {
         let openings = source.matches(of: /\(\s*(?:error\.code|code|\.\w+),(?:\s*name: [^,"]*,)?\s*"|damaged\("/)
-        // A `Failure` is a reason inside of a message.
+        // A `Failure` is a reason inside a message.
         return openings.filter { !source[..<$0.range.lowerBound].hasSuffix("Failure") }.map {
             literal(in: source, from: source.index(before: $0.range.upperBound)).text
         }
     }
 
-    /// All texts in quotes, those that `+` joins as one.
+    /// Returns all string literals; those that `+` joins are one.
     private static func literals(in source: String) -> [String] {
         var literals: [String] = []
         var rest = source.startIndex
@@ -88,7 +88,7 @@ extension TroubleshootingTests {
         return literals
     }
 
-    /// A text in quotes, with `…` for each interpolation, and where it ends.
+    /// Returns a string literal, with `…` for each interpolation, and its end.
     private static func literal(in source: String, from quote: String.Index) -> (text: String, end: String.Index) {
         var text = ""
         var index = source.index(after: quote)

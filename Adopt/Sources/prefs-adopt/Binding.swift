@@ -4,7 +4,7 @@ import SwiftSyntax
 enum Binding {
     /// A constant, or a variable with its first value.
     case value(ExprSyntax, type: TypeSyntax?)
-    /// A variable that is computed, by the expressions that its getter returns.
+    /// A computed variable, with the expressions that its getter returns.
     case computed([ExprSyntax], type: TypeSyntax?)
     /// One of the elements of a sequence.
     case element(ExprSyntax)
@@ -14,14 +14,14 @@ enum Binding {
     case enumCase(String, rawValue: ExprSyntax?, of: Declarations.TypeDeclaration)
 }
 
-/// The function or the type whose parameter or property a key is made of.
+/// The function or type whose parameter or property is a part of a key.
 enum Owner: Hashable {
     case function(SyntaxIdentifier)
     case type([String])
 }
 
 extension Declarations {
-    /// The meaning of a name where it stands: locals, parameters, members of the types around it, globals.
+    /// Returns the meaning of a name at a node, among locals, parameters, members of the enclosing types and globals.
     func binding(of name: String, at node: some SyntaxProtocol) -> Binding? {
         var previous = Syntax(node)
         for ancestor in node.ancestors {
@@ -43,7 +43,7 @@ extension Declarations {
         return nearest(globals, to: node).map { self.binding(of: $0, name) }
     }
 
-    /// A member of a type, also of the classes it inherits from.
+    /// Returns a member of a type or of the classes that it inherits from.
     func member(_ name: String, of typeName: String, at node: some SyntaxProtocol, depth: Int = 0) -> Binding? {
         let declaration = type(named: typeName, at: node)
         let path = declaration?.path ?? typeName.split(separator: ".").map(String.init)
@@ -102,7 +102,7 @@ extension Declarations {
         parameters.first { $0.innerName == name }.map { .parameter($0, of: .function(function.id)) }
     }
 
-    /// A local of the block, the condition or the loop that `ancestor` is.
+    /// Returns a local of `ancestor`, which is a block, a condition or a loop.
     private func local(_ name: String, in ancestor: Syntax, from child: Syntax) -> Binding? {
         if let items = ancestor.as(CodeBlockItemListSyntax.self) {
             for item in items {
@@ -199,7 +199,7 @@ extension ExprSyntax {
         return self
     }
 
-    /// The last name of a reference, and whether it is one at all.
+    /// The last name of a reference, or `nil` if the expression isn't a reference.
     var referencedName: String? {
         let plain = unwrapped
         return plain.as(DeclReferenceExprSyntax.self)?.baseName.identifierText

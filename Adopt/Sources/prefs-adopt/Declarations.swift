@@ -2,7 +2,7 @@ import SwiftSyntax
 
 /// The declarations and calls of all sources, by name: the first pass.
 struct Declarations {
-    /// A variable of a type or of a file; those of functions are found by walking up from their use.
+    /// A variable of a type or of a file; local variables are found by walking up from their use.
     struct Variable {
         let binding: PatternBindingSyntax
         let type: [String]
@@ -23,10 +23,10 @@ struct Declarations {
         let node: DeclSyntax
         let path: [String]
         var inherited: [String]
-        /// The cases of an enum with what follows their `=`.
+        /// The cases of an enum with the expressions of their raw values.
         var cases: [(name: String, rawValue: ExprSyntax?)]
         let generics: [String]
-        /// Whether a group in another file can't name it.
+        /// Whether a group in another file can't use it.
         let isHidden: Bool
 
         var name: String { path.joined(separator: ".") }
@@ -41,11 +41,11 @@ struct Declarations {
 
         let node: Syntax
         let name: String
-        /// The expression in front of the last dot.
+        /// The expression before the last dot.
         let base: ExprSyntax?
         let arguments: [Argument]
         let generics: [String]
-        /// The variable of which this is the attribute.
+        /// The variable that this attribute belongs to.
         var variable: VariableDeclSyntax?
 
         func argument(_ labels: String?...) -> ExprSyntax? {
@@ -64,7 +64,7 @@ struct Declarations {
     fileprivate(set) var calls: [String: [Call]] = [:]
     /// The types that type aliases stand for.
     fileprivate(set) var aliases: [String: String] = [:]
-    /// The protocols that a type adopts by extensions, by the type's last name.
+    /// The protocols that a type conforms to in extensions, by the type's last name.
     fileprivate(set) var conformances: [String: [String]] = [:]
 
     init(_ files: [SourceFile]) {
@@ -96,7 +96,7 @@ struct Declarations {
         )
     }
 
-    /// The declaration of a type by its name as it is written at a node: the innermost, then one of the same file.
+    /// Returns the declaration of a type by its name at a node: the innermost, or else one in the same file.
     func type(named name: String, at node: some SyntaxProtocol) -> TypeDeclaration? {
         let parts = name.split(separator: ".").map(String.init)
         guard let last = parts.last else { return nil }
@@ -117,7 +117,7 @@ struct Declarations {
         return type(named: parts.dropFirst().joined(separator: "."), at: node)
     }
 
-    /// All that a type conforms to or inherits from, by its own declaration and by extensions.
+    /// Returns all types that a type conforms to or inherits from, in its declaration and in extensions.
     func inherited(by type: TypeDeclaration) -> [String] {
         type.inherited + (conformances[type.path.last ?? ""] ?? [])
     }
@@ -382,7 +382,7 @@ extension Optional<GenericParameterClauseSyntax> {
 }
 
 extension String {
-    /// The part behind the last dot, without generic arguments.
+    /// The part after the last dot, without generic arguments.
     var lastName: String {
         let plain = prefix { $0 != "<" }
         return String(plain.split(separator: ".").last ?? plain)

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// A key in one store, with all of its uses; of an expression alone, those in one function.
+/// A key in one store, with all of its uses; a key that is only an expression has the uses in one function.
 struct Finding {
     enum Resolution: String { case known, pattern, computed }
 
@@ -15,16 +15,16 @@ struct Finding {
     let resolution: Resolution
     let store: Store
     private(set) var uses: [Use]
-    /// The type, if the uses tell one; a key that is computed as a whole has none.
+    /// The type, if the uses determine one; `nil` for a fully computed key.
     let type: ValueType?
     let form: StoredForm
     /// The value if nothing is stored.
     let fallback: Fallback?
-    /// The default as a group can write it.
+    /// The text of the default in a group; `nil` if a group can't use it.
     let writtenDefault: String?
     let conflicts: [Conflict]
 
-    /// The keys of all sources, by store and name.
+    /// Returns the keys of all sources, sorted by store and name.
     static func all(in declarations: Declarations) -> [Finding] {
         struct Identity: Hashable {
             let store: Store
@@ -35,7 +35,7 @@ struct Finding {
         for var use in declarations.followed(UseFinder.uses(in: declarations)) {
             if use.store == .caller { use.store = .standard }
             let resolution: Resolution = use.key.name != nil ? .known : use.key.isPattern ? .pattern : .computed
-            // A pattern is the same one in each function, but an expression alone isn't.
+            // A pattern means the same keys in each function; a single expression may mean different ones.
             let key = resolution == .computed ? use.key : KeyText([.text(use.key.description)])
             groups[Identity(store: use.store, key: key, resolution: resolution), default: []].append(use)
         }
@@ -47,7 +47,7 @@ struct Finding {
         }
     }
 
-    /// The finding with some of its uses, or `nil` if none is left.
+    /// Returns the finding with only the included uses, or `nil` if no use is left.
     func filtered(_ isIncluded: (Use) -> Bool) -> Finding? {
         var result = self
         result.uses = uses.filter(isIncluded)
@@ -66,7 +66,7 @@ struct Finding {
         self.resolution = resolution
         self.store = store
         self.uses = uses
-        // A key that is computed as a whole is many keys, of which none tells the others' type or default.
+        // A fully computed key is many keys, whose types and defaults are unrelated.
         guard resolution != .computed else {
             type = nil
             form = .untyped
@@ -78,7 +78,7 @@ struct Finding {
         type = Self.type(of: uses, declarations)
         form = type.map { declarations.storedForm(of: $0.name, at: $0.node) } ?? .untyped
         let form = form
-        // A method's own value counts only if no other default is known: a registered one is what it returns.
+        // A method's implicit value is used only if no other default is known: with a registered default, it returns that.
         let fallbacks = uses.compactMap { use in use.fallback.map { (use, $0) } }
         fallback = fallbacks.map(\.1).min { $0.origin < $1.origin }
         writtenDefault = fallback.flatMap { declarations.written($0, as: form).text }
@@ -98,7 +98,7 @@ struct Finding {
             ].compactMap(\.self)
     }
 
-    /// The most exact type, then the most frequent one, then the first.
+    /// Returns the most exact type; of several, the most frequent, and of those the first.
     private static func type(of uses: [Use], _ declarations: Declarations) -> ValueType? {
         func rank(_ type: ValueType, _ kind: Use.Kind) -> Int {
             let form = declarations.storedForm(of: type.name, at: type.node)
@@ -117,7 +117,7 @@ struct Finding {
         return best?.type
     }
 
-    /// The type of each use that tells one, as text and as its stored form.
+    /// Returns the type of each use that has one, as text and as its stored form.
     static func storedTypes(
         _ uses: [Use],
         _ declarations: Declarations
@@ -126,7 +126,7 @@ struct Finding {
             guard let type = use.type,
                 let stored = declarations.storedForm(of: type.name, at: type.node).storedName
             else { return nil }
-            // A literal such as `set(1, forKey:)` is what the reader makes of it.
+            // A literal as in `set(1, forKey:)` has the type that a read gives it.
             let isLiteral = type.exactness == .stored && type.node.is(IntegerLiteralExprSyntax.self)
             return (type.name, isLiteral ? "?" : StoredForm.integers.contains(stored) ? "Int" : stored, use.place)
         }

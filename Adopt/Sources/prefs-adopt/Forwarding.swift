@@ -1,8 +1,8 @@
 import SwiftSyntax
 
 extension Declarations {
-    /// Follows keys that functions and types take from their callers, as in `func flag(_ key: String) -> Bool {
-    /// defaults.bool(forKey: key) }` and in wrappers: each call is a use with the key that it passes.
+    /// Follows keys that callers pass to functions and types, as in `func flag(_ key: String) -> Bool {
+    /// defaults.bool(forKey: key) }` and in wrappers: each call becomes a use with the passed key.
     func followed(_ uses: [Use]) -> [Use] {
         var result: [Use] = []
         var pending = uses
@@ -17,12 +17,12 @@ extension Declarations {
             for call in callSites(of: owner) {
                 guard let (argument, type) = argument(name, of: owner, in: call) else { continue }
                 isPassed = true
-                // Without a key there is nothing to use, or a `??` in the function has another one.
+                // Without a key nothing is used, or a `??` in the function has another key.
                 guard !argument.is(NilLiteralExprSyntax.self) else { continue }
                 for value in keys(argument, type: type) {
                     var passed = use
                     if use.key.segments.count > 1, value.name == nil, value.parameter == nil {
-                        // A part that the caller computes: the key is as little known there as here.
+                        // The caller computes this part, so the key isn't known there, either.
                         passed.key = use.key.replacing(name, of: owner, by: KeyText([.computed(name, in: nil)]))
                         if seen.insert(FollowedCall(call.node.id, passed)).inserted { pending.append(passed) }
                         continue
@@ -38,8 +38,8 @@ extension Declarations {
         return merged(result)
     }
 
-    /// Merges the uses that one call makes with different types into one of unknown type: the function chooses among
-    /// them by another parameter, or the sources don't tell which overload it is.
+    /// Merges the uses of one call with different types into one use of unknown type: the function chooses the type by another
+    /// parameter, or the sources don't determine the overload.
     private func merged(_ uses: [Use]) -> [Use] {
         struct Identity: Hashable {
             let place: Place
@@ -60,34 +60,34 @@ extension Declarations {
             guard haveDifferentTypes(uses) else { return withoutRepetitions(uses) }
             var use = uses[0]
             use.type = nil
-            // The values of methods differ as the types do.
+            // Implicit values differ with the types.
             let fallbacks = uses.map { $0.fallback?.origin == .implicit ? nil : $0.fallback }
             use.fallback = fallbacks.allSatisfy { $0?.text == fallbacks[0]?.text } ? fallbacks[0] : nil
             return [use]
         }
     }
 
-    /// The uses of one call without those that tell nothing more, such as `object(forKey:) == nil` before a read.
+    /// Returns the uses of one call without redundant ones, such as `object(forKey:) == nil` before a read.
     private func withoutRepetitions(_ uses: [Use]) -> [Use] {
-        struct Told: Hashable {
+        struct Facts: Hashable {
             let type: String?
             let coding: String?
             let text: String?
             let origin: Fallback.Origin?
         }
         let isTyped = uses.contains { $0.type != nil }
-        var seen: Set<Told> = []
-        // The more exact type of the same name stays.
+        var seen: Set<Facts> = []
+        // Of two types with the same name the more exact one is kept.
         let declared = uses.filter { $0.type?.exactness == .declared }
         return (declared + uses.filter { $0.type?.exactness != .declared }).filter { use in
             if isTyped, use.type == nil, use.fallback == nil { return false }
-            let told = Told(
+            let facts = Facts(
                 type: use.type?.name,
                 coding: use.type?.coding,
                 text: use.fallback?.text,
                 origin: use.fallback?.origin
             )
-            return seen.insert(told).inserted
+            return seen.insert(facts).inserted
         }
     }
 
@@ -116,7 +116,7 @@ extension Declarations {
         }
     }
 
-    /// Completes a use inside a function or type by what a call of it passes: place, store, type and default.
+    /// Completes a use inside a function or type with the place, store, type and default of a call of it.
     private func specialize(_ use: inout Use, _ inner: Use, _ owner: Owner, _ call: Call) {
         use.place = place(of: call.node)
         if use.store == .caller, let base = call.base, let found = store(base) { use.store = found }
@@ -145,7 +145,7 @@ extension Declarations {
         use.type = specialized(inner.type, owner, call, value)
     }
 
-    /// The type `T` of a wrapper that decodes `T` from the data or the string of a key.
+    /// Returns the type `T` of a wrapper that decodes `T` from the data or the string of a key.
     private func codedType(_ type: ValueType?, _ call: Call) -> ValueType? {
         guard let type, type.exactness == .stored, let coding = ["String": ".jsonString", "Data": ".json"][type.name],
             let wrapper = self.type(named: call.name, at: call.node)
@@ -169,7 +169,7 @@ extension Declarations {
         }
     }
 
-    /// The suite that a wrapper is given.
+    /// Returns the suite that an argument passes to a wrapper.
     private func suite(_ argument: Call.Argument) -> Store? {
         switch argument.label {
         case "store", "defaults", "userDefaults", "container": store(argument.value)
@@ -179,7 +179,7 @@ extension Declarations {
         }
     }
 
-    /// The type with a generic parameter's argument in its place, by the call's `<…>`, its variable, or its arguments.
+    /// Returns the type with a generic parameter replaced, by the call's `<…>`, its variable, or its arguments.
     private func specialized(_ type: ValueType?, _ owner: Owner, _ call: Call, _ value: ExprSyntax?) -> ValueType? {
         guard var type else { return variableType(call, value) }
         let (generics, function) = generics(of: owner)
@@ -203,7 +203,7 @@ extension Declarations {
             return declared
         }
         if self.type(named: type.name, at: type.node) == nil { type.node = call.node }
-        // The cast of a wrapper's helper to its own type says nothing about one call's value.
+        // A cast in a wrapper's helper doesn't determine the type of one call's value.
         let read = readType(of: call.node, nil)
         if type.exactness == .stored, let read, call.variable == nil, read.exactness == .declared, !isType(owner) {
             return read

@@ -1,13 +1,13 @@
 import SwiftSyntax
 
-/// Writes preference groups that declare the keys.
+/// A writer of preference groups that declare the keys.
 struct GroupWriter {
     let name: String
     let findings: [Finding]
-    /// Whether the sources have a type `Preference`, which would be taken for the library's.
+    /// Whether the sources have a type `Preference`, which would hide the library's.
     var isNameTaken = false
 
-    /// The groups, one for each store; keys that only a run knows are comments.
+    /// The groups, one for each store, with comments for keys that are computed at run time.
     var text: String {
         var stores: [Store] = []
         for finding in findings where !stores.contains(finding.store) { stores.append(finding.store) }
@@ -38,8 +38,8 @@ struct GroupWriter {
             lines += property(finding, &names).map { "    " + $0 }
         }
         for (resolution, title) in [
-            (Finding.Resolution.pattern, "Names with parts that are computed; a group for each in `store.scoped(_:)`:"),
-            (.computed, "Names that are computed:"),
+            (Finding.Resolution.pattern, "Names with computed parts; use a group in `store.scoped(_:)` for each:"),
+            (.computed, "Computed names:"),
         ] {
             let others = members.filter { $0.resolution == resolution }
             if !others.isEmpty {
@@ -82,7 +82,7 @@ struct GroupWriter {
             "@\(isNameTaken ? "Preferences." : "")Preference(\(arguments.joined(separator: ", "))) var \(propertyName(finding.name, &names))"
         switch (type, text) {
         case (let type?, let text?):
-            lines.append(declaration + (text.tells(type) ? "" : ": \(type)") + " = \(text)")
+            lines.append(declaration + (text.implies(type) ? "" : ": \(type)") + " = \(text)")
         case (let type?, nil): lines.append(declaration + ": \(type)?")
         case (nil, _): lines.append(declaration + ": PropertyListValue?")
         }
@@ -94,7 +94,7 @@ struct GroupWriter {
         return texts.prefix(3).joined(separator: ", ") + (texts.count > 3 ? " and \(texts.count - 3) more" : "")
     }
 
-    /// The key in camel case; a name that is there already gets a number.
+    /// Returns the key in camel case; a name that is already used gets a number.
     private func propertyName(_ key: String, _ names: inout Set<String>) -> String {
         var name = key.camelCase
         if name.isEmpty || name.first?.isNumber == true { name = "_" + name }
@@ -107,7 +107,7 @@ struct GroupWriter {
         return unique.escapedName
     }
 
-    /// Declarations of the project's types that the groups mention, so that the groups compile without the project.
+    /// Declarations of the project's types that the groups use, so that the groups compile without the project.
     var stubs: String {
         var seen: Set<String> = []
         var text = ""
@@ -135,7 +135,7 @@ struct GroupWriter {
 }
 
 extension Finding {
-    /// The type that the methods tell, for a value whose type a group can't use.
+    /// The type of the methods that read and write a value whose type a group can't use.
     fileprivate var storedMethodType: String? {
         uses.lazy.compactMap { $0.type }.first { $0.exactness == .stored && StoredForm.natives.contains($0.name) }?.name
     }
@@ -154,7 +154,7 @@ extension Store {
 }
 
 extension String {
-    /// Letters and digits, with a capital where others were; a capital or an abbreviation at the start in lower case.
+    /// The letters and digits, with a capital after other characters, and with a capital or an abbreviation at the start in lower case.
     fileprivate var camelCase: String {
         let words = split { !($0.isLetter || $0.isNumber) }
         guard var first = words.first.map(String.init) else { return "" }
@@ -169,8 +169,8 @@ extension String {
 
     fileprivate var capitalizedFirst: String { (first?.uppercased() ?? "") + dropFirst() }
 
-    /// Whether a default needs no type beside it.
-    fileprivate func tells(_ type: String) -> Bool {
+    /// Returns whether a default needs no type annotation.
+    fileprivate func implies(_ type: String) -> Bool {
         switch type {
         case "Bool", "String", "Int": true
         case "Double": contains(".")

@@ -1,10 +1,10 @@
 import SwiftSyntax
 
-/// A key as far as sources tell it.
+/// A key, as far as the sources determine it.
 struct KeyText: Hashable {
     enum Segment: Hashable {
         case text(String)
-        /// An expression that only a run can evaluate, and the function in which it stands: `key` is another key elsewhere.
+        /// An expression that is evaluated at run time, and its function: in another function, `key` is another key.
         case computed(String, in: SyntaxIdentifier?)
 
         static func computed(_ expression: some SyntaxProtocol) -> Segment {
@@ -28,13 +28,13 @@ struct KeyText: Hashable {
         }
     }
 
-    /// The key, unless some of it is computed.
+    /// The key, or `nil` if a part of it is computed.
     var name: String? {
         guard segments.count == 1, case .text(let text) = segments[0] else { return nil }
         return text
     }
 
-    /// Whether some of it is known.
+    /// Whether a part of it is known.
     var isPattern: Bool {
         segments.count > 1
             && segments.contains { if case .text = $0 { true } else { false } }
@@ -45,7 +45,7 @@ struct KeyText: Hashable {
         return nil
     }
 
-    /// The text with `\(expression)` for what is computed; of a single expression only that.
+    /// The text with `\(expression)` for computed parts, or only the expression if there is nothing else.
     var description: String {
         segments.map { segment in
             switch segment {
@@ -55,7 +55,7 @@ struct KeyText: Hashable {
         }.joined()
     }
 
-    /// The key in which a property that an object is created with, such as an account's name, is a computed part of a longer text.
+    /// The key with properties that an object is created with, such as an account's name, as computed parts of a longer text.
     var withoutPropertiesInPatterns: KeyText {
         guard segments.count > 1 else { return self }
         return KeyText(
@@ -65,15 +65,15 @@ struct KeyText: Hashable {
         )
     }
 
-    /// The key with other segments in the place of a parameter.
+    /// Returns the key with a parameter replaced by other segments.
     func replacing(_ name: String, of owner: Owner, by value: KeyText) -> KeyText {
         KeyText(segments.flatMap { $0 == .parameter(name, of: owner) ? value.segments : [$0] })
     }
 }
 
 extension Declarations {
-    /// The keys that an expression can be: several of a loop or of `?:`.
-    /// - Parameter type: The type that is expected, for `.volume`.
+    /// Returns the keys that an expression can be: several for a loop or for `?:`.
+    /// - Parameter type: The expected type, for `.volume`.
     func keys(_ expression: ExprSyntax, type: String? = nil, depth: Int = 0) -> [KeyText] {
         let expression = expression.unwrapped
         let unknown = [KeyText([.computed(expression)])]
@@ -124,7 +124,7 @@ extension Declarations {
             let values = keys(elements[0], type: type, depth: depth + 1)
             return values + (values.contains { $0.name != nil } ? [] : keys(elements[2], type: type, depth: depth + 1))
         }
-        // Each alternative of a part makes a key, up to a number that a person would still read.
+        // Each alternative of a part is a key, up to a number that is still readable.
         var results: [[KeyText.Segment]] = [[]]
         for (index, element) in elements.enumerated() {
             if index.isMultiple(of: 2) {
@@ -148,7 +148,7 @@ extension Declarations {
             return keys(of: found, name, depth)
         }
         if name == "rawValue" { return keys(base, depth: depth + 1) }
-        // A type's member, or one of the type around.
+        // A member of a type, or of the enclosing type.
         let baseText = base.trimmedDescription
         if baseText == "self" || baseText == "Self" {
             return binding(of: name, inTypesAround: member).flatMap { keys(of: $0, name, depth) }
@@ -156,13 +156,13 @@ extension Declarations {
         if baseText.lastName.startsUppercase, let found = self.member(name, of: baseText, at: member) {
             return keys(of: found, name, depth)
         }
-        // The text in a key's own type, as in `func value(_ key: Key) { … key.name }`: what the callers pass.
+        // The text in a custom key type, as in `func value(_ key: Key) { … key.name }`: the callers pass it.
         if case .parameter(let parameter, let owner)? = referenced(base),
             case .property? = self.member(name, of: parameter.type.trimmedDescription.withoutGenerics, at: member)
         {
             return [KeyText([.parameter(parameter.innerName, of: owner)])]
         }
-        // The argument `key:` of the call that made a constant, as in `Defaults.width.key`.
+        // The argument `key:` of the call that created a constant, as in `Defaults.width.key`.
         if let constant = referenced(base), case .value(let value, _) = constant {
             if let call = value.unwrapped.as(FunctionCallExprSyntax.self),
                 let argument = call.arguments.first(where: { $0.label?.text == name })
@@ -179,7 +179,7 @@ extension Declarations {
         return nil
     }
 
-    /// The constant, variable or parameter that an expression names.
+    /// Returns the constant, variable or parameter that an expression refers to.
     func referenced(_ expression: ExprSyntax) -> Binding? {
         let expression = expression.unwrapped
         if let name = expression.as(DeclReferenceExprSyntax.self)?.baseName.identifierText {
@@ -205,14 +205,14 @@ extension Declarations {
     private func keys(_ call: FunctionCallExprSyntax, _ depth: Int) -> [KeyText]? {
         let callee = call.calledExpression.as(GenericSpecializationExprSyntax.self)?.expression ?? call.calledExpression
         guard let name = callee.referencedName else { return nil }
-        // A raw value that is spelled out: `Key("volume")`, `.init(rawValue: "volume")`.
+        // A literal raw value: `Key("volume")`, `.init(rawValue: "volume")`.
         if name.startsUppercase || name == "init" {
             let labels = [nil, "rawValue", "name", "key", "stringLiteral"]
             guard let argument = call.arguments.first(where: { labels.contains($0.label?.text) }) else { return nil }
             let values = keys(argument.expression, depth: depth + 1)
             return values.allSatisfy { $0.name != nil } ? values : nil
         }
-        // A function that returns a text made of its parameters.
+        // A function that returns a text with its parameters.
         guard let site = calls[name]?.first(where: { $0.node.id == call.id }) else { return nil }
         for function in matching(site) {
             guard let body = function.body, let arguments = function.arguments(of: site) else { continue }
@@ -249,7 +249,7 @@ extension Declarations {
         }
     }
 
-    /// The keys in an array that is spelled out, or all cases of an enum.
+    /// Returns the keys in an array literal, or of all cases of an enum.
     private func elements(_ sequence: ExprSyntax, _ depth: Int) -> [KeyText]? {
         let sequence = sequence.unwrapped
         if let array = sequence.as(ArrayExprSyntax.self) {
@@ -264,7 +264,7 @@ extension Declarations {
         return nil
     }
 
-    /// The raw values of the enum around, for `UserDefaults.standard.bool(forKey: rawValue)` in it.
+    /// Returns the raw values of the enclosing enum, for `UserDefaults.standard.bool(forKey: rawValue)` in it.
     private func ownRawValues(at node: some SyntaxProtocol) -> [KeyText]? {
         let scope = node.enclosingTypes.joined(separator: ".")
         return type(named: scope, at: node).flatMap(rawValues)
@@ -277,7 +277,7 @@ extension Declarations {
 }
 
 extension SyntaxProtocol {
-    /// The function, initializer, subscript or computed property around a node, else the file.
+    /// The enclosing function, initializer, subscript or computed property of a node, else the file.
     fileprivate var enclosingFunction: SyntaxIdentifier {
         for node in ancestors {
             switch node.kind {
@@ -291,7 +291,7 @@ extension SyntaxProtocol {
 }
 
 extension Array where Element: Hashable {
-    /// The elements without repetitions, in their order.
+    /// The elements without duplicates, in their order.
     var unique: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }
@@ -299,7 +299,7 @@ extension Array where Element: Hashable {
 }
 
 extension String {
-    /// The text that a literal's content stands for, with the escapes that keys have.
+    /// The text of a literal's content, with the usual escapes decoded.
     fileprivate var unescaped: String {
         guard contains("\\") else { return self }
         var result = ""

@@ -1,9 +1,9 @@
 import SwiftSyntax
 
-// Which function a call calls, as far as names and labels tell: sources alone don't have all types.
+// The functions that a call may call, by names and labels, as sources alone don't have all types.
 
 extension Declarations.Function {
-    /// The arguments of a call by the parameters' names, or `nil` if the labels don't fit.
+    /// Returns the arguments of a call by the parameters' names, or `nil` if the labels don't match.
     func arguments(of call: Declarations.Call) -> [String: ExprSyntax]? {
         var result: [String: ExprSyntax] = [:]
         var rest = call.arguments[...]
@@ -25,7 +25,7 @@ extension Declarations.Function {
 }
 
 extension Declarations {
-    /// The functions and initializers that a call may call, those of its own file alone if there are any.
+    /// Returns the functions and initializers that a call may call; only those of its file if there are any.
     func matching(_ call: Call) -> [Function] {
         var found: [Function]
         if call.name == "init", let base = call.base?.trimmedDescription {
@@ -47,8 +47,7 @@ extension Declarations {
         return withoutOtherOverloads(near.isEmpty ? found : near, call)
     }
 
-    /// Of overloads in one type those whose parameters fit the arguments' types best: several if the sources don't
-    /// tell these types.
+    /// Returns the best matching overloads of each type by the arguments' types: several if the sources don't determine these.
     private func withoutOtherOverloads(_ functions: [Function], _ call: Call) -> [Function] {
         guard functions.count > 1 else { return functions }
         var best: [[String]: (functions: [Function], score: Int)] = [:]
@@ -65,8 +64,8 @@ extension Declarations {
         return order.flatMap { best[$0]?.functions ?? [] }
     }
 
-    /// One for each parameter of exactly the argument's type, and for the result of the type that the code around the
-    /// call tells; a parameter that can't have the argument outweighs all.
+    /// Returns a point for each parameter with exactly the argument's type, and for a result with the type that the surrounding code
+    /// expects; a parameter that can't accept the argument outweighs all points.
     private func score(_ function: Function, _ call: Call) -> Int {
         let arguments = function.arguments(of: call) ?? [:]
         let result = function.result?.trimmedDescription.withoutOptional
@@ -89,7 +88,7 @@ extension Declarations {
         }
     }
 
-    /// The type of a literal, or the annotated type of a constant: it asks for no other function, so it ends.
+    /// Returns the type of a literal, or the annotated type of a constant; calls no other matching, so it can't recurse.
     private func plainTypeName(of expression: ExprSyntax) -> String? {
         let expression = expression.unwrapped
         switch expression.kind {
@@ -116,7 +115,7 @@ extension Declarations {
         }
     }
 
-    /// Whether a method's type can be that of a call's base.
+    /// Returns whether a method's type can be that of a call's base.
     private func fits(_ function: Function, _ call: Call) -> Bool {
         guard let type = function.type.last else { return call.base == nil }
         let isOfDefaults = defaultsTypes.contains(type)
@@ -154,7 +153,7 @@ extension Declarations {
 
     /// Returns the argument that a call passes for a parameter of a function or a property of the type that it creates.
     ///
-    /// - Returns: The argument, and the type that is expected of it.
+    /// - Returns: The argument and its expected type.
     func argument(_ name: String, of owner: Owner, in call: Call) -> (value: ExprSyntax, type: String?)? {
         switch owner {
         case .function(let id):
@@ -172,7 +171,7 @@ extension Declarations {
                 guard let parameter = function.parameter(assignedTo: name) else { continue }
                 return argument(parameter, of: .function(function.node.id), in: call)
             }
-            // The initializer that the compiler makes.
+            // The memberwise initializer of the compiler.
             let hasOwn = initializers.contains { $0.node.parent?.parent?.parent?.is(ExtensionDeclSyntax.self) != true }
             guard !hasOwn, let value = call.argument(name) else { return nil }
             let property = variables[name]?.first { $0.type == path }
@@ -180,13 +179,13 @@ extension Declarations {
         }
     }
 
-    /// The type of a parameter, with the types around it if it is one of the sources.
+    /// Returns the type of a parameter, with its enclosing types if the sources declare it.
     func typeName(of parameter: FunctionParameterSyntax, in function: Function) -> String {
         let name = parameter.type.trimmedDescription
         return type(named: name.withoutGenerics, at: function.node)?.name ?? name
     }
 
-    /// The calls that may pass something to a function, or create a type.
+    /// Returns the calls that may call a function or create a type.
     func callSites(of owner: Owner) -> [Call] {
         switch owner {
         case .function(let id):
@@ -205,7 +204,7 @@ extension Declarations {
 }
 
 extension Declarations.Function {
-    /// The parameter that an initializer stores in a property.
+    /// Returns the parameter that an initializer stores in a property.
     fileprivate func parameter(assignedTo property: String) -> String? {
         for statement in body ?? [] {
             guard let sequence = statement.item.as(SequenceExprSyntax.self), sequence.elements.count == 3 else {

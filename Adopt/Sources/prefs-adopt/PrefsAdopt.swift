@@ -18,13 +18,13 @@ struct PrefsAdopt: AsyncParsableCommand {
         commandName: "prefs-adopt",
         abstract: "Find the keys of UserDefaults in Swift sources, and declare them as preferences.",
         discussion: """
-            Lists each key with its type, its default and its uses, and where defaults or types of one key differ. With \
-            --group, writes the preference group that declares them. With --check, warns of each use, for CI.
+            Lists each key with its type, its default, its uses, and conflicting defaults or types. With --group, writes \
+            the preference group that declares the keys. With --check, warns of each use, for CI.
 
-            Found are objects of UserDefaults, @AppStorage, wrappers and functions that pass a key on, and keys in \
+            Finds objects of UserDefaults, @AppStorage, wrappers and functions that pass a key on, and keys in \
             constants, enums and interpolations, across files. A key that is computed at run time is listed by its \
-            expression. @SceneStorage, Objective-C, storyboards and other languages are not searched, nor hidden \
-            folders, Pods, Carthage, DerivedData, SourcePackages and node_modules.
+            expression. Doesn't search @SceneStorage, Objective-C, storyboards and other languages, or hidden folders, \
+            Pods, Carthage, DerivedData, SourcePackages and node_modules.
 
             Exit codes: 0 done; 1 --check found uses; 2 wrong usage; 5 a file couldn't be read or written.
             """,
@@ -58,10 +58,10 @@ struct PrefsAdopt: AsyncParsableCommand {
 
     func validate() throws {
         if [json, group != nil, check].count(where: \.self) > 1 {
-            throw ValidationError("--json, --group and --check exclude each other")
+            throw ValidationError("--json, --group and --check exclude each other; give one of them")
         }
-        if !allow.isEmpty, !check { throw ValidationError("--allow belongs to --check") }
-        if let group, !group.isTypeName { throw ValidationError("\"\(group)\" is no name of a Swift type") }
+        if !allow.isEmpty, !check { throw ValidationError("--allow needs --check") }
+        if let group, !group.isTypeName { throw ValidationError("\"\(group)\" isn't a valid name of a Swift type") }
         if let missing = paths.first(where: { !FileManager.default.fileExists(atPath: $0) }) {
             throw ValidationError("\(missing) doesn't exist")
         }
@@ -92,7 +92,7 @@ struct PrefsAdopt: AsyncParsableCommand {
         if isIncomplete { throw ExitCode(5) }
     }
 
-    /// The finding with the uses that `--allow` doesn't name.
+    /// Returns the finding with the uses that `--allow` doesn't match, or `nil` if no use is left.
     private func withoutAllowed(_ finding: Finding) -> Finding? {
         guard !allow.contains(where: { Glob.matches($0, finding.name) }) else { return nil }
         return finding.filtered { use in !allow.contains { Glob.matches($0, path: use.place.path) } }
@@ -104,7 +104,7 @@ struct PrefsAdopt: AsyncParsableCommand {
             try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .withoutOverwriting)
         } catch {
             Self.warn(
-                "prefs-adopt: \(output) can't be written, and nothing was changed: \(error); name a file that doesn't exist"
+                "prefs-adopt: \(output) can't be written: \(error); nothing was changed. Name a file that doesn't exist"
             )
             throw ExitCode(5)
         }
@@ -137,7 +137,7 @@ struct PrefsAdopt: AsyncParsableCommand {
     }
 }
 
-// `exit` and `write` are methods of the command, too.
+// In the command, `exit` and `write` would be its methods.
 private func terminate(_ status: Int32) -> Never { exit(status) }
 private func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { write(file, bytes, count) }
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Shows findings as text, as JSON and as the compiler's warnings.
+/// Findings as text, as JSON and as warnings of the compiler.
 struct Report {
     let findings: [Finding]
     let fileCount: Int
@@ -44,7 +44,7 @@ struct Report {
         return parts.joined(separator: ", ")
     }
 
-    /// Each use as the compiler writes a warning, so that Xcode shows it.
+    /// A warning for each use, in the compiler's format, so that Xcode shows it.
     var warnings: [String] {
         let uses = findings.flatMap { finding in finding.uses.map { ($0.place, finding) } }
         return uses.sorted { $0.0 < $1.0 }.map { place, finding in

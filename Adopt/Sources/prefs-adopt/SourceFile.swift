@@ -7,12 +7,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A Swift source and its syntax.
+/// A Swift source and its syntax tree.
 struct SourceFile: Sendable {
     let path: String
     let tree: SourceFileSyntax
 
-    /// The sources in files and folders, in the order of their paths, and a message for each that can't be read.
+    /// Returns the sources in files and folders, in the order of their paths, and a message for each that can't be read.
     static func read(_ paths: [String], excluding patterns: [String]) async -> (files: [SourceFile], problems: [String])
     {
         var found: [String] = []
@@ -31,7 +31,7 @@ struct SourceFile: Sendable {
             case .success(let file):
                 files.append(file)
                 if file.tree.hasError {
-                    problems.append("\(path): has syntax errors; what could be parsed is searched")
+                    problems.append("\(path): has syntax errors; only the parts that could be parsed are searched")
                 }
             case .failure(let error): problems.append("\(path): can't be read, and is left out: \(error)")
             case nil: break  // named twice
@@ -50,7 +50,7 @@ struct SourceFile: Sendable {
         tree = Parser.parse(source: source)
     }
 
-    /// Folders that hold what others wrote, or what was built.
+    /// Folders with dependencies or build products.
     private static let skipped: Set<String> = ["Pods", "Carthage", "DerivedData", "SourcePackages", "node_modules"]
 
     private static func collect(
@@ -91,9 +91,9 @@ struct SourceFile: Sendable {
     }
 }
 
-/// Patterns with `*`, which stands for any text, and `?`, for one character.
+/// Patterns in which `*` matches any text and `?` one character.
 enum Glob {
-    /// Whether a pattern matches the whole path, its last parts, or a folder in it.
+    /// Returns whether a pattern matches the whole path, or some consecutive parts of it.
     static func matches(_ pattern: String, path: String) -> Bool {
         let parts = path.split(separator: "/")
         for start in parts.indices {
@@ -104,7 +104,7 @@ enum Glob {
         return matches(pattern, path)
     }
 
-    /// Whether a pattern matches the whole text.
+    /// Returns whether a pattern matches the whole text.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         let pattern = Array(pattern)
         let text = Array(text)

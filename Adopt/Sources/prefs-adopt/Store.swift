@@ -4,14 +4,14 @@ import SwiftSyntax
 enum Store: Hashable, Comparable {
     case standard
     case suite(String)
-    /// One whose suite only a run knows, by the expression.
+    /// A store whose suite is known only at run time, by its expression.
     case computed(String)
-    /// `self` in an extension of `UserDefaults`: the caller's.
+    /// `self` in an extension of `UserDefaults`: the store of the caller.
     case caller
 }
 
 extension Declarations {
-    /// The store that an expression is, or `nil` if it is no object of `UserDefaults` as far as sources tell.
+    /// Returns the store of an expression, or `nil` if the sources don't show that it is an object of `UserDefaults`.
     func store(_ expression: ExprSyntax, depth: Int = 0) -> Store? {
         let expression = expression.unwrapped
         guard depth < 10 else { return nil }
@@ -41,7 +41,7 @@ extension Declarations {
             return store(found, named: expression, depth)
         }
         if let found = referenced(expression) { return store(found, named: expression, depth) }
-        // A property of some value: by its name, if it is declared as `UserDefaults` anywhere.
+        // A property of another value, by its name, if a property of this name is declared as `UserDefaults` anywhere.
         let declared = variables[name, default: []].filter { isDefaults($0.binding.typeAnnotation?.type) }
         if !declared.isEmpty {
             return declared.lazy.compactMap { variable in
@@ -62,7 +62,7 @@ extension Declarations {
             return names.count == 1 ? names[0].name.map(Store.suite) ?? .computed(call.text) : .computed(call.text)
         }
         if let closure = callee.as(ClosureExprSyntax.self) { return store(anyOf: closure.statements.returned, depth) }
-        // A function that returns one.
+        // A function that returns a store.
         guard let name = callee.referencedName, let site = calls[name]?.first(where: { $0.node.id == call.id }),
             let function = matching(site).first(where: { isDefaults($0.result) })
         else { return nil }
@@ -80,7 +80,7 @@ extension Declarations {
             return parameter.defaultValue.flatMap { store($0.value, depth: depth + 1) } ?? .computed(expression.text)
         case .property(_, let owner, let type):
             guard isDefaults(type) else { return nil }
-            // What an initializer's parameter is by default.
+            // The default of an initializer's parameter.
             guard case .type(let path) = owner else { return .computed(expression.text) }
             let parameters = functions["init", default: []].filter { $0.type == path }.flatMap(\.parameters)
             return parameters.lazy.filter { self.isDefaults($0.type) }
@@ -100,7 +100,7 @@ extension Declarations {
         return defaultsTypes.contains(type.trimmedDescription.filter { !"?!()".contains($0) })
     }
 
-    /// Whether a node is in an extension or a subclass of `UserDefaults`.
+    /// Returns whether a node is in an extension or a subclass of `UserDefaults`.
     func isInDefaults(_ node: some SyntaxProtocol) -> Bool {
         node.enclosingTypes.last.map(defaultsTypes.contains) ?? false
     }

@@ -1,17 +1,17 @@
 import SwiftSyntax
 
-/// How a preference of a type of the sources is declared in a group.
+/// The declaration in a group for a type in the sources.
 enum StoredForm {
-    /// A type that every preference may have, spelled as in a group.
+    /// A type that the library supports, as it is written in a group.
     case native(String)
-    /// An array, a set or a dictionary, with the project's types in it.
+    /// An array, a set or a dictionary, with the project's types that it contains.
     case collection(String, of: [Declarations.TypeDeclaration])
     /// An enum with raw values.
     case rawValues(Declarations.TypeDeclaration, raw: String)
     case codable(Declarations.TypeDeclaration)
-    /// A property list of which sources tell no type.
+    /// A property list without a known type.
     case untyped
-    /// A type that a group can't use, and why.
+    /// A type that a group can't use, with the reason.
     case unusable(String)
 
     /// The text of the type in a group.
@@ -23,7 +23,7 @@ enum StoredForm {
         }
     }
 
-    /// The type that lies in the store, to compare uses.
+    /// The type of the stored value, to compare uses.
     var storedName: String? {
         switch self {
         case .collection(let name, _): name
@@ -34,7 +34,7 @@ enum StoredForm {
         }
     }
 
-    /// The project's types that the group mentions.
+    /// The project's types that the group uses.
     var projectTypes: [Declarations.TypeDeclaration] {
         switch self {
         case .rawValues(let type, _), .codable(let type): [type]
@@ -53,7 +53,7 @@ enum StoredForm {
 }
 
 extension Declarations {
-    /// How a type that is written at a node is stored.
+    /// Returns the stored form of a type by its name at a node.
     func storedForm(of typeName: String, at node: some SyntaxProtocol) -> StoredForm {
         let name = typeName.trimmedSpaces.withoutOptional
         let alias = [
@@ -72,7 +72,7 @@ extension Declarations {
                     types += inner
                 case .rawValues(let type, _), .codable(let type):
                     guard isCodable(type) else {
-                        return .unusable("\(type.name) in a collection adopts PreferenceValue or Codable")
+                        return .unusable("\(type.name) in a collection must conform to PreferenceValue or Codable")
                     }
                     forms.append(type.name)
                     types.append(type)
@@ -105,8 +105,8 @@ extension Declarations {
             || (all.contains("Encodable") && all.contains("Decodable"))
     }
 
-    /// A default as a group can write it, and as defaults are compared.
-    /// - Parameter form: How the preference is stored.
+    /// Returns the text of a default in a group, or `nil` if a group can't use it, and a text for comparing defaults.
+    /// - Parameter form: The stored form of the preference.
     func written(_ fallback: Fallback, as form: StoredForm) -> (text: String?, comparable: String) {
         guard let expression = fallback.expression else { return (fits(fallback.text, form), fallback.text.asNumber) }
         if let literal = literal(expression, form) { return (fits(literal.text, form), literal.comparable.asNumber) }
@@ -219,7 +219,7 @@ extension Declarations {
         }
     }
 
-    /// The raw value of a case as a literal: what stands there, the name, or one more than the case before.
+    /// Returns the raw value of a case as a literal: the declared one, the name, or one more than that of the previous case.
     private func rawLiteral(_ name: String, of type: TypeDeclaration) -> String? {
         guard let raw = type.inherited.first else { return nil }
         var next = 0
@@ -237,7 +237,7 @@ extension Declarations {
         return nil
     }
 
-    /// The text of a default if it is one of the preference's type.
+    /// Returns the text of a default, or `nil` if it doesn't have the preference's type.
     private func fits(_ text: String, _ form: StoredForm) -> String? {
         guard let name = form.name else { return nil }
         let isInteger = Int(text.filter { $0 != "_" }) != nil

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// One place where a key is used.
+/// One use of a key.
 struct Use {
     enum Kind: String, Sendable { case read, write, observe, register, remove, declare }
 
@@ -8,28 +8,28 @@ struct Use {
     var kind: Kind
     var key: KeyText
     var store: Store
-    /// The type of the value, if the use tells it, without the `?`.
+    /// The type of the value without the `?`; `nil` if the use doesn't determine it.
     var type: ValueType?
     var fallback: Fallback?
-    /// The functions that pass the key on, so that none is followed twice.
+    /// The functions that pass the key on, so that each is followed only once.
     var path: [Owner] = []
 }
 
-/// The type of a value as a use tells it.
+/// The type of a value at a use.
 struct ValueType: Hashable {
     var name: String
-    /// How exactly the use tells it; a more exact one wins, and only two of the same exactness conflict.
+    /// How exactly the use determines the type; the more exact type wins.
     enum Exactness: Int, Comparable {
-        /// A method such as `integer(forKey:)` and what is written: the stored form.
+        /// By a method such as `integer(forKey:)`, or by a written value: only the stored form.
         case stored
-        /// A cast, an annotation, an enum made of the raw value, a decoded type.
+        /// By a cast, an annotation, an enum created from the raw value, or a decoded type.
         case declared
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
     var exactness: Exactness
-    /// The type's name is resolved where the use stands.
+    /// The node of the use, at which the type's name is resolved.
     var node: Syntax
-    /// Set if the value is JSON of that type, in data or in a string.
+    /// The coding, if the value is JSON of this type in data or in a string.
     var coding: String?
 
     static func == (left: Self, right: Self) -> Bool {
@@ -39,7 +39,7 @@ struct ValueType: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// The value that a use has if nothing is stored.
+/// The value of a use if nothing is stored.
 struct Fallback {
     enum Origin: Int, Comparable {
         /// `register(defaults:)`.
@@ -57,7 +57,7 @@ struct Fallback {
     var expression: ExprSyntax?
 }
 
-/// Finds the uses of objects of `UserDefaults`, of `@AppStorage` and of known wrappers: the second pass.
+/// The second pass, which finds the uses of objects of `UserDefaults`, of `@AppStorage` and of known wrappers.
 struct UseFinder {
     let declarations: Declarations
     private var uses: [Use] = []
@@ -72,7 +72,7 @@ struct UseFinder {
 
     private init(declarations: Declarations) { self.declarations = declarations }
 
-    /// The types that the methods tell, and the values that they return if nothing is stored.
+    /// The types that the methods return, and the values that they return if nothing is stored.
     private static let readers: [String: (type: String?, implicit: String?)] = [
         "bool": ("Bool", "false"), "integer": ("Int", "0"), "double": ("Double", "0"), "float": ("Float", "0"),
         "string": ("String", nil), "data": ("Data", nil), "url": ("URL", nil), "stringArray": ("[String]", nil),
@@ -83,7 +83,7 @@ struct UseFinder {
     private mutating func find(_ call: Declarations.Call) {
         switch call.name {
         case "AppStorage": wrapper(call, key: call.argument(nil, "key"), store: call.argument("store"))
-        // `Key<Bool>("x", default: true)`, of well-known packages and of many projects.
+        // `Key<Bool>("x", default: true)`, as in well-known packages and many projects.
         case "Key", "DefaultsKey", "DefaultKey", "UserDefaultsKey", "UserDefaultKey":
             let isTyped = !call.generics.isEmpty || call.argument("default", "defaultValue") != nil
             guard call.variable == nil, isTyped, call.arguments.first?.label == nil else { return method(call) }
@@ -149,7 +149,7 @@ struct UseFinder {
             else { return }
             observe(call, property: name, store)
         case "subscript":
-            // A subscript that the project adds to `UserDefaults` is followed as a function; this is one of others.
+            // A subscript that the project adds to `UserDefaults` is followed as a function; this one is declared elsewhere.
             guard declarations.matching(call).isEmpty, call.arguments.count == 1, let key = call.arguments.first?.value
             else {
                 return
@@ -172,7 +172,7 @@ struct UseFinder {
         }
     }
 
-    /// `publisher(for: \.volume)`: the key is that of the property `volume` in an extension, else its name.
+    /// Adds the use in `publisher(for: \.volume)`, whose key is the name of the property.
     private mutating func observe(_ call: Declarations.Call, property: String, _ store: Store) {
         let declared = declarations.variables[property, default: []].first { declarations.isInDefaults($0.binding) }
         let type = declared?.binding.typeAnnotation.map {
@@ -189,14 +189,14 @@ struct UseFinder {
         )
     }
 
-    /// The literal in `register(defaults:)`, or the constant or variable with its later `defaults[key] = value`.
+    /// Adds the keys of `register(defaults:)`: of the literal, or of the constant or variable with its later `defaults[key] = value`.
     private mutating func register(_ call: Declarations.Call, _ values: ExprSyntax, _ store: Store) {
         var literal = values.unwrapped
         if let sequence = literal.as(SequenceExprSyntax.self), let first = sequence.elements.first {
             literal = first.unwrapped
         }
         if case .value(let value, _)? = declarations.referenced(literal) { literal = value.unwrapped }
-        // A dictionary that is made of such a constant.
+        // A dictionary that is created from such a constant.
         if !literal.is(DictionaryExprSyntax.self), let constant = declarations.dictionaryConstant(in: Syntax(literal)) {
             literal = constant
         }
@@ -226,7 +226,7 @@ struct UseFinder {
 
     private mutating func registered(_ key: ExprSyntax, _ value: ExprSyntax, _ store: Store) {
         let fallback = Fallback(origin: .registered, text: value.text, expression: value)
-        // `[.volume: 5]` of a constant that is declared as `[Key: Any]`.
+        // `[.volume: 5]` in a constant that is declared as `[Key: Any]`.
         let declared = key.ancestors.lazy.compactMap { $0.as(PatternBindingSyntax.self)?.typeAnnotation?.type }.first
         let keyType = declared?.as(DictionaryTypeSyntax.self)?.key.trimmedDescription
         for text in declarations.keys(key, type: keyType) {
@@ -267,7 +267,7 @@ struct UseFinder {
 }
 
 extension Declarations {
-    /// The first dictionary literal of a constant that is named in a node.
+    /// Returns the first dictionary literal of a constant that a node refers to.
     fileprivate func dictionaryConstant(in node: Syntax) -> ExprSyntax? {
         if let expression = node.as(ExprSyntax.self), case .value(let value, _)? = referenced(expression),
             value.unwrapped.is(DictionaryExprSyntax.self)
@@ -279,7 +279,7 @@ extension Declarations {
 }
 
 extension String {
-    /// Whether an attribute whose declaration isn't in the sources is a wrapper over `UserDefaults`, by its usual names.
+    /// Whether this is the usual name of a wrapper over `UserDefaults` whose declaration isn't in the sources.
     fileprivate var isKnownWrapper: Bool {
         contains("UserDefault") || ["Default", "DefaultsStorage", "CloudStorage"].contains(self)
     }

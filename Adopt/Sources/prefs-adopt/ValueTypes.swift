@@ -1,9 +1,9 @@
 import SwiftSyntax
 
-// The types and alternatives of values, as far as the code around a use tells them.
+// The types and alternatives of values, as far as the code around a use determines them.
 
 extension Declarations {
-    /// The type of an expression by its form, without `?`.
+    /// Returns the type of an expression by its syntax, without `?`.
     func typeName(of expression: ExprSyntax, depth: Int = 0) -> String? {
         let expression = expression.unwrapped
         guard depth < 8 else { return nil }
@@ -85,7 +85,7 @@ extension Declarations {
         guard let name = callee.referencedName, let site = calls[name]?.first(where: { $0.node.id == call.id }) else {
             return nil
         }
-        // Overloads that differ in the result don't tell it.
+        // If overloads differ in the result, the type isn't known.
         let results = matching(site).map { $0.result?.trimmedDescription.withoutOptional }.unique
         return results.count == 1 ? results[0] : nil
     }
@@ -104,7 +104,7 @@ extension Declarations {
         }
     }
 
-    /// The raw type of the enum that an expression is a value of: the enum itself, which a preference stores alike.
+    /// Returns the type for the raw value of an expression: its enum, which a preference stores in the same way.
     private func rawType(of base: ExprSyntax, _ depth: Int) -> String? {
         guard
             let name = typeName(of: base, depth: depth + 1)
@@ -114,7 +114,7 @@ extension Declarations {
         return type.name
     }
 
-    /// The type of the property or of the parameter whose setter this is.
+    /// Returns the type of the property or subscript whose accessor contains a node.
     private func accessedType(at node: some SyntaxProtocol) -> String? {
         for ancestor in node.ancestors {
             if let binding = ancestor.as(PatternBindingSyntax.self), binding.accessorBlock != nil {
@@ -133,7 +133,7 @@ extension Declarations {
         return ValueType(name: name, exactness: isEnum ? .declared : .stored, node: Syntax(value))
     }
 
-    /// The type that a read has: of a cast, of the enum or the decoded type that is made of it, or of the method.
+    /// Returns the type of a read: that of a cast, of the enum or decoded type that is created from it, or of the method.
     func readType(of call: Syntax, _ method: String?) -> ValueType? {
         let value = call.outermostUnwrapped
         if let name = value.castType {
@@ -142,7 +142,7 @@ extension Declarations {
             }
         }
         if let made = made(of: value) { return made }
-        // A constant that holds it, and what is made of that.
+        // A constant with the value, and the type that is created from the constant.
         if let local = value.assignedConstant {
             for reference in local.references {
                 if let name = reference.castType {
@@ -155,7 +155,7 @@ extension Declarations {
         return value.returningType.map { ValueType(name: $0.withoutOptional, exactness: .declared, node: call) }
     }
 
-    /// `Theme(rawValue: value)` and `decode(T.self, from: value)`.
+    /// Returns the type in `Theme(rawValue: value)` and `decode(T.self, from: value)`.
     private func made(of value: Syntax) -> ValueType? {
         var node = value
         while let parent = node.parent, !parent.is(LabeledExprSyntax.self) {
@@ -183,7 +183,7 @@ extension Declarations {
         }
     }
 
-    /// The value behind `??`, else the one that the method returns if nothing is stored.
+    /// Returns the value after `??`, else the value that the method returns if nothing is stored.
     func alternative(to call: Syntax, implicit: String?) -> Fallback? {
         let value = call.outermostUnwrapped
         if let list = value.parent?.as(ExprListSyntax.self) {
@@ -226,7 +226,7 @@ extension Syntax {
     /// The type `T` of `value as? T` or `value is T`.
     fileprivate var castType: String? {
         guard let list = parent?.as(ExprListSyntax.self) else {
-            // `(value as? T)` is a sequence of its own in parentheses.
+            // `(value as? T)` is a separate sequence in parentheses.
             return nil
         }
         let elements = Array(list)
@@ -236,7 +236,7 @@ extension Syntax {
         return elements[index + 2].trimmedDescription.withoutOptional
     }
 
-    /// The constant that a declaration or an `if let` gives this value.
+    /// The constant that a declaration or an `if let` sets to this value, and its later references.
     fileprivate var assignedConstant: (name: String, references: [Syntax])? {
         var node = self
         while let parent = node.parent {
@@ -247,7 +247,7 @@ extension Syntax {
                 guard let name = pattern?.as(IdentifierPatternSyntax.self)?.identifier.identifierText else {
                     return nil
                 }
-                // Conditions of an `if` reach into its body, all else to the end of the block.
+                // Constants in the conditions of an `if` are valid in its body, all other constants to the end of the block.
                 let scope = parent.ancestors.first {
                     $0.is(IfExprSyntax.self) || $0.is(CodeBlockItemListSyntax.self) || $0.is(MemberBlockSyntax.self)
                 }
@@ -262,7 +262,7 @@ extension Syntax {
         return nil
     }
 
-    /// The annotated type of the variable that is set, or of the property or function whose whole body this is.
+    /// The declared type of the variable that this expression initializes, or of the property or function that returns it.
     fileprivate var returningType: String? {
         var node = self
         while let parent = node.parent {

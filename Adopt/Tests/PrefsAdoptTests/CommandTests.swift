@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The built program, run on a folder of sources.
+/// The built program with a folder of sources.
 struct CommandTests: ~Copyable {
     private final class InTheBundle {}
     private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -58,7 +58,7 @@ struct CommandTests: ~Copyable {
     @Test(arguments: [
         ["--allow", "a", "--allow", "Old"], ["--allow", "*"], ["--allow", "Sources/*"], ["--exclude", "Sources"],
     ])
-    func checkPassesOverWhatIsAllowed(arguments: [String]) throws {
+    func checkIgnoresAllowedUses(arguments: [String]) throws {
         let result = try run(program, ["--check"] + arguments, in: folder)
         #expect(result.status == 0)
         #expect(result.text == "")
@@ -88,7 +88,7 @@ struct CommandTests: ~Copyable {
         #expect(try String(contentsOf: folder.appending(path: "P.swift"), encoding: .utf8) == text)
     }
 
-    @Test func ownTypePreferenceIsNotTakenForTheLibrarys() throws {
+    @Test func typePreferenceOfTheProjectIsDistinguishedFromTheLibrarys() throws {
         try write("Sources/Own.swift", "struct Preference {}")
         #expect(try adopt("--group", "P").text.contains(#"@Preferences.Preference("b") var b = 1"#))
     }
@@ -103,7 +103,7 @@ struct CommandTests: ~Copyable {
         #expect(!result.errors.isEmpty)
     }
 
-    @Test func brokenSourcesAreReportedAndTheRestGoesOn() throws {
+    @Test func brokenSourcesAreReportedAndTheRestIsSearched() throws {
         try write("Sources/Broken.swift", "let x = (((")
         try FileManager.default.createSymbolicLink(
             atPath: folder.appending(path: "Sources/Gone.swift").path,

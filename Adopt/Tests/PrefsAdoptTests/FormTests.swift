@@ -2,7 +2,7 @@ import Testing
 
 @testable import prefs_adopt
 
-/// Each form of a use, as source text and as what is found in it.
+/// Each form of a use, as source text, and its finding.
 struct FormTests {
     @Test(arguments: [
         (#"let a = UserDefaults.standard.bool(forKey: "a")"#, #""a": Bool = false"#),
@@ -20,7 +20,7 @@ struct FormTests {
         (#"if UserDefaults.standard.object(forKey: "a") is Date {}"#, #""a": Date"#),
         (#"var a: Date? { UserDefaults.standard.object(forKey: "a") }"#, #""a": Date"#),
     ])
-    func readsTellTheTypeAndTheDefault(source: String, found: String) {
+    func readsHaveTypeAndDefault(source: String, found: String) {
         #expect(summary(source) == ["\(found) [read]"])
     }
 
@@ -90,7 +90,7 @@ struct FormTests {
         #"let x = try container.decode(Int.self, forKey: .a)"#,
         #"object.setValue(1, forKey: "a")"#,
     ])
-    func othersAreLeftOut(source: String) { #expect(summary(source) == []) }
+    func unrelatedCallsAreLeftOut(source: String) { #expect(summary(source) == []) }
 
     @Test(arguments: [
         "let d = UserDefaults.standard; func f() { d.removeObject(forKey: \"a\") }",
@@ -212,13 +212,13 @@ extension FormTests {
         #"enum S { static func g(_ k: String) -> Bool { f(k) }; static func f(_ k: String) -> Bool { UserDefaults.standard.bool(forKey: k) } }; let x = S.g("a")"#,
         #"extension UserDefaults { subscript(flag key: String) -> Bool { get { bool(forKey: key) } } }; let x = UserDefaults.standard[flag: "a"]"#,
     ])
-    func keysThatAreHandedOnAreFollowed(source: String) {
+    func keysThatArePassedOnAreFollowed(source: String) {
         let found = findings(["A.swift": source])
         #expect(found.map(\.name) == ["a"])
         #expect(found.first?.type?.name == "Bool")
     }
 
-    @Test func keysOfATypeOfTheirOwnAreFollowed() {
+    @Test func keysOfACustomTypeAreFollowed() {
         let keys = """
             struct Key<Value> { let name: String; let fallback: Value }
             extension Key where Value == Int { static let volume = Key(name: "player.volume", fallback: 5) }
@@ -233,7 +233,7 @@ extension FormTests {
         #expect(found[0].uses.map { "\($0.kind) \($0.place)" } == ["write Use.swift:1:12", "read Use.swift:1:38"])
     }
 
-    @Test func overloadsAreToldApartByTheirArguments() {
+    @Test func overloadsAreDistinguishedByTheirArguments() {
         let source = """
             enum S {
                 static func set(_ value: Int, for key: String) { UserDefaults.standard.set(value, forKey: key) }
@@ -244,7 +244,7 @@ extension FormTests {
         #expect(summary(source) == [#""a": Bool [write]"#, #""b": Int [write]"#])
     }
 
-    @Test func overloadsThatTheArgumentDoesntTellApartTellNoType() {
+    @Test func ambiguousOverloadsHaveNoType() {
         let source = """
             enum S {
                 static func set(_ value: Bool, for key: String) { UserDefaults.standard.set(value, forKey: key) }
@@ -301,7 +301,7 @@ extension FormTests {
         #expect(found[0].conflicts.isEmpty)
     }
 
-    @Test func oneCallOfReadsOfOneTypeTellsIt() {
+    @Test func oneCallOfReadsOfOneTypeHasThatType() {
         let source = """
             func flag(_ key: String) -> Bool? {
                 UserDefaults.standard.object(forKey: key) == nil ? nil : UserDefaults.standard.bool(forKey: key)
@@ -321,7 +321,7 @@ extension FormTests {
         #expect(findings(["A.swift": initializer]).map { $0.uses.map { $0.type?.name } } == [["Double"]])
     }
 
-    @Test func ownWrappersTellTypeAndDefaultOfEachProperty() {
+    @Test func customWrappersHaveTypeAndDefaultOfEachProperty() {
         let wrapper = """
             @propertyWrapper struct Stored<T> {
                 let key: String
@@ -339,7 +339,7 @@ extension FormTests {
         #expect(found.map(\.line) == [#""a": Int = 5 [declare, write]"#, #""b": String = "z" [declare, write]"#])
     }
 
-    @Test func wrappersThatDecodeTellTheDecodedType() {
+    @Test func decodingWrappersHaveTheDecodedType() {
         let wrapper = """
             class JSON<T: Codable> {
                 init(key: String) { text = UserDefaults.standard.string(forKey: key) }
@@ -374,7 +374,7 @@ extension FormTests {
     }
 }
 
-/// The findings in sources by their paths.
+/// Returns the findings in sources, which are given by path.
 func findings(_ sources: [String: String]) -> [Finding] {
     Finding.all(in: Declarations(sources.keys.sorted().map { SourceFile(path: $0, source: sources[$0] ?? "") }))
 }
@@ -382,7 +382,7 @@ func findings(_ sources: [String: String]) -> [Finding] {
 func summary(_ source: String) -> [String] { findings(["A.swift": source]).map(\.line) }
 
 extension Finding {
-    /// The store, the key, the type, the default and the kinds of uses.
+    /// The store, key, type, default and kinds of uses as text.
     var line: String {
         let place =
             switch store {

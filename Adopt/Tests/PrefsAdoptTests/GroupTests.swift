@@ -73,14 +73,14 @@ struct GroupTests {
         #expect(writer.text.split(separator: "\n").map { $0.drop { $0 == " " } }.contains(line[...]), "\(writer.text)")
     }
 
-    /// Whether the root package is built, whose module the groups are compiled with.
+    /// Whether the root package, whose module the groups are compiled with, is built.
     private static let modules = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../.build/debug").standardized
 
     private static var isBuilt: Bool {
         let module = modules.appending(path: "Modules/Preferences.swiftmodule").path
         guard !FileManager.default.fileExists(atPath: module) else { return true }
-        // A check without its subject proves nothing: CI builds the root package first.
+        // CI builds the root package first, so the test must not be skipped there.
         precondition(ProcessInfo.processInfo.environment["CI"] == nil, "\(module) isn't built: run 'swift build' first")
         print(
             "SKIPPED: \(module) isn't built, so the group is not compiled: run 'swift build' in the root package first"
@@ -115,7 +115,7 @@ func run(_ program: String, _ arguments: [String], in folder: URL? = nil) throws
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
     process.currentDirectoryURL = folder
-    // Files, as two pipes that are read one after the other can fill up.
+    // Files, as one of two pipes could fill up while the other is read.
     let base = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     let paths = [base + ".out", base + ".err"]
     for path in paths { try Data().write(to: URL(filePath: path)) }

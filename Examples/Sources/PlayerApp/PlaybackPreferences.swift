@@ -1,6 +1,6 @@
 import Preferences
 
-/// The app's preferences that its intents and its widgets share.
+/// The preferences that the app shares with its intents and widgets.
 struct PlaybackPreferences: PreferenceGroup {
     @Preference("volume", .range(0...10), description: "How loud the music is.") var volume = 5
     @Preference("crossfades") var crossfades = false
@@ -10,7 +10,7 @@ struct PlaybackPreferences: PreferenceGroup {
     static let shared = PlaybackPreferences(in: .suite("group.com.example.player"))
 }
 
-/// How the app looks: of this app alone, so in its own store.
+/// The app's appearance, which it doesn't share, so it is in a separate store.
 struct AppearancePreferences: PreferenceGroup {
     @Preference("theme") var theme = Theme.system
     @Preference("showsArtist") var showsArtist = true

@@ -2,7 +2,7 @@
 import Preferences
 import SwiftUI
 
-/// A form of controls, each bound to a preference.
+/// A form with controls, each bound to a preference.
 struct SettingsForm: View {
     @PreferenceState(PlaybackPreferences.shared.$volume) var volume
     @PreferenceState(PlaybackPreferences.shared.$crossfades) var crossfades
@@ -33,7 +33,7 @@ struct SettingsForm: View {
     }
 }
 
-/// A preview has a store of its own, and so never shows or changes what the person who runs it has set.
+/// A preview with a separate store, so that it never shows or changes the developer's values.
 struct SettingsPreviews: PreviewProvider {
     static var previews: some View {
         SettingsForm().preferenceStore(.inMemory(["theme": "dark", "volume": 9]))

@@ -10,7 +10,7 @@ struct Track: Identifiable, Equatable {
     static let all = (1...100).map { Track(id: $0, title: "Track \($0)", artist: "Artist \($0 % 7)") }
 }
 
-/// A list of which each row reads preferences itself, so that a change evaluates the rows that it concerns.
+/// A list whose rows read preferences themselves, so that a change evaluates only the rows that use it.
 struct TrackList: View {
     let tracks: [Track]
 
@@ -29,7 +29,7 @@ struct TrackRow: View {
     @PreferenceState(\AppearancePreferences.$showsStars) var showsStars
     @PreferenceState<Int> var stars: Int
 
-    /// Shows a track; its stars are a preference by the track's number.
+    /// Creates the row of a track; its stars are a preference that is named by the track's number.
     init(_ track: Track) {
         self.track = track
         _stars = PreferenceState(wrappedValue: 0, "stars-\(track.id)", Self.stars)
@@ -44,7 +44,7 @@ struct TrackRow: View {
     }
 }
 
-/// A view that knows no preferences: it is evaluated again only if its binding's value changes.
+/// A view without preferences: it is evaluated again only if its binding's value changes.
 struct Stars: View {
     @Binding var count: Int
 

@@ -1,7 +1,7 @@
 import Foundation
 import Preferences
 
-/// Everything that the tour remembers: each preference once, with its name, type and default.
+/// All preferences of the tour, each with its name, type and default.
 struct TourPreferences: PreferenceGroup {
     @Preference("launches") var launches = 0
     @Preference("lastLaunch") var lastLaunch: Date?

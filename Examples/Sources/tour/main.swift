@@ -6,13 +6,13 @@ let file = Bundle.main.bundleURL.appending(path: "tour-data/preferences.jsonl")
 let store = try PreferenceStore.file(at: file)
 let preferences = TourPreferences(in: store)
 
-// The tour starts itself a second time, with this argument, to be two processes over one file.
+// The tour starts itself again with this argument, so that two processes use one file.
 if CommandLine.arguments.contains("--other-process") {
     preferences.theme = preferences.theme == .dark ? .light : .dark
     exit(0)
 }
 
-print("— Preferences are plain properties, and outlive the process")
+print("— Preferences are plain properties, and are stored between runs")
 let lastLaunch = preferences.lastLaunch
 try store.transaction { transaction in
     transaction[preferences.$launches] += 1
@@ -56,7 +56,7 @@ print("\n— A report lists the preferences of a group, with source and rule")
 print(settingsReport(of: preferences))
 
 try await store.flush()
-print("\n— The end of the file, which survives a loss of power now")
+print("\n— The end of the file, which is now safe from a power failure")
 print(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").suffix(6).joined(separator: "\n"))
 
 print(

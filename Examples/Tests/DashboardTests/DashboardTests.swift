@@ -5,7 +5,7 @@ import Preferences
 import SettingsReport
 import Testing
 
-/// The modular arrangement: preferences declared in one module, used in another through a protocol of a third.
+/// The modular app: preferences are declared in one module, and used in another through a protocol of a third one.
 struct DashboardTests {
     let preferences = AppPreferences(in: .inMemory())
 

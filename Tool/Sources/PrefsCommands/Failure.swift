@@ -1,29 +1,29 @@
 import Glibc
 package import Preferences
 
-/// How a command ends, as its exit code.
+/// The outcome of a command, as its exit code.
 package enum ExitStatus: Int32 {
     case done = 0
-    /// What was asked for isn't there; or, of `diff`, there are differences.
+    /// The file, suite or value doesn't exist; for `diff`, there are differences.
     case absent = 1
     case usage = 2
     case damaged = 3
     case notPermitted = 4
-    /// The system failed, or others were in the way.
+    /// The system failed, or another process interfered.
     case failed = 5
 }
 
-/// Why a command ends early: what happened and what to do.
+/// The reason why a command ends early, and what to do.
 package struct Failure: Error {
     package let status: ExitStatus
     package let message: String
-    /// Whether to show how the command is used.
-    let isAboutWords: Bool
+    /// Whether to show the usage of the command below the message.
+    let showsUsage: Bool
 
-    package init(_ status: ExitStatus, _ message: String, isAboutWords: Bool = false) {
+    package init(_ status: ExitStatus, _ message: String, showsUsage: Bool = false) {
         self.status = status
         self.message = message
-        self.isAboutWords = isAboutWords
+        self.showsUsage = showsUsage
     }
 
     package init(_ error: PreferencesError) {
@@ -45,7 +45,7 @@ package struct Failure: Error {
         }
     }
 
-    /// A system call on a path that the user named.
+    /// Creates the failure of a system call on a path that the user named.
     init(_ doing: String, _ path: String, errno code: Int32) {
         let status: ExitStatus =
             switch code {

@@ -5,16 +5,17 @@ package import ArgumentParser
 package struct Prefs: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "prefs",
-        abstract: "See, change, watch and repair preferences.",
+        abstract: "Show, change, watch and repair preferences.",
         usage: "prefs [--etcd <urls> …] <command> …",
         discussion: """
-            A suite is a program's preferences, by name: what an administrator imposes, the user's own and the system's \
-            defaults, as the program reads them. Changes go to the user's file. With --file, any file takes its place. \
-            With --etcd, it is a suite that many machines share. Programs that run see a change at once. Reading never \
-            creates anything. What a program declares as a secret is shown as <redacted> without --show-secrets.
+            A suite is the preferences of a program, by name: the values that an administrator manages, the user's values \
+            and the system's defaults, merged as the program reads them. Changes go to the user's file. --file names a \
+            file to use instead of a suite. --etcd names a cluster, whose suites many machines share. Running programs \
+            see a change at once. Reading never creates anything. Values that a program declares as secrets are shown as \
+            <redacted> unless --show-secrets is given.
 
             Exit codes: 0 done; 1 absent, or `diff` found differences; 2 wrong usage, nothing changed; 3 damaged; \
-            4 not permitted; 5 the system failed or others were in the way.
+            4 not permitted; 5 the system failed or another process interfered.
             """,
         version: "0.1.0",
         subcommands: [
@@ -29,9 +30,9 @@ package struct Prefs: AsyncParsableCommand {
 
     package init() {}
 
-    /// Runs the command of the process's arguments and ends the process.
+    /// Runs the command that the process's arguments name, and ends the process if it fails.
     ///
-    /// - Parameter serving: Answers the pages of `prefs serve`; nil in a program that can't, which hands over to `prefs-serve`.
+    /// - Parameter serving: Serves the page of `prefs serve`; `nil` in a program without the server, which runs `prefs-serve`.
     package static func main(serving: PageServing? = nil) async {
         Terminal.reserveStandardStreams()
         PreferenceStore.defaultIssueHandler = { Terminal.report($0) }
@@ -53,7 +54,7 @@ package struct Prefs: AsyncParsableCommand {
         }
     }
 
-    /// Refuses what is no text: Swift has put other characters in its place, and what is stored would be those.
+    /// Rejects arguments that aren't UTF-8: Swift has replaced their bytes, and would store the replacements.
     private static func checkText() throws {
         // The runtime reads them in /proc/self/cmdline; without them every command would print the help and end with 0.
         guard CommandLine.argc > 0 else {
@@ -61,11 +62,11 @@ package struct Prefs: AsyncParsableCommand {
         }
         for index in 0..<Int(CommandLine.argc) {
             guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
-            throw Failure(.usage, "\"\(String(cString: word))\" is no text in UTF-8")
+            throw Failure(.usage, "\"\(String(cString: word))\" isn't UTF-8 text; write it in UTF-8")
         }
     }
 
-    /// Says of a wrong command what it is; the parser would count the words behind it.
+    /// Throws if the command doesn't exist, with a suggestion; the parser would only count the words after it.
     private static func checkCommand() throws {
         let commands = configuration.subcommands.map { $0.configuration }
         let names = commands.flatMap { [$0.commandName].compactMap(\.self) + $0.aliases } + ["help"]
@@ -80,16 +81,16 @@ package struct Prefs: AsyncParsableCommand {
 
     private static func end(_ error: any Error, _ usage: String?) -> Never {
         switch error {
-        case let failure as Failure where failure.isAboutWords:
+        case let failure as Failure where failure.showsUsage:
             Terminal.end(failure, usage: usage.map { "Usage: \($0)" })
         case let failure as Failure: Terminal.end(failure)
         case let error as PreferencesError: Terminal.end(Failure(error))
         default: break
         }
-        // Help and the version come this way, too.
+        // Help and the version are errors of the parser, too.
         let message = fullMessage(for: error)
         guard exitCode(for: error).isSuccess else {
-            // "Error: …", and from the next line on how the command is used.
+            // "Error: …", and from the next line on the usage of the command.
             let text = message.hasPrefix("Error: ") ? message.dropFirst(7) : message[...]
             let line = text.prefix { $0 != "\n" }
             let usage = text[line.endIndex...].dropFirst()

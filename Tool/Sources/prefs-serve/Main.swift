@@ -1,7 +1,7 @@
 import PrefsCommands
 
-/// The tool `prefs` with the server of `prefs serve`, which `prefs` runs in its place: apart, as the server's library would more than
-/// double the time in which each command starts.
+/// The tool `prefs` with the web server of `prefs serve`. It is a separate program, which `prefs` replaces itself with, because the
+/// server's library would more than double the start time of every command.
 @main
 enum Main {
     static func main() async {

@@ -5,15 +5,15 @@ import Glibc
 @_spi(Tool) import Preferences
 import PrefsCommands
 
-/// Answers pages on the loopback address: their files, a stream of events, and changes.
+/// Serves pages on the loopback address: their files, a stream of events, and changes.
 struct PageServer: Sendable {
     private let inspector: Inspector
     private let guardian: RequestGuard
 
-    /// Begins to listen, calls `ready` with the link to the page, and answers until the task is cancelled.
+    /// Listens on a port, calls `ready` with the link to the page, and answers requests until the task is cancelled.
     ///
-    /// - Parameter port: 0 for any that is free.
-    /// - Throws: A `Failure` if the port can't be used, or no longer.
+    /// - Parameter port: The port, or 0 for any free port.
+    /// - Throws: A `Failure` if the port can't be used, or can't be used any more.
     static func run(
         _ inspector: Inspector,
         port: UInt16,
@@ -37,7 +37,7 @@ struct PageServer: Sendable {
         }
     }
 
-    /// Allows as many connections as the system does, as any user of the machine can open some.
+    /// Raises the limit of open files to the system's maximum, as any user of the machine can open connections.
     private static func raiseDescriptorLimit() {
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
@@ -47,7 +47,7 @@ struct PageServer: Sendable {
         setrlimit(files, &limit)
     }
 
-    /// Answers by the page that `makePage` makes for the port, and listens on it again after FlyingFox stopped to accept.
+    /// Answers requests with the server that `makePage` returns for the port, and listens again after FlyingFox stopped accepting.
     private static func listen(
         on port: UInt16,
         _ ready: @escaping @Sendable (_ link: String) -> Void,
@@ -78,12 +78,12 @@ struct PageServer: Sendable {
                 }
             } catch let SocketError.failed(type, code, message) {
                 guard let page else { throw failure(port, code, message) }
-                // accept(2): the next one may succeed. All connections are closed by now, and pages connect again. Without
-                // a pause, so that no other user listens on the port for so long that a page shows it the token.
+                // accept(2): the next call may succeed. All connections are closed by now, and pages connect again. There is no
+                // pause, in which another user could listen on the port and get the token from a page.
                 if type == "Accept", [EMFILE, ENFILE, ECONNABORTED].contains(code) { continue }
                 throw Failure(
                     .failed,
-                    "the page ended, as port \(page.guardian.port) can't be used any more: \(message); start it again"
+                    "the page ended, as port \(page.guardian.port) can't be used any more: \(message); run `prefs serve` again"
                 )
             }
         }
@@ -92,7 +92,7 @@ struct PageServer: Sendable {
     private static func configuration(_ port: UInt16) throws -> HTTPServer.Configuration {
         HTTPServer.Configuration(
             address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
-            // A change waits for its store, which knows how long.
+            // Practically none: a change waits for its store, which has its own timeout.
             timeout: 100_000,
             logger: .disabled
         )
@@ -103,9 +103,10 @@ struct PageServer: Sendable {
         case EADDRINUSE:
             Failure(
                 .failed,
-                "port \(port) is in use by another program; name another by --port, or leave it out for one that is free"
+                "port \(port) is in use by another program; choose another with --port, or leave --port out for a free one"
             )
-        case EACCES: Failure(.notPermitted, "port \(port) is for the administrator; name one above 1023 by --port")
+        case EACCES:
+            Failure(.notPermitted, "port \(port) is only for the administrator; choose one above 1023 with --port")
         default: Failure(.failed, "can't listen on 127.0.0.1:\(port): \(message)")
         }
     }
@@ -137,7 +138,7 @@ struct PageServer: Sendable {
         }
     }
 
-    /// Does what a page asks for, and returns the answer as JSON.
+    /// Performs the request of a page, and returns the answer as JSON.
     private func value(_ request: HTTPRequest, _ route: RequestGuard.Route) async throws -> String {
         switch route {
         case .origin:
@@ -172,13 +173,13 @@ struct PageServer: Sendable {
         do {
             for try await part in request.bodySequence {
                 bytes += part
-                // The length that the guard saw may be a lie of a broken client.
+                // A broken client may send more than the length that it declared.
                 guard bytes.count <= RequestGuard.bodyLimit else { throw Failure(.usage, "the change is too long") }
             }
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw Failure(.failed, "the change broke off: \(error)")
+            throw Failure(.failed, "the change was received only in part: \(error); nothing was changed")
         }
         return bytes
     }
@@ -195,7 +196,7 @@ struct PageServer: Sendable {
         HTTPResponse(statusCode: status, headers: headers("text/plain"), body: Data(text.utf8))
     }
 
-    /// An answer that closes the connection, as what is left of the request would be taken for the next one otherwise.
+    /// Returns an answer that closes the connection; otherwise the rest of the request would be read as the next request.
     private static func lastAnswer(_ text: String, _ status: HTTPStatusCode) -> HTTPResponse {
         let bytes = Array(text.utf8)
         var headers = headers("text/plain")
@@ -208,7 +209,7 @@ struct PageServer: Sendable {
         HTTPResponse(statusCode: status, headers: headers("application/json"), body: Data(text.utf8))
     }
 
-    /// The headers of every answer: nothing is kept, framed, loaded from elsewhere or taken for another type.
+    /// Returns the headers of every answer, which forbid caching, framing, content from other sites and guessing of types.
     private static func headers(_ type: String) -> HTTPHeaders {
         var headers = HTTPHeaders()
         headers[.contentType] = "\(type); charset=utf-8"
@@ -268,19 +269,19 @@ private struct PageChange {
         do throws(PreferencesError) {
             value = try PreferenceText.value(in: String(decoding: body, as: UTF8.self))
         } catch {
-            throw Failure(.usage, "the change can't be read: \(error.message)")
+            throw Failure(.usage, "the change can't be read: \(error.message); nothing was changed")
         }
         guard case .dictionary(let members) = value, case .string(let suite)? = members["suite"],
             case .string(let name)? = members["name"]
-        else { throw Failure(.usage, "the change names no suite and preference") }
+        else { throw Failure(.usage, "the change doesn't name a suite and a preference; nothing was changed") }
         self.suite = suite
         self.name = name
         if case .string(let text)? = members["text"] { self.text = text } else { text = nil }
     }
 }
 
-/// The body of an event stream: a message for each state of the board that is new to the page, made when the page has read
-/// the one before, and a comment if nothing is new.
+/// The body of an event stream: a message with the changes of the board, created when the page has read the previous one, or a comment
+/// if nothing changed.
 private struct PageEvents: AsyncBufferedSequence {
     typealias Element = UInt8
 
@@ -298,14 +299,14 @@ private struct PageEvents: AsyncBufferedSequence {
 
         mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
             guard await wakes.next(isolation: #isolation) != nil else { return nil }
-            guard let news = board.news(since: version) else { return Array(": still here\n\n".utf8) }
-            version = news.version
-            return Array("data: \(news.text)\n\n".utf8)
+            guard let changes = board.changes(since: version) else { return Array(": still here\n\n".utf8) }
+            version = changes.version
+            return Array("data: \(changes.text)\n\n".utf8)
         }
     }
 }
 
-/// A body after which FlyingFox closes the connection, which it does after an error alone.
+/// A body after which FlyingFox closes the connection: it does so only after an error, which this body ends with.
 private struct LastBytes: AsyncBufferedSequence {
     typealias Element = UInt8
 

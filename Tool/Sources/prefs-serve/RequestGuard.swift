@@ -1,14 +1,14 @@
-/// Decides by a request alone whether the page's server answers it.
+/// The rules by which the server decides from the request alone whether to answer it.
 ///
-/// A page of another site can make the browser send requests here, and can have its own host name lead here (DNS
-/// rebinding); another user of the machine can connect. The browser tells of the first two by `Origin`, `Sec-Fetch-Site`
-/// and `Host`, which no script can forge; the token keeps all others out.
+/// A page of another site can make the browser send requests to this server, and can point its own host name at it (DNS rebinding);
+/// another user of the machine can connect. The headers `Origin`, `Sec-Fetch-Site` and `Host`, which no script can forge, reveal the
+/// first two; the token keeps out all other clients.
 struct RequestGuard: Sendable {
     let port: UInt16
     let token: PageToken
     let isReadOnly: Bool
 
-    /// The parts of a request that decide.
+    /// The parts of a request that the decision depends on.
     struct Request {
         var method = "GET"
         var path = "/"
@@ -27,12 +27,12 @@ struct RequestGuard: Sendable {
     enum Verdict: Equatable {
         case accepted(Route)
         case refused(Int, String)
-        /// The page's shell, which holds no value, to a request without the token: a tab that has it goes on, and every other
-        /// reader learns where the link is.
+        /// The page without values, in answer to a request for it without the token: a tab that has the token continues, and any
+        /// other user learns where the link is.
         case signpost
     }
 
-    /// The paths that there are.
+    /// The paths that the server answers.
     enum Route: String, CaseIterable {
         case page = "/"
         case style = "/page.css"
@@ -45,41 +45,44 @@ struct RequestGuard: Sendable {
 
         /// Whether it changes values.
         var changes: Bool { self == .write || self == .delete || self == .undo }
-        /// Whether it tells or changes values, so that it needs the token.
+        /// Whether it returns or changes values, so that it needs the token.
         var hasValues: Bool { rawValue.hasPrefix("/api/") }
         var method: String { changes ? "POST" : "GET" }
     }
 
-    /// The most bytes of a body.
+    /// The maximum number of bytes of a body.
     static let bodyLimit = 1 << 20
 
     func verdict(_ request: Request) -> Verdict {
         guard let host = request.host?.lowercased(), hosts.contains(host) else {
-            return .refused(421, "this server answers for 127.0.0.1 alone; open the link that `prefs serve` printed")
+            return .refused(421, "this server answers only for 127.0.0.1; open the link that `prefs serve` printed")
         }
         if let origin = request.origin, origin.lowercased() != "http://\(host)" {
-            return .refused(403, "a page of another origin asked; open the link that `prefs serve` printed")
+            return .refused(
+                403,
+                "the request comes from a page of another origin; open the link that `prefs serve` printed"
+            )
         }
-        // "none" is an address that the user typed or opened from outside the browser.
+        // "none" is an address that the user typed, or opened from another program.
         if let site = request.site, site != "same-origin", site != "none" {
             return .refused(
                 403,
-                "another site led here; copy the link that `prefs serve` printed into the address bar"
+                "the request comes from another site; copy the link that `prefs serve` printed into the address bar"
             )
         }
-        // Nobody but a page has to be understood here, and a page sends a length.
-        guard request.transferEncoding == nil else { return .refused(411, "a change is sent with its length") }
+        // Only pages need to be served, and a page sends a length.
+        guard request.transferEncoding == nil else { return .refused(411, "a change must be sent with its length") }
         if request.method == "GET", let length = request.contentLength, length != "0" {
-            return .refused(400, "a GET has no body")
+            return .refused(400, "a GET must not have a body")
         }
         guard let route = Route(rawValue: request.path) else { return .refused(404, "there is no such page") }
         guard request.method == route.method else {
-            return .refused(405, "\(route.rawValue) takes \(route.method) alone")
+            return .refused(405, "\(route.rawValue) accepts only \(route.method)")
         }
         if route == .page { return token.equals(request.token) ? .accepted(route) : .signpost }
         if route.hasValues {
             guard token.equals(bearer(request.authorization)) else {
-                return .refused(403, "the token is missing or is of a server that ended; \(Self.advice)")
+                return .refused(403, "the token is missing, or is that of a server that has ended; \(Self.advice)")
             }
         }
         return route.changes ? verdictOnChange(request, route) : .accepted(route)
@@ -92,12 +95,15 @@ struct RequestGuard: Sendable {
         guard !isReadOnly else { return .refused(403, "`prefs serve --read-only` changes nothing") }
         // A form of another site can't send this type.
         let type = request.contentType?.split(separator: ";").first?.lowercased()
-        guard type == "application/json" else { return .refused(415, "a change is sent as application/json") }
+        guard type == "application/json" else { return .refused(415, "a change must be sent as application/json") }
         guard let length = request.contentLength.flatMap({ Int($0) }), length >= 0 else {
-            return .refused(411, "a change is sent with its length")
+            return .refused(411, "a change must be sent with its length")
         }
         guard length <= Self.bodyLimit else {
-            return .refused(413, "a change may have \(Self.bodyLimit) bytes; use `prefs write` or `prefs import`")
+            return .refused(
+                413,
+                "a change must not exceed \(Self.bodyLimit) bytes; use `prefs write` or `prefs import`"
+            )
         }
         return .accepted(route)
     }
@@ -112,18 +118,18 @@ struct RequestGuard: Sendable {
     }
 }
 
-/// The secret that a page shows with each request: 192 random bits, new at each start.
+/// The secret that a page sends with each request: 192 random bits, new at each start.
 struct PageToken: Sendable {
     let text: String
 
-    /// - Parameter generator: The system's, which is for secrets, unless a test needs to know the token.
+    /// Creates a token from a generator, which must be cryptographically secure except in tests.
     init(using generator: inout some RandomNumberGenerator) {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-        // 64 digits divide the generator's range, so that each is as likely.
+        // 64 divides the generator's range, so that all digits are equally likely.
         text = String((0..<32).map { _ in digits[Int(generator.next() & 63 as UInt64)] })
     }
 
-    /// Compares in a time that doesn't depend on where the texts differ.
+    /// Returns whether the texts are equal, in a time that doesn't depend on where they differ.
     func equals(_ other: String?) -> Bool {
         guard let other, other.utf8.count == text.utf8.count else { return false }
         return zip(text.utf8, other.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The table beside other tools in the documentation: each thing that it says can be done is done, by each tool.
+/// The comparison with other tools in the guide: each tool does what the table says that it can do.
 struct ComparisonTests {
-    /// A row of the table: for each tool a line of `sh` and a part of what it prints; nil where the tool can't.
+    /// A row of the table: for each tool a line of `sh` and a part of its output; `nil` if the tool can't do it.
     struct Row: Sendable {
         let title: String
         let defaults: (line: String, shown: String)?
@@ -25,7 +25,7 @@ struct ComparisonTests {
 
     static let rows: [Row] = [
         Row(
-            "list what there is",
+            "list suites and names",
             ("defaults domains", "app"),
             ("gsettings list-keys app", "theme\nvolume"),
             ("prefs list", "app\n")
@@ -50,7 +50,7 @@ struct ComparisonTests {
         ),
         Row("find", ("defaults find dark 2>&1", "app theme dark"), nil, ("prefs find DAR", "app\ttheme\t\"dark\"")),
         Row(
-            "list what lies below",
+            "list children",
             nil,
             ("gsettings list-children app", "window"),
             ("prefs write app window.width 800; prefs find app window.", "window.width\t800")
@@ -62,7 +62,7 @@ struct ComparisonTests {
             ("prefs write app volume 6; prefs read app volume", "6\n")
         ),
         Row(
-            "refuse a value that the program doesn't take",
+            "reject a value that isn't allowed",
             nil,
             ("gsettings set app volume 11 2>&1 || echo refused", "outside of the valid range\nrefused"),
             ("prefs write app volume 11 2>&1 || echo refused", "outside 0...10")
@@ -74,7 +74,7 @@ struct ComparisonTests {
             ("prefs write app recent -array-add a; prefs read app recent", "[\"a\"]")
         ),
         Row(
-            "write all as one",
+            "replace all values in one change",
             nil,
             nil,
             ("echo '{\"volume\":7}' | prefs import app - --replace; prefs read app", "volume\t7\n")
@@ -114,7 +114,7 @@ struct ComparisonTests {
             ("EDITOR='sed -i s/dark/system/' prefs edit app; prefs read app theme", "system\n")
         ),
         Row(
-            "take a change back",
+            "undo a change",
             nil,
             nil,
             ("prefs write app volume 6; prefs undo app --yes > f; prefs read app volume", "5\n")
@@ -132,18 +132,18 @@ struct ComparisonTests {
             ("prefs export app f.plist; prefs delete app --all; prefs import app f.plist; prefs read app volume", "5\n")
         ),
         Row(
-            "another user's, or any file",
+            "use another user's file, or any file",
             ("defaults help", "'-u username'"),
             nil,
             ("prefs read --file $(prefs path app) volume", "5\n")
         ),
         Row(
-            "whether a value may be changed",
+            "show whether a value may be changed",
             nil,
             ("gsettings writable app volume", "true\n"),
             ("prefs describe app volume", "writable\tyes\n")
         ),
-        Row("where a value comes from", nil, nil, ("prefs describe app volume", "source\tuser\n")),
+        Row("show the origin of a value", nil, nil, ("prefs describe app volume", "source\tuser\n")),
         Row(
             "type and range",
             nil,
@@ -162,7 +162,12 @@ struct ComparisonTests {
             ("gsettings describe app volume", "How loud it is.\n"),
             ("prefs describe app volume", "description\tHow loud it is.\n")
         ),
-        Row("explain the form of values", ("defaults plist", "A property list is"), nil, ("prefs help write", "-date")),
+        Row(
+            "explain the format of values",
+            ("defaults plist", "A property list is"),
+            nil,
+            ("prefs help write", "-date")
+        ),
         Row(
             "check and repair",
             nil,
@@ -177,8 +182,8 @@ struct ComparisonTests {
         ),
     ]
 
-    /// Watches until a change was seen: it is made again and again, as a watch may take a while to begin, and either of
-    /// two changes may be the first one that is told of.
+    /// Returns a line of `sh` that watches until a change was printed. Two changes alternate until then, as a watch may take a while
+    /// to start; either may be the first one printed.
     private static func watching(_ watch: String, _ change: String) -> String {
         """
         \(watch) > seen & watch=$!
@@ -187,7 +192,7 @@ struct ComparisonTests {
         """
     }
 
-    /// That it stores nothing is why the table says no.
+    /// The table says no, as nothing is stored.
     @Test
     func defaultsOfGNUstepStoresNoDictionaryAsADomain() throws {
         try check(
@@ -230,7 +235,7 @@ struct ComparisonTests {
         let tool = try Tool()
         try tool.write(Self.schema, to: "app.gschema.xml")
         try tool.write(Self.preferencesSchema, to: "system/app/preferences.schema.json")
-        // It takes no other word for where the user's defaults lie; HOME is not asked.
+        // Only this file sets the folder of the user's defaults; HOME is ignored.
         try tool.write("GNUSTEP_USER_DEFAULTS_DIR=\(tool.folder)/gnustep\n", to: "gnustep.conf")
         let variables =
             "export GSETTINGS_BACKEND=keyfile GSETTINGS_SCHEMA_DIR=$PWD GNUSTEP_CONFIG_FILE=$PWD/gnustep.conf"
@@ -245,7 +250,7 @@ struct ComparisonTests {
         let document = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources/Preferences/Preferences.docc/CommandLine.md")
         let table = try String(contentsOf: document, encoding: .utf8).split(separator: "\n")
-            .drop { $0 != "## Beside other tools" }.filter { $0.hasPrefix("| ") }
+            .drop { $0 != "## Comparison with other tools" }.filter { $0.hasPrefix("| ") }
             .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
         #expect(table.dropFirst().map { $0[0] } == Self.rows.map(\.title))
         for (cells, row) in zip(table.dropFirst(), Self.rows) {

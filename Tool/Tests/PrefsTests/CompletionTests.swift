@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The completion scripts in the shells that they are for, at a terminal.
+/// The completion scripts in their shells, at a terminal.
 struct CompletionTests {
     private static let shells: [(name: String, start: String)] = [
         ("bash", "bash --rcfile setup -i"),
@@ -28,7 +28,7 @@ struct CompletionTests {
             try session.press("Tab")
             let screen = try session.screen(showing: completed)
             #expect(screen.contains(completed), "\(shell): \(screen)")
-            // A shell may or may not put a space behind a whole word.
+            // Some shells insert a space after a complete word.
             try session.press("C-u")
             try session.press("-l", completed)
             _ = try session.screen(showing: completed)
@@ -50,7 +50,7 @@ struct CompletionTests {
         #expect(try session.screen(showing: "--format").contains("prefs export --format"))
     }
 
-    /// A name is anybody's text: what completes it must not run it, whether it is a suite's, a preference's or a schema's.
+    /// Names may be hostile: completion must not run the name of a suite or preference, whether it is stored or declared.
     @Test(arguments: shells)
     func shellRunsNoName(_ shell: String, _ start: String) throws {
         guard Needed.path(of: shell) != nil else { return }
@@ -74,7 +74,7 @@ struct CompletionTests {
         ] {
             try session.press("-l", typed)
             for _ in 1...3 { try session.press("Tab") }
-            // Answered only when the completion has ended.
+            // Printed only after the completion has ended.
             try session.press("C-u")
             try session.press("-l", "echo done-\(typed.count) | tr a-z A-Z")
             try session.press("Enter")
@@ -102,11 +102,11 @@ struct CompletionTests {
         return session
     }
 
-    /// Without a terminal, as bash calls it: nothing but names of the suite behind the suite.
+    /// Without a terminal, as bash calls it: after the suite, only names of the suite are offered.
     @Test
     func namesFollowTheSuite() throws {
         let tool = try Tool()
-        // bash neither quotes what it inserts nor leaves it alone.
+        // bash expands the words that it inserts, without quoting them.
         try tool.run(["write", "app", "a name", "1"])
         try tool.run(["write", "app", "ä.ö", "1"])
         try tool.run(["write", "app", "b:c", "1"])

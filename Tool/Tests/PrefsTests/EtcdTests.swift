@@ -5,7 +5,7 @@ import Testing
 /// Suites on a real etcd.
 @Suite(needsEtcd)
 struct EtcdTests {
-    /// The tool with the variables of `server`, which `etcdctl` and `--etcd env` read.
+    /// Returns the tool with the variables of `server`, which `etcdctl` and `--etcd env` read.
     private func tool(_ server: EtcdServer, _ more: [String: String] = [:]) throws -> Tool {
         try Tool(["ETCD": server.url, "ETCDCTL_ENDPOINTS": server.url, "ETCDCTL_API": "3"].merging(more) { $1 })
     }
@@ -24,7 +24,7 @@ struct EtcdTests {
     @Test
     func everyCommandHasATranscript() throws {
         let text = try Transcript.names(in: "Etcd").map { try Transcript($0).text }.joined()
-        // Watched at a terminal, by other tests.
+        // Other tests run `watch`, at a terminal.
         for command in try Tool().run(["--help"]).output.commands where command != "watch" {
             #expect(text.contains("prefs --etcd $ETCD \(command)"), "no transcript runs \(command)")
         }
@@ -68,7 +68,7 @@ struct EtcdTests {
     }
 
     @Test
-    func watchOfAllSuitesShowsThoseToCome() throws {
+    func watchOfAllSuitesShowsNewSuites() throws {
         let server = try EtcdServer.start()
         defer { server.kill() }
         let tool = try tool(server)
@@ -82,7 +82,7 @@ struct EtcdTests {
     }
 
     @Test
-    func certificatesAreTakenFromOptionsAndVariables() throws {
+    func certificatesAreReadFromOptionsAndVariables() throws {
         let tool = try Tool()
         let made = try tool.shell(
             """
@@ -111,7 +111,7 @@ struct EtcdTests {
         defer { server.kill() }
         let address = server.url.dropFirst("https://".count)
         let client = "--cert client.pem --key client.key"
-        // Without a scheme, certificates ask for an encrypted connection.
+        // Without a scheme, certificates imply an encrypted connection.
         for endpoint in [server.url, "\(address)"] {
             let run = try tool.run("--etcd \(endpoint) --cacert right.pem \(client) write app volume 5")
             #expect(run == Tool.Run(output: "", error: "", status: 0))
@@ -120,11 +120,11 @@ struct EtcdTests {
             ETCDCTL_ENDPOINTS=\(address) ETCDCTL_CACERT=right.pem ETCDCTL_CERT=client.pem ETCDCTL_KEY=client.key
             """
         #expect(try tool.shell("\(variables) prefs --etcd env read app volume").output == "5\n")
-        // The cause depends on when the time is over.
+        // The cause depends on when the timeout expires.
         let stranger = try tool.run("--etcd \(server.url) --timeout 1 --cacert wrong.pem \(client) read app")
         #expect(stranger.status == 5 && stranger.error.hasPrefix("prefs: no "), "\(stranger)")
         let plain = try tool.run("--etcd http://\(address) --cacert right.pem read app")
-        #expect(plain.status == 2 && plain.error.contains("name it by https://"), "\(plain)")
+        #expect(plain.status == 2 && plain.error.contains("write it with https://"), "\(plain)")
     }
 
     @Test

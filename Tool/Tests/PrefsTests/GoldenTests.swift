@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Transcripts of sessions, word by word: standard output, standard error and exit code of the built program.
+/// Transcripts of sessions, compared exactly: standard output, standard error and exit code of the built program.
 ///
-/// A transcript is a file of `Transcripts`, in the form of a terminal: a line `$ prefs …` is run by `sh`, and what
-/// follows is what it printed, each line of standard error behind `! `, and `[code]` at the end. To see what a change
-/// makes of them all, run the tests with `RECORD_TRANSCRIPTS=1` and read `git diff`.
+/// A transcript is a file in `Transcripts` that looks like a terminal: `sh` runs each line `$ prefs …`; the output follows, with `! `
+/// before each line of standard error and `[code]` at the end. To record the transcripts after a change, run the tests with
+/// `RECORD_TRANSCRIPTS=1` and read `git diff`.
 struct GoldenTests {
     @Test(arguments: try Transcript.names())
     func transcriptIsAsItWas(_ name: String) throws {
@@ -30,7 +30,7 @@ struct Transcript {
 
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts").path
 
-    /// The names of the transcripts in a folder.
+    /// Returns the names of the transcripts in a folder.
     static func names(in place: String = "") throws -> [String] {
         let path = URL(filePath: folder).appending(path: place).path
         return try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".txt") }.sorted()
@@ -47,12 +47,12 @@ struct Transcript {
         try Data(text.utf8).write(to: URL(filePath: path))
     }
 
-    /// The text as this program makes it.
+    /// Returns the transcript as the built program produces it.
     func play(with tool: Tool) throws -> String {
         var played = ""
         var isBetween = true
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
-            // What stands between an exit code and the next command is no output.
+            // Comments and empty lines between an exit code and the next command aren't output.
             if isBetween, line.hasPrefix("#") || line.isEmpty { played += line + "\n" }
             isBetween = isBetween && !line.hasPrefix("$ ") || line.wholeMatch(of: /\[\d+\]/) != nil
             guard line.hasPrefix("$ ") else { continue }
@@ -71,7 +71,7 @@ extension String {
     var commands: [String] {
         split(separator: "\n").drop { $0 != "SUBCOMMANDS:" }.dropFirst()
             .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See '") }
-            // A name, and behind a comma its aliases.
+            // A name; its aliases follow after a comma.
             .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }
     }
 }

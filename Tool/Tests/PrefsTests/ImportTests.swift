@@ -33,7 +33,7 @@ struct ImportTests {
     }
 
     @Test
-    func whatFoundationLeftIsTakenWithoutASource() throws {
+    func fileOfUserDefaultsIsTheDefaultSource() throws {
         let tool = try Tool()
         let data = try PropertyListSerialization.data(fromPropertyList: Self.list, format: .binary, options: 0)
         try data.write(to: URL(filePath: tool.folder + "/config/com.example.app.plist"))
@@ -41,7 +41,7 @@ struct ImportTests {
         #expect(try tool.run("read com.example.app").output == Self.imported)
     }
 
-    /// Each list of these holds the next one twice, or the list itself, so that the whole has no end.
+    /// Each list contains the next list twice, or itself, so that expanding it takes exponential or endless time.
     @Test(arguments: [true, false])
     func listWithoutAnEndIsAnError(isCircle: Bool) throws {
         let tool = try Tool()
@@ -64,26 +64,26 @@ struct ImportTests {
         bytes += [0, 0, 0, 0, 0, 0, 0, table]
         try Data(bytes).write(to: URL(filePath: tool.folder + "/list"))
         let run = try tool.run("import app list")
-        #expect(run.status == 3 && run.error.hasPrefix("prefs: list is no readable property list: "), "\(run)")
+        #expect(run.status == 3 && run.error.hasPrefix("prefs: list can't be read as a property list: "), "\(run)")
         #expect(try tool.files().keys.sorted() == ["config", "list"])
     }
 
-    /// Foundation's parser may crash on these: the tool doesn't.
+    /// Foundation's parser may crash on these files; the tool must not.
     @Test(arguments: 0..<40)
     func damagedPropertyListIsAnError(_ seed: Int) throws {
         let tool = try Tool()
         let data = try PropertyListSerialization.data(fromPropertyList: Self.list, format: .binary, options: 0)
         var bytes = [UInt8](data)
-        // The trailer says where the objects lie, so that a wrong one leads anywhere.
+        // The trailer has the offsets of the objects, so a wrong one refers to arbitrary bytes.
         let position = bytes.count - 1 - seed % 32
         bytes[position] ^= UInt8(truncatingIfNeeded: seed &* 37 | 1)
         try Data(bytes).write(to: URL(filePath: tool.folder + "/list"))
         let run = try tool.run("import app list")
         if run.status == 0 {
-            // Some of these bytes mean nothing.
+            // Some of these bytes have no effect.
             #expect(try tool.run("read app").output == Self.imported)
         } else {
-            #expect(run.status == 3 && run.error.hasPrefix("prefs: list is no readable property list: "), "\(run)")
+            #expect(run.status == 3 && run.error.hasPrefix("prefs: list can't be read as a property list: "), "\(run)")
             #expect(try tool.files().keys.sorted() == ["config", "list"])
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the user may not do; a superuser runs the tool as nobody.
+/// Operations without permission; a superuser runs the tool as the user 65534.
 struct PermissionTests {
     private static let isSuperuser = geteuid() == 0
 
@@ -30,7 +30,7 @@ struct PermissionTests {
             ("export app config/app/out", 0o444, "can't write config/app/out: Permission denied"),
         ]
     )
-    func whatIsNotPermittedEndsWith4(_ line: String, _ mode: Int, _ message: String) throws {
+    func missingPermissionEndsWith4(_ line: String, _ mode: Int, _ message: String) throws {
         let tool = try Tool()
         let file = "config/app/preferences.jsonl"
         try tool.write("{\"volume\":5}\n", to: file)
@@ -45,12 +45,12 @@ struct PermissionTests {
         #expect(try tool.read(file) == "{\"volume\":5}\n")
     }
 
-    /// As where root keeps another user's `HOME`, and where another user created the file in `/tmp`.
+    /// For example, root runs with another user's `HOME`, or another user created the file in `/tmp`.
     @Test(
         .enabled(if: isSuperuser, "SKIPPED: only a superuser can give files away"),
         arguments: ["config/app/preferences.jsonl", "config/app", "config/link"]
     )
-    func whatAnotherUserOwnsIsNotUsed(_ part: String) throws {
+    func fileOfAnotherUserIsNotUsed(_ part: String) throws {
         let tool = try Tool()
         try tool.write("{\"volume\":5}\n", to: "config/app/preferences.jsonl")
         try tool.shell("ln -s app config/link")
@@ -65,12 +65,12 @@ struct PermissionTests {
         #expect(report.status == 4 && report.output.contains(", owner 12345"), "\(report)")
     }
 
-    /// Its caller must not say where a program with another user's rights writes.
+    /// The caller must not choose where a program with another user's rights writes.
     @Test(.enabled(if: isSuperuser && canRun, "SKIPPED: only a superuser can make a program setuid"))
-    func setuidProgramTakesNoFolderFromItsCaller() throws {
+    func setuidProgramIgnoresFoldersOfItsCaller() throws {
         let tool = try Tool()
         let program = tool.folder + "/setuid"
-        // By another process: one that this process starts just then would hold the file open for writing (ETXTBSY, execve(2)).
+        // In another process: a child that this process starts at that moment would hold the file open for writing (ETXTBSY, execve(2)).
         try tool.shell("cp '\(tool.program)' setuid")
         chown(program, 65534, 65534)
         chmod(program, 0o4755)

@@ -21,7 +21,7 @@ private struct General: PreferenceGroup {
     @Preference("token", isSecret: true) var token: String?
 }
 
-/// The schema as the library writes it.
+/// Schemas written by the library.
 struct SchemaTests {
     private func tool() throws -> Tool {
         let tool = try Tool()
@@ -70,7 +70,7 @@ struct SchemaTests {
         #expect(run.status == status, "\(run)")
     }
 
-    /// Where text may stand besides other kinds, what is of none of them is text.
+    /// If a string or other types are declared, text that has none of the other types is a string.
     @Test(arguments: [
         ("folder https://example.com/a", "\"https://example.com/a\""), ("folder 5", "\"5\""),
         ("folder \"5\"", "\"5\""), ("folder [1]", "\"[1]\""),
@@ -102,21 +102,21 @@ struct SchemaTests {
     }
 
     @Test(arguments: [("$odd", "1", 0), ("$odd", "0", 0), ("$odd", "2", 3), ("$odd", "1.0", 3), ("byte", "1e300", 3)])
-    func whatAProgramReadsIsNoRefusedValue(_ name: String, _ value: String, _ status: Int32) throws {
+    func valueThatAProgramReadsIsAllowed(_ name: String, _ value: String, _ status: Int32) throws {
         let tool = try tool()
         #expect(try tool.run("write --force app \(name) -json \(value)").status == 0)
         #expect(try tool.run("check app").status == status)
     }
 
     @Test(arguments: ["write --force app volume 11", "write app --force volume 11", "write app volume 11 --force"])
-    func forceStandsAnywhere(_ line: String) throws {
+    func forceMayBeAnywhere(_ line: String) throws {
         let tool = try tool()
         #expect(try tool.run(line).status == 0)
         #expect(try tool.run("read app volume").output == "11\n")
     }
 
     @Test
-    func forceIsTextBehindAFlag() throws {
+    func forceIsTextAfterAFlag() throws {
         let tool = try Tool()
         #expect(try tool.run("write app text -string --force").status == 0)
         #expect(try tool.run("write app list -array --force").status == 0)

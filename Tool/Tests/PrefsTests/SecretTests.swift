@@ -4,7 +4,7 @@ import Testing
 @testable import PrefsCommands
 @testable import prefs_serve
 
-/// The secrets of a program's schema, which no command and no answer of the page shows.
+/// Secrets in a program's schema, which no command and no answer of the page shows.
 struct SecretTests {
     private static let planted = "hunter2-planted"
     private static let schema = #"""
@@ -16,7 +16,7 @@ struct SecretTests {
         "volume":{"type":"integer","default":5}}}
         """#
 
-    /// The lines that are run of each command, in the folder of a suite with secrets.
+    /// The arguments that each command runs with, in the folder of a suite with secrets.
     private static let lines: [String: [String]] = [
         "read": [
             "", "--json", "app", "app --json", "app token", "app token --json", "app account.password", "app pin",
@@ -64,7 +64,7 @@ struct SecretTests {
             "app token title", "app token user", "app token volume", "app token new", "app user token", "app tokn user",
         ],
         "edit": ["app", "app --force", "--file config/app/preferences.jsonl"],
-        // Run apart, as they have no end.
+        // Other tests run these, as they don't end.
         "watch": [], "serve": [],
     ]
 
@@ -107,7 +107,7 @@ struct SecretTests {
         try Self.plant(in: tool)
         let before = try tool.files()
         let run = try tool.run(line)
-        // The text to find is the user's.
+        // The message quotes the text to find, which the user typed.
         let output = run.description.replacing("nothing contains \"planted\"", with: "")
         #expect(!output.contains("planted"), "\(run)")
         for (name, bytes) in try tool.files() where bytes != before[name] && !name.hasPrefix("config/app/") {
@@ -115,7 +115,7 @@ struct SecretTests {
         }
     }
 
-    /// The lines above would show it.
+    /// Proves that the lines above would show a secret without redaction.
     @Test(
         arguments: [
             "read app token", "read app", "read --json", "read app --origin", "list app", "find app planted",
@@ -150,7 +150,7 @@ struct SecretTests {
         #expect(!run.description.contains("planted"), "\(run)")
     }
 
-    // MARK: The page
+    // MARK: Page
 
     @Test(arguments: ["app", "", "--file config/app/preferences.jsonl"])
     func pageShowsNoSecret(_ words: String) throws {
@@ -162,7 +162,7 @@ struct SecretTests {
         let suite = words.isEmpty ? "app" : words.replacing("--file ", with: "")
         let stream = try server.events()
         var texts = [try stream.read(until: "\"name\":\"token\"")]
-        // First, as it takes the system's place.
+        // First, as its value overrides the system's.
         try server.tool.write(Self.schema, to: "config/app/preferences.schema.json")
         try Self.plant(in: server.tool)
         texts.append(try stream.read(until: "\"name\":\"account\""))
@@ -182,7 +182,7 @@ struct SecretTests {
             routes.append(route)
         }
         #expect(routes.count == RequestGuard.Route.allCases.count - 1)
-        // What was removed and restored is in the file again.
+        // The edit was undone, so the secret is in the file again.
         #expect(try server.tool.run("read app token --show-secrets").output.contains(Self.planted))
         try server.tool.run("write app token -string \(Self.planted)-5 --force")
         try server.tool.run("write app user end")
@@ -207,7 +207,7 @@ struct SecretTests {
         _ = try stream.read(until: "\"text\":\"\\\"Ada\\\"\"")
     }
 
-    // MARK: What is stored
+    // MARK: Stored values
 
     @Test
     func exportAndEditKeepSecretsAsTheyAre() throws {

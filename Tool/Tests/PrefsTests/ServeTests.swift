@@ -5,10 +5,10 @@ import Testing
 @testable import PrefsCommands
 @testable import prefs_serve
 
-/// The page of `prefs serve`, without a browser: what is let through, what is told at once, and what edits do.
-/// `Scripts/check-page` drives the page itself.
+/// The server of `prefs serve`, without a browser: the requests that it accepts, the changes that it sends, and edits.
+/// `Scripts/check-page` tests the page itself.
 struct ServeTests {
-    // MARK: The guard
+    // MARK: Request guard
 
     private static let guardian = RequestGuard(port: 8000, token: token, isReadOnly: false)
     private static let token = {
@@ -20,7 +20,7 @@ struct ServeTests {
         mutating func next() -> UInt64 { 0 }
     }
 
-    /// A request that is let through, changed by `change`.
+    /// Returns the verdict on a valid request after `change` modified it.
     private static func verdict(
         readOnly: Bool = false,
         _ change: (inout RequestGuard.Request) -> Void
@@ -46,7 +46,7 @@ struct ServeTests {
     }
 
     @Test
-    func pagesOwnRequestIsLetThrough() {
+    func requestOfThePageIsAccepted() {
         #expect(Self.verdict { _ in } == .accepted(.write))
         #expect(
             Self.verdict {
@@ -104,7 +104,7 @@ struct ServeTests {
         for route in RequestGuard.Route.allCases where route.hasValues {
             let verdict = Self.verdict {
                 ($0.authorization, $0.path, $0.method) = (authorization, route.rawValue, route.method)
-                // Addresses are kept and shown, so that a token in them doesn't count.
+                // Addresses are kept in histories and logs, so a token in them isn't accepted.
                 $0.token = Self.token.text
             }
             #expect(Self.status(verdict) == 403, "\(route)")
@@ -151,37 +151,37 @@ struct ServeTests {
         #expect(tokens.allSatisfy { $0.count == 32 })
     }
 
-    // MARK: The board
+    // MARK: Board
 
     @Test
-    func slowPageGetsTheNewestStateAlone() throws {
+    func slowPageGetsOnlyTheNewestState() throws {
         let board = Board(title: "{}")
         board.show("app", info: "{}", rows: ["a": "1", "b": "1"])
-        let first = try #require(board.news(since: 0))
+        let first = try #require(board.changes(since: 0))
         #expect(first.text.contains("\"whole\":true"))
         for value in 2...50 { board.show("app", info: "{}", rows: ["a": "\(value)"]) }
-        let second = try #require(board.news(since: first.version))
+        let second = try #require(board.changes(since: first.version))
         #expect(second.text == "{\"suites\":[{\"name\":\"app\",\"rows\":[50]}]}")
-        #expect(board.news(since: second.version) == nil)
+        #expect(board.changes(since: second.version) == nil)
         board.show("app", info: "{}", rows: ["b": nil])
-        #expect(board.news(since: second.version)?.text == "{\"suites\":[{\"name\":\"app\",\"removed\":[\"b\"]}]}")
+        #expect(board.changes(since: second.version)?.text == "{\"suites\":[{\"name\":\"app\",\"removed\":[\"b\"]}]}")
         board.remove("app")
-        #expect(board.news(since: second.version)?.text == "{\"suites\":[{\"name\":\"app\",\"gone\":true}]}")
+        #expect(board.changes(since: second.version)?.text == "{\"suites\":[{\"name\":\"app\",\"gone\":true}]}")
     }
 
     @Test
-    func namesThatComeAndGoDoNotAddUp() throws {
+    func removedNamesDoNotAccumulate() throws {
         let board = Board(title: "{}")
         board.show("app", info: "{}", rows: ["a": "1"])
-        let before = try #require(board.news(since: 0)).version
+        let before = try #require(board.changes(since: 0)).version
         for number in 0..<3000 {
             board.show("app", info: "{}", rows: ["\(number)": "1"])
             board.show("app", info: "{}", rows: ["\(number)": nil])
         }
-        let news = try #require(board.news(since: before)).text
-        // A page that missed them starts again with what there is.
-        #expect(news.contains("\"whole\":true") && news.contains("\"rows\":[1]"))
-        #expect(news.utf8.count < 20_000)
+        let changes = try #require(board.changes(since: before)).text
+        // A page that missed the changes gets all current rows.
+        #expect(changes.contains("\"whole\":true") && changes.contains("\"rows\":[1]"))
+        #expect(changes.utf8.count < 20_000)
     }
 
     // MARK: Suites
@@ -193,15 +193,15 @@ struct ServeTests {
         let board = Board(title: "{}")
         let suite = InspectedSuite("app", try FilePlace(file: tool.folder + "/settings.jsonl"), on: board)
         _ = try await suite.lines(of: "volume")
-        #expect(board.news(since: 0)?.text.contains("\"name\":\"app\"") == true)
+        #expect(board.changes(since: 0)?.text.contains("\"name\":\"app\"") == true)
         suite.refreshSoon()
         suite.end()
-        // On the suite's queue, behind the look.
+        // Runs on the suite's queue, after the refresh.
         _ = try await suite.lines(of: "volume")
-        #expect(board.news(since: 0)?.text.contains("\"name\":\"app\"") == false)
+        #expect(board.changes(since: 0)?.text.contains("\"name\":\"app\"") == false)
     }
 
-    /// Whether the file had each edit's value when it was recorded.
+    /// For each recorded edit, whether the file had its value at that moment.
     private final class Records: Sendable {
         let areStored = Mutex<[Bool]>([])
     }
@@ -228,18 +228,18 @@ struct ServeTests {
         #expect(records.areStored.withLock { $0 } == Array(repeating: true, count: 100))
     }
 
-    // MARK: The running program
+    // MARK: Running program
 
     @Test
-    func changeOfAnotherProcessIsToldAlone() throws {
+    func onlyTheChangeOfAnotherProcessIsSent() throws {
         let server = try PageProcess("app")
         try server.tool.run("write app volume 5")
         try server.tool.run("write app theme -string dark")
         let stream = try server.events()
         _ = try stream.read(until: "\"theme\"")
         try server.tool.run("write app volume 6")
-        let news = try stream.read(until: "\"text\":\"6\"")
-        let last = news.split(separator: "data: ").last.map(String.init) ?? ""
+        let events = try stream.read(until: "\"text\":\"6\"")
+        let last = events.split(separator: "data: ").last.map(String.init) ?? ""
         #expect(last.contains("\"name\":\"volume\"") && !last.contains("theme"), "\(last)")
         try server.tool.run("delete app volume")
         _ = try stream.read(until: "\"removed\":[\"volume\"]")
@@ -273,19 +273,19 @@ struct ServeTests {
         #expect(try server.change("/api/write", ["suite": "app", "name": "volume", "text": "6"]).status == 200)
         try server.tool.run("write app volume 7")
         let undo = try server.change("/api/undo")
-        #expect(undo.status == 404 && undo.body.contains("was changed since"), "\(undo)")
+        #expect(undo.status == 404 && undo.body.contains("was changed after this edit"), "\(undo)")
         #expect(try server.tool.run("read app volume").output == "7\n")
     }
 
     @Test
-    func valueThatTheProgramRefusesIsNotWritten() throws {
+    func valueThatTheSchemaRejectsIsNotWritten() throws {
         let server = try PageProcess("app")
         try server.tool.write(
             #"{"properties":{"volume":{"type":"integer","maximum":10}}}"#,
             to: "config/app/preferences.schema.json"
         )
         try server.tool.run("write app volume 5")
-        for (text, reason) in [("11", "outside"), ("\"a\"", "no integer"), ("[1,", "this is no value")] {
+        for (text, reason) in [("11", "outside"), ("\"a\"", "of type integer"), ("[1,", "this isn't a value")] {
             let answer = try server.change("/api/write", ["suite": "app", "name": "volume", "text": text])
             #expect(answer.status == 422 && answer.body.contains(reason), "\(answer)")
         }
@@ -295,7 +295,7 @@ struct ServeTests {
     }
 
     @Test
-    func damageAndSchemaAndHiddenLayersAreTold() throws {
+    func damageAndSchemaAndHiddenLayersAreSent() throws {
         let server = try PageProcess("app")
         try server.tool.run("write app volume 5")
         let stream = try server.events()
@@ -312,7 +312,7 @@ struct ServeTests {
     }
 
     @Test
-    func suiteThatComesAndGoesIsTold() throws {
+    func createdAndRemovedSuiteIsSent() throws {
         let server = try PageProcess("")
         let stream = try server.events()
         try server.tool.run("write later volume 5")
@@ -326,7 +326,7 @@ struct ServeTests {
         let server = try PageProcess("")
         let stream = try server.events()
         try server.tool.shell("mkdir -p config/app/preferences.jsonl")
-        _ = try stream.read(until: "is no file")
+        _ = try stream.read(until: "isn't a regular file")
         try server.tool.shell("rmdir config/app/preferences.jsonl")
         _ = try stream.read(until: "\"gone\":true")
         try server.tool.run("write app volume 5")
@@ -334,13 +334,13 @@ struct ServeTests {
     }
 
     @Test
-    func pageThatDoesNotReadDelaysNoOther() throws {
+    func pageThatDoesNotReadDelaysNoOtherPage() throws {
         let server = try PageProcess("app")
         try server.tool.write(
             (0..<2000).map { "{\"name\($0)\":\"\(String(repeating: "x", count: 1000))\"}\n" }.joined(),
             to: "config/app/preferences.jsonl"
         )
-        // Far more than the buffers of its connection hold.
+        // Far more than fits into the buffers of its connection.
         let idle = try server.events()
         let stream = try server.events()
         _ = try stream.read(until: "\"name1999\"")
@@ -392,7 +392,7 @@ struct ServeTests {
         }
     }
 
-    /// What follows would be taken for the next request, whose answer another one waits for.
+    /// Otherwise the rest of the request would be read as the next one (request smuggling).
     @Test(
         arguments: ["GET", "POST"],
         ["Transfer-Encoding: chunked", "Content-Length: 9999999999", "Content-Length: 9000"]
@@ -416,10 +416,10 @@ struct ServeTests {
         try server.tool.run("write app volume 5")
         var connections: [Connection] = []
         for _ in 0..<200 {
-            // It is refused while the server has closed all and listens again.
+            // Connecting fails between the server's closing all connections and listening again.
             do { connections.append(try Connection(server.port)) } catch { continue }
         }
-        // The first one is closed by the server once it has too many.
+        // The server closes the first connection when there are too many.
         do { #expect(try connections[0].readAll().isEmpty) } catch {
             #expect((error as? POSIXError)?.code == .ECONNRESET)
         }
@@ -435,7 +435,7 @@ struct ServeTests {
     }
 
     @Test
-    func portInUseIsSaid() throws {
+    func portInUseIsReported() throws {
         let server = try PageProcess("app")
         let run = try server.tool.run("serve app --port \(server.port)")
         #expect(run.status == 5 && run.error.contains("port \(server.port) is in use by another program"), "\(run)")
@@ -443,7 +443,7 @@ struct ServeTests {
     }
 
     @Test
-    func ctrlCEndsItAsAShellHasIt() throws {
+    func ctrlCEndsItWithTheStatusOfAnInterrupt() throws {
         let tool = try Tool()
         guard let session = try TerminalSession(tool, "trap : INT; prefs serve; echo ended with $?") else { return }
         let screen = try session.screen(showing: "Ctrl-C ends the page")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a person at a terminal sees and does.
+/// Commands at a terminal.
 struct TerminalTests {
     /// Controls (ESC, BEL, DEL, C1), formats (right-to-left override and isolate, soft hyphen, byte order mark, tag), line and
     /// paragraph separators.
@@ -22,7 +22,7 @@ struct TerminalTests {
     }
 
     @Test
-    func noCharacterOfOthersDoesAnythingButShow() throws {
+    func controlCharactersAreEscaped() throws {
         let tool = try Tool()
         let hostile = Self.hostile
         try tool.run(["write", "app", "name" + hostile, "-string", "value" + hostile])
@@ -51,7 +51,7 @@ struct TerminalTests {
             ["check", "app"],
             ["check", "app" + hostile], ["path", "app" + hostile], ["compact", "app" + hostile],
             ["export", "app", "--format", "lines"], ["undo", "app"],
-            // What is wrong.
+            // Failures.
             ["read", "app", "absent" + hostile], ["read", "absent" + hostile], ["read", "--file", "absent" + hostile],
             ["delete", "app", "absent" + hostile], ["write", "app", "name" + hostile, "-string", "c" + hostile],
             ["write", "app", "x", "{" + hostile], ["nonsense" + hostile], ["read", "--nonsense" + hostile],
@@ -66,7 +66,7 @@ struct TerminalTests {
         }
         let value = try tool.run(["read", "app", "name" + hostile]).output
         #expect(value == "value" + hostile + "\n", "a program gets what is stored")
-        // The bytes that a terminal gets, as script(1) keeps them; colours are the tool's.
+        // The bytes that a terminal gets, as script(1) records them; the tool writes the colours itself.
         try tool.write("name" + hostile, to: "name")
         for line in [
             #"prefs read app "$(cat name)""#, "prefs read app", "prefs describe app", #"prefs read app "x$(cat name)""#,
@@ -94,14 +94,14 @@ struct TerminalTests {
     }
 
     @Test
-    func watchOfANameOfASuiteToComeIsForPrograms() throws {
+    func watchOfANameOfANewSuiteIsForPrograms() throws {
         let tool = try Tool()
         let line = "prefs watch app volume --json | sed -u 's/\"time\":\"[^\"]*\"/\"time\":1/'"
         guard let session = try TerminalSession(tool, line) else { return }
         _ = try session.screen(showing: "Ctrl-C ends it")
         try tool.run("write app theme -string dark")
         try tool.run("write app volume 1")
-        // Else both may be told as one change.
+        // Otherwise both may be reported as one change.
         _ = try session.screen(showing: "\"new\":1")
         try tool.run("write app volume 2")
         let screen = try session.screen(showing: "\"new\":2")
@@ -111,7 +111,7 @@ struct TerminalTests {
     }
 
     @Test
-    func watchWithoutASuiteShowsAllAndThoseToCome() throws {
+    func watchWithoutASuiteShowsAllAndNewSuites() throws {
         let tool = try Tool()
         try tool.run("write app volume 5")
         try tool.write("{\"volume\":9,\"theme\":\"dark\"}\n", to: "system/later/preferences.jsonl")
@@ -128,16 +128,16 @@ struct TerminalTests {
     }
 
     @Test
-    func suiteThatCanNotBeReadIsWatchedOnceItCan() throws {
+    func unreadableSuiteIsWatchedOnceItIsReadable() throws {
         let tool = try Tool()
         try tool.shell("mkdir -p config/app/preferences.jsonl")
         guard let session = try TerminalSession(tool, "prefs watch") else { return }
-        #expect(try session.screen(showing: "Ctrl-C ends it").contains("is no file"))
+        #expect(try session.screen(showing: "Ctrl-C ends it").contains("isn't a regular file"))
         try tool.shell("rmdir config/app/preferences.jsonl")
         try tool.run("write app volume 5")
         let screen = try session.screen(showing: "volume")
         #expect(screen.contains("  app  volume  - → 5"))
-        #expect(screen.split(separator: "is no file").count == 2, "told once: \(screen)")
+        #expect(screen.split(separator: "isn't a regular file").count == 2, "reported once: \(screen)")
     }
 
     @Test
@@ -154,7 +154,7 @@ struct TerminalTests {
     }
 
     @Test
-    func editAsksAgainWhereTheTextIsBroken() throws {
+    func editAsksAgainIfTheTextIsInvalid() throws {
         let tool = try Tool()
         try tool.run("write app volume 5")
         try tool.write(
@@ -166,7 +166,7 @@ struct TerminalTests {
         guard let session = try TerminalSession(tool, "EDITOR='sh editor' prefs edit app; echo ended with $?") else {
             return
         }
-        #expect(try session.screen(showing: "Edit again? [Y/n]").contains("the text is no JSON object"))
+        #expect(try session.screen(showing: "Edit again? [Y/n]").contains("the text isn't a JSON object"))
         #expect(try tool.run("read app volume").output == "5\n")
         try session.press("y", "Enter")
         #expect(try session.screen(showing: "ended with").contains("ended with 0"))
@@ -174,7 +174,7 @@ struct TerminalTests {
     }
 
     @Test
-    func editThatIsGivenUpKeepsTheText() throws {
+    func abandonedEditKeepsTheText() throws {
         let tool = try Tool()
         try tool.run("write app volume 5")
         guard let session = try TerminalSession(tool, "EDITOR='sed -i s/5/BROKEN/' prefs edit app; echo ended with $?")
@@ -200,7 +200,7 @@ struct TerminalTests {
         #expect(try session.screen(colours: true).contains("\u{1B}[1mvolume") == isColoured)
     }
 
-    /// A shell that a person types into, once it is ready.
+    /// Returns an interactive shell after its first prompt.
     private func interactiveShell(_ tool: Tool) throws -> TerminalSession? {
         try tool.write("PS1='READY> '\n", to: "setup")
         guard let session = try TerminalSession(tool, "bash --rcfile setup -i") else { return nil }
@@ -238,7 +238,7 @@ struct TerminalTests {
         #expect(lines.last == "" && lines.dropLast().allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
     }
 
-    /// The status 141 is that of a program that SIGPIPE ended; 124 would be the limit's.
+    /// The status 141 means that SIGPIPE ended the program; 124 would mean that timeout(1) did.
     @Test
     func watchEndsWithItsReader() throws {
         let tool = try Tool()
@@ -246,13 +246,13 @@ struct TerminalTests {
         #expect(try tool.run("/bin/bash", ["-c", line]) == Tool.Run(output: "141\n", error: "", status: 0))
     }
 
-    /// The bytes that a terminal gets; a larger file is taken where a fast machine was through in half a second.
+    /// Checks the bytes that a terminal gets; a larger file is used if a fast machine was done within half a second.
     @Test(arguments: [
         ("check --file large.jsonl", "Checking large.jsonl…"),
         ("compact --file large.jsonl", "Compacting large.jsonl…"),
         ("import app large.jsonl", "Importing large.jsonl…"),
     ])
-    func longWorkShowsItsProgressOnATerminalAlone(_ line: String, _ title: String) throws {
+    func longWorkShowsItsProgressOnlyOnATerminal(_ line: String, _ title: String) throws {
         guard let script = Needed.path(of: "script") else { return }
         let tool = try Tool()
         var shown = ""
@@ -265,7 +265,7 @@ struct TerminalTests {
         }
         let start = try #require(shown.range(of: "\r\u{1B}[K\(title)"), "no progress: \(shown)")
         #expect(shown[start.upperBound...].contains("MB read, "))
-        // Then the line is taken away.
+        // Then the line is cleared.
         #expect(shown[start.upperBound...].contains("\r\u{1B}[K") && !shown.hasSuffix("written"))
         let silent = try tool.run(line)
         #expect(silent.error == "" && !silent.output.contains(title) && silent.status == 0, "\(silent)")

@@ -5,13 +5,13 @@ import Preferences
 import PreferencesConfiguration
 import ServiceLifecycle
 
-/// A service that greets, and again whenever its greeting changes: by the user, by the file that it was deployed with, or both.
+/// A service that prints a greeting, again after each change of it by the user or in the file that it was deployed with.
 ///
 ///     $ echo '{"greeting": "Hello"}' > greeter.json
 ///     $ GREETER_NAME=Ada swift run --package-path Examples/Service greeter
 ///     Hello, Ada! (greeting: greeter.json, name: environment)
 ///
-/// From then on, change the file, or say `prefs write com.example.greeter name Pitt` in another shell.
+/// While it runs, change the file, or run `prefs write com.example.greeter name Pitt` in another shell.
 @main
 struct Greeter {
     static func main() async throws {
@@ -21,7 +21,7 @@ struct Greeter {
             pollInterval: .milliseconds(500)
         )
         let environment = EnvironmentVariablesProvider().prefixKeys(with: "greeter")
-        // The first store that has a value answers; the declared defaults are used if none has.
+        // The value comes from the first store that has one, else from the declared default.
         let store = PreferenceStore.layered([
             .suite("com.example.greeter"),
             .configuration(ConfigReader(provider: environment), for: GreeterPreferences.self, named: "environment"),
@@ -53,7 +53,7 @@ struct GreeterService: Service {
         show("Goodbye, \(preferences.name)!")
     }
 
-    /// Prints a line at once, also into a pipe.
+    /// Prints a line without buffering, also into a pipe.
     private func show(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }

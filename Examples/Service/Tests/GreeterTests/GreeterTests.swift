@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The program itself, driven by files and a signal, and observed by its output.
+/// The program, controlled with files and a signal, and checked by its output.
 struct GreeterTests {
     @Test(.timeLimit(.minutes(1)))
     func serviceFollowsTheFileAndTheUser() throws {
@@ -27,7 +27,7 @@ struct GreeterTests {
         try write(#"{"name":"Pitt"}"# + "\n", to: user)
         #expect(greeter.nextLine() == "Welcome, Pitt! (greeting: greeter.json, name: store)")
 
-        // What can't be read is reported, and the default answers.
+        // A value that can't be read is reported, and the default is used.
         try write(#"{"greeting": 7}"#, to: file)
         #expect(greeter.nextLine() == "Hello, Pitt! (greeting: default, name: store)")
 
@@ -39,10 +39,10 @@ struct GreeterTests {
 }
 
 #if canImport(Darwin)
-/// The folder or file of the test, beside which the program is.
+/// The folder or file of the test; the program is next to it.
 private var testBundle: URL { Bundle(for: Program.self).bundleURL }
 #else
-/// The folder or file of the test, beside which the program is.
+/// The folder or file of the test; the program is next to it.
 private var testBundle: URL { URL(filePath: CommandLine.arguments[0]) }
 #endif
 
@@ -59,7 +59,7 @@ private final class Program {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         try process.run()
-        // A time limit of the test doesn't end a thread that waits for a line: without the program the read ends.
+        // A time limit of the test doesn't end a thread that waits for a line; ending the program ends the read.
         let limit = DispatchWorkItem { [id = process.processIdentifier] in kill(id, SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + 45, execute: limit)
         self.limit = limit

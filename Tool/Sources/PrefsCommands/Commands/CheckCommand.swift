@@ -6,18 +6,19 @@ struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract:
-            "Look for damage, for values that the program doesn't take, and at sizes, permissions, lock holders and watch limits.",
+            "Check for damage and values that the schema doesn't allow; show size, permissions, lock holders and limits.",
         usage: "prefs check [<suite> | --file <path>] [--repair]",
         discussion: """
-            Ends with 3 where lines are damaged or the program's schema doesn't allow a stored value, with 4 where the file or its folder can't be written. --repair writes the \
-            file anew without the damaged lines, and keeps these in a file beside it.
+            Ends with 3 if lines are damaged or the program's schema doesn't allow a stored value, with 4 if the file or \
+            its folder can't be written. --repair rewrites the file without the damaged lines, and keeps these in a file \
+            next to it.
 
-            On etcd the values alone are checked; ends with 3 where one of them can't be read.
+            On etcd only the values are checked; ends with 3 if one of them can't be read.
             """
     )
 
     @OptionGroup var options: PlaceOptions
-    @Flag(help: "Write the file anew; the damaged lines are kept beside it.") var repair = false
+    @Flag(help: "Rewrite the file; the damaged lines are kept in a file next to it.") var repair = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
     func run() throws {
@@ -25,7 +26,7 @@ struct CheckCommand: ParsableCommand {
         let place = try options.place(&words)
         try words.end()
         guard let path = try place.file(for: repair ? .repair : .check),
-            // What the system has of a suite is checked also where the user has nothing.
+            // The other layers of a suite are checked also if the user has no file.
             try repair || place.exists() || place.layers({ _ in }).allSatisfy(\.contents.isEmpty)
         else { return try checkValues(of: place) }
         let progress = Progress("Checking \(path)")
@@ -36,7 +37,7 @@ struct CheckCommand: ParsableCommand {
             where error.code == .notPermitted
         {
             _ = consume progress
-            // The owners are the reason, so they are shown first.
+            // The owners are the cause of the error, so they are shown before it.
             Terminal.write(try Self.owners(of: file).text())
             throw error
         }
@@ -67,13 +68,13 @@ struct CheckCommand: ParsableCommand {
         for error in damage { Terminal.report(error) }
         if let refused { Terminal.warn(refused.message) }
         if !damage.isEmpty {
-            throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to a file beside it")
+            throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to a file next to it")
         }
         if let refused { throw Failure(refused.status, "") }
         try file.checkWritable()
     }
 
-    /// Checks values that lie in no file.
+    /// Checks values that aren't stored in a file.
     private func checkValues(of place: any Place) throws {
         let found = Issues()
         let layers = try place.layers { found.add($0) }
@@ -89,18 +90,18 @@ struct CheckCommand: ParsableCommand {
         Terminal.write(table.text())
         for error in damage { Terminal.warn("\(error)") }
         if let refused { Terminal.warn(refused.message) }
-        if !damage.isEmpty { throw Failure(.damaged, "set each value anew that can't be read, or remove its key") }
+        if !damage.isEmpty { throw Failure(.damaged, "replace each value that can't be read, or remove its key") }
         if let refused { throw Failure(refused.status, "") }
     }
 
-    /// The schema, or why it can't be read.
+    /// Returns the schema or the failure to read it; `nil` if there is no schema.
     private static func schema(of place: any Place) throws -> Result<Schema, Failure>? {
         do { return try place.schema().map { .success($0) } } catch let failure as Failure { return .failure(failure) }
     }
 
-    /// Adds a row for each stored value that the program doesn't take, and one for each name that it doesn't declare.
+    /// Adds a row for each stored value that the schema doesn't allow, and one for each name that it doesn't declare.
     ///
-    /// Returns the failure if there are such values or the schema can't be read; undeclared names are none.
+    /// Returns the failure if there are such values or the schema can't be read; undeclared names aren't a failure.
     private static func addRefusals(
         of layers: [PlaceLayer],
         by found: Result<Schema, Failure>?,
@@ -133,7 +134,7 @@ struct CheckCommand: ParsableCommand {
             case 0: "an administrator can correct the files"
             case refused.count: "replace \(refused.count == 1 ? "it" : "each") by `prefs write`, or delete it"
             default:
-                "replace each of the user's by `prefs write`, or delete it; an administrator can correct the others"
+                "replace each of the user's by `prefs write`, or delete it; an administrator can correct the other values"
             }
         return Failure(.damaged, "\(values) not allowed by the schema and might not be read; \(advice)")
     }
@@ -150,7 +151,7 @@ struct CheckCommand: ParsableCommand {
         return table
     }
 
-    /// The contents, and what could not be read of them.
+    /// Returns the values of the file, and an error for each damaged line.
     private static func read(_ path: String) throws -> ([String: PropertyListValue], [PreferencesError]) {
         let found = Issues()
         let contents = try PreferencesFile.contents(of: path) { found.add($0) }

@@ -4,9 +4,9 @@ import ArgumentParser
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Write the file anew, without the lines that later ones override.",
+        abstract: "Rewrite the file without the lines that later lines override.",
         usage: "prefs compact [<suite> | --file <path>]",
-        discussion: "Programs may go on using it. Damaged lines are kept in a file beside it."
+        discussion: "Programs can use the file at the same time. Damaged lines are kept in a file next to it."
     )
 
     @OptionGroup var options: PlaceOptions

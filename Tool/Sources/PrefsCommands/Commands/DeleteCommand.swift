@@ -4,13 +4,13 @@ import Preferences
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Remove values, so that the program's defaults answer.",
+        abstract: "Remove values, so that the program reads its defaults.",
         usage: "prefs delete [<suite> | --file <path>] (<name> … | --all)",
         discussion: """
-            Several names are removed as one change; where one of them isn't set, none is. A name such as frame.x is a \
-            member of the value of frame if that is a dictionary, unless it is a preference's own. With the last member the \
-            name is removed, so that the system's value or the program's default answers. What is left is not checked; \
-            `prefs check` does it.
+            Several names are removed as one change; if one of them isn't set, nothing is removed. A name such as frame.x is \
+            a member of the value of frame if that is a dictionary and no preference is named frame.x. Removing the last \
+            member removes the value, so that the program reads the system's value or its default. The remaining members \
+            aren't checked against the schema; `prefs check` does that.
             """,
         aliases: ["unset"]
     )
@@ -24,7 +24,7 @@ struct DeleteCommand: ParsableCommand {
         var words = words[...]
         let place = try options.place(&words)
         if all == words.isEmpty { return try delete(from: place, Array(words)) }
-        throw Failure(.usage, all ? "--all and names exclude each other" : "name what to remove, or say --all")
+        throw Failure(.usage, all ? "--all and names exclude each other" : "name what to remove, or give --all")
     }
 
     private func delete(from place: any Place, _ names: [String]) throws {
@@ -40,10 +40,10 @@ struct DeleteCommand: ParsableCommand {
                     let isOthers = stores.own[read.name] == nil && read.member(of: stores.store[read.name]) != nil
                     throw try place.absent(isOthers ? read.name : name, in: stores)
                 }
-                // Read through the transaction, so that a change from now on makes the body run again.
+                // Read through the transaction, so that the body runs again if another process changes the value now.
                 if !path.keys.isEmpty { _ = transaction[path.name] }
                 own[path.name] = try path.changing(own[path.name], to: nil)
-                // What is left is not checked against the schema, as that needs all names; `check` does it.
+                // The rest isn't checked against the schema, as that needs all names; `check` does it.
                 if !path.keys.isEmpty, own[path.name] == [:] { own[path.name] = nil }
                 transaction[path.name] = own[path.name]
             }

@@ -4,15 +4,15 @@ import ArgumentParser
 struct DescribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",
-        abstract: "Show where a value comes from, whether it may be changed, and what the program says of it.",
+        abstract: "Show where a value comes from, whether you may change it, and how the program declares it.",
         usage: "prefs describe [<suite> | --file <path>] [<name>] [--json] [--show-secrets]",
         discussion: """
-            Types, choices, ranges, defaults and descriptions come from the schema that the program was installed with: \
-            preferences.schema.json beside the suite's file or the system's defaults. `prefs write`, `edit`, `import` and \
-            `rename` refuse what it doesn't allow.
+            Types, choices, ranges, defaults and descriptions come from the schema that was installed with the program: \
+            preferences.schema.json in the folder of the suite's file or of the system's defaults. `prefs write`, `edit`, \
+            `import` and `rename` reject values that it doesn't allow.
 
-            Without a name each line is a name that is set or declared with its type, the value, the layer that it comes \
-            from, and by the schema what is allowed, the default and the description; - stands for what isn't said.
+            Without a name, each line is a name that is set or declared, with its type, its value, the layer of the value \
+            and, from the schema, the allowed values, the default and the description; - means none.
             """
     )
 

@@ -4,20 +4,20 @@ import Preferences
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Show what differs between two suites, files, or clusters.",
+        abstract: "Show the differences between two suites, files or clusters.",
         usage: "prefs diff [--file <path>] <suite or path> [<suite or path>] [--json] [--show-secrets]",
         discussion:
             """
             A word that begins with http:// or https:// is a suite on an etcd cluster, as in http://etcd1:2379/SUITE, with \
-            the keys' prefix before the suite if it is not the default. Every other word with a slash is a path, and one \
-            without a suite; a file may have any form that `prefs import` takes. Ends with 0 where nothing differs, else with 1.
+            the keys' prefix before the suite if it isn't the default. Any other word is a path if it has a slash, else a \
+            suite. A file may have any format that `prefs import` reads. Ends with 0 if nothing differs, else with 1.
             """
     )
 
     @OptionGroup var options: PlaceOptions
     @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show a JSON object for each difference.") var json = false
-    @Argument(help: "What to compare.", completion: Completion.suites) var words: [String] = []
+    @Argument(help: "The two suites or files to compare.", completion: Completion.suites) var words: [String] = []
 
     func run() throws {
         var words = words[...]
@@ -25,7 +25,7 @@ struct DiffCommand: ParsableCommand {
         let new = try side(&words, "what to compare with")
         try words.end()
         let redaction = try secrets.redaction(of: old.place).union(secrets.redaction(of: new.place))
-        // The schema of one says what type a text of the other is of.
+        // One side may have no types, such as the output of `defaults read`; the other's schema has them.
         let schema = try old.place.readableSchema() ?? new.place.readableSchema()
         let differences = Difference.between(try old.contents(schema), try new.contents(schema))
         if json {
@@ -43,7 +43,7 @@ struct DiffCommand: ParsableCommand {
     }
 }
 
-/// One of the two that are compared.
+/// One side of the comparison.
 private struct Side {
     let place: any Place
     private let file: String?
@@ -53,7 +53,7 @@ private struct Side {
         file = nil
     }
 
-    /// A file of any form that can be imported.
+    /// Creates the side of a preferences file, or of a file of any format that can be imported.
     init(file path: String) throws {
         place = try FilePlace(file: path)
         file = path

@@ -8,16 +8,16 @@ struct EditCommand: ParsableCommand {
         abstract: "Change values in your editor, as one change.",
         usage: "prefs edit [<suite> | --file <path>] [--force] [--show-secrets]",
         discussion: """
-            Opens what stands in the user's file as JSON in $VISUAL or $EDITOR, else in vi. What you changed is checked \
-            and then set; what programs changed meanwhile stays, unless you changed the same name, which is refused. \
-            Text that can't be read is never stored: you may edit it again, and it is kept. Secrets are left out of the text, \
-            and stay as they are, unless --show-secrets is given.
+            Opens the values of the user's file as JSON in $VISUAL or $EDITOR, else in vi. Your changes are checked and then \
+            set. Changes that programs make in between are kept; if one of them changes a name that you changed, too, your \
+            changes are rejected. Text that can't be read is never stored: you can edit it again, and it is kept. Secrets \
+            are left out of the text and aren't changed, unless --show-secrets is given.
             """
     )
 
     @OptionGroup var options: PlaceOptions
     @OptionGroup var secrets: SecretOptions
-    @Flag(help: "Set also what the program's schema doesn't allow.") var force = false
+    @Flag(help: "Also set values that the program's schema doesn't allow.") var force = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
     func run() throws {
@@ -32,14 +32,14 @@ struct EditCommand: ParsableCommand {
         while true {
             do {
                 try edit(draft)
-                // A secret that the text didn't have stays as it is.
+                // A secret that was left out of the text isn't changed.
                 let differences = Difference.between(old, hidden.merging(try draft.contents()) { $1 })
                 let changes = Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) })
                 if !force { try place.check(changes, from: old) }
                 try apply(differences, to: stores)
                 return draft.remove()
             } catch let error as PreferencesError where error.code == .notDurable {
-                // It is set, and may be lost with the power.
+                // The values are set, but may be lost if the power fails.
                 draft.remove()
                 throw error
             } catch let error as PreferencesError where error.code == .outcomeUnknown {
@@ -59,7 +59,7 @@ struct EditCommand: ParsableCommand {
 
     private func edit(_ draft: EditDraft) throws {
         let editor = ["VISUAL", "EDITOR"].lazy.compactMap(Terminal.variable).first { !$0.isEmpty } ?? "vi"
-        // As git does: the variable may hold arguments.
+        // As in git, the variable may hold arguments.
         let status = try ChildProcess.run("/bin/sh", ["-c", editor + " \"$@\"", editor, draft.path])
         guard status == .exited(0) else {
             throw Failure(.failed, "the editor \(editor) failed; set EDITOR to one that works")
@@ -73,10 +73,10 @@ struct EditCommand: ParsableCommand {
                 guard current[difference.name] == difference.old else {
                     throw Failure(
                         .failed,
-                        "\"\(difference.name)\" was changed by another program meanwhile; look at it with `prefs read`"
+                        "\"\(difference.name)\" was changed by another program while you edited; show its value with `prefs read`"
                     )
                 }
-                // Read through the transaction, so that a change from now on makes the body run again.
+                // Read through the transaction, so that the body runs again if another process changes the value now.
                 _ = transaction[difference.name]
                 transaction[difference.name] = difference.new
             }
@@ -84,7 +84,7 @@ struct EditCommand: ParsableCommand {
     }
 }
 
-/// The text that a person edits, in a folder that only the user can look into.
+/// The text that the user edits, in a folder that only the user can read.
 private struct EditDraft {
     let path: String
     private let folder: String
@@ -101,13 +101,13 @@ private struct EditDraft {
     func contents() throws -> [String: PropertyListValue] {
         do throws(PreferencesError) {
             let bytes = try bytes()
-            // As a line of a file it would be an empty one; from an editor it is rather a person who gives up.
+            // Valid as an empty line of a preferences file; from an editor it rather means that the user gave up.
             guard !bytes.withoutLeadingSpace.isEmpty else {
                 throw PreferencesError(.unreadable, "it is empty; write {} to remove every value")
             }
             return try PreferenceText.changes(in: bytes).compactMapValues { $0 }
         } catch {
-            throw Failure(.usage, "the text is no JSON object of names and values: \(error.message)")
+            throw Failure(.usage, "the text isn't a JSON object of names and values: \(error.message)")
         }
     }
 
@@ -119,7 +119,7 @@ private struct EditDraft {
 
     func remove() {
         unlink(path)
-        // An editor's backup may be left in it; then the folder stays.
+        // If an editor left a backup in the folder, the folder stays.
         rmdir(folder)
     }
 }

@@ -7,10 +7,10 @@ struct ExportCommand: ParsableCommand {
         abstract: "Write all values as JSON, an XML property list or JSON lines.",
         usage: "prefs export [<suite> | --file <path>] [<destination>] [--format json|xml|lines] [--show-secrets]",
         discussion: """
-            The destination is - or missing for standard output; a file there is replaced in one step. Without a format, \
-            a destination that ends in .plist or .xml gets XML, one in .jsonl lines, every other JSON.
+            Without a destination, or with -, writes to standard output; a file is replaced atomically. Without a format, a \
+            destination that ends in .plist or .xml gets XML, one that ends in .jsonl gets lines, any other gets JSON.
 
-            Secrets are left out, and standard error says which, unless --show-secrets is given.
+            Secrets are left out, and named on standard error, unless --show-secrets is given.
             """
     )
 
@@ -20,7 +20,7 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var options: PlaceOptions
     @OptionGroup var secrets: SecretOptions
-    @Option(help: "The form: json, xml or lines.") var format: Format?
+    @Option(help: "The format: json, xml or lines.") var format: Format?
     @Argument(help: "The suite unless --file is given, and the destination.", completion: Completion.suites)
     var words: [String] = []
 
@@ -40,7 +40,7 @@ struct ExportCommand: ParsableCommand {
         case .lines: text = try contents.sortedByName.map { try ValueText.line($0.name, $0.value) }.joined()
         }
         if destination == "-" {
-            // In JSON, unlike in XML, an escape stands for the character.
+            // The escapes that a terminal needs are valid in JSON, but not in XML.
             if format == .xml { Terminal.writeData(text) } else { Terminal.write(text) }
         } else {
             try OutputFile.replace(destination, with: Array(text.utf8))

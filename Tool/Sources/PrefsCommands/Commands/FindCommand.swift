@@ -4,15 +4,15 @@ import Preferences
 struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
-        abstract: "Find names and values that contain a text, in any case.",
+        abstract: "Find names and values that contain a text, ignoring case.",
         usage: "prefs find [<suite> | --file <path>] <text> [--json] [--show-secrets]",
-        discussion: "Without a suite all are searched. Of secrets only the names are, unless --show-secrets is given."
+        discussion: "Without a suite, searches all suites. Searches the values of secrets only with --show-secrets."
     )
 
     @OptionGroup var options: PlaceOptions
     @OptionGroup var secrets: SecretOptions
-    @Flag(help: "Show a JSON object for each.") var json = false
-    @Argument(help: "A suite if not all, and the text.", completion: Completion.suites)
+    @Flag(help: "Show a JSON object for each match.") var json = false
+    @Argument(help: "The suite, unless all are searched, and the text.", completion: Completion.suites)
     var words: [String] = []
 
     func run() throws {
@@ -31,7 +31,7 @@ struct FindCommand: ParsableCommand {
         var lines = ""
         func search(_ suite: String?, _ contents: [String: PropertyListValue], _ redaction: Redaction) throws {
             for (name, value) in contents.sortedByName {
-                // That a text is found would tell what a hidden value holds.
+                // A match would reveal what a hidden value contains.
                 let isFound = try name.lowercased().contains(text) || !redaction.hides(name) && value.contains(text)
                 guard isFound else { continue }
                 if json {
@@ -62,7 +62,7 @@ struct FindCommand: ParsableCommand {
 }
 
 extension PropertyListValue {
-    /// Whether the value's text, or a key or value inside of it, contains a text in lower case.
+    /// Returns whether the value's text, or a key or value inside it, contains a text in lower case, ignoring case.
     fileprivate func contains(_ text: String) throws -> Bool {
         switch self {
         case .string(let string): string.lowercased().contains(text)

@@ -5,27 +5,26 @@ import Preferences
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Set what a file of another form holds, as one change.",
+        abstract: "Set the values of a file in another format, as one change.",
         usage:
             "prefs import [<suite> | --file <path>] [<source>] [--dry-run] [--keep | --replace] [--force] [--show-secrets]",
         discussion: """
             The source is a JSON object, JSON lines, an XML or binary property list (from a Mac: `defaults export`), or \
-            the output of `dconf dump`, `gsettings list-recursively` or `defaults read`; - is standard input. Without a source it is what Foundation's UserDefaults left for \
-            the suite, <suite>.plist in the configuration folder.
+            the output of `dconf dump`, `gsettings list-recursively` or `defaults read`; - is standard input. Without a \
+            source, reads the file of Foundation's UserDefaults for the suite, <suite>.plist in the configuration folder.
 
-            Names that the source doesn't have stay as they are, unless --replace is given; secrets, which `export` leaves \
-            out, stay in any case. With --keep names that are set \
-            already stay, too. A name of a dconf dump is its path and key, as in org/gnome/calculator/base, one of gsettings \
-            the schema and key, as in org.gnome.calculator.base.
+            --replace removes the names that the source doesn't have, except secrets, which `export` leaves out. --keep \
+            doesn't change names that are already set. Names from dconf are path and key, as in \
+            org/gnome/calculator/base, names from gsettings are schema and key, as in org.gnome.calculator.base.
             """
     )
 
     @OptionGroup var options: PlaceOptions
     @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show what would change, and change nothing.") var dryRun = false
-    @Flag(help: "Leave the names alone that are set already.") var keep = false
-    @Flag(help: "Remove the names that the source doesn't have, but for secrets.") var replace = false
-    @Flag(help: "Set also what the program's schema doesn't allow.") var force = false
+    @Flag(help: "Don't change names that are already set.") var keep = false
+    @Flag(help: "Remove the names that the source doesn't have, except secrets.") var replace = false
+    @Flag(help: "Also set values that the program's schema doesn't allow.") var force = false
     @Argument(help: "The suite unless --file is given, and the source.", completion: Completion.suites)
     var words: [String] = []
 
@@ -35,7 +34,9 @@ struct ImportCommand: ParsableCommand {
         let place = try options.place(&words)
         let source = try words.popFirst() ?? Self.foundationFile(of: suite)
         try words.end()
-        guard !keep || !replace else { throw Failure(.usage, "--keep and --replace exclude each other") }
+        guard !keep || !replace else {
+            throw Failure(.usage, "--keep and --replace exclude each other; give one of them")
+        }
         let stores = try place.open()
         let progress = Progress("Importing \(source)")
         let schema = try place.readableSchema()
@@ -45,7 +46,7 @@ struct ImportCommand: ParsableCommand {
         where imported[name] == .string(Redaction.text) && schema?.properties[name]?.isSecret == true {
             throw Failure(
                 .usage,
-                "\(source) has \(Redaction.text) in the place of the secret \"\(name)\"; remove the name from it. Nothing was "
+                "\(source) has \(Redaction.text) instead of the secret \"\(name)\"; remove the name from it. Nothing was "
                     + "changed"
             )
         }
@@ -62,13 +63,13 @@ struct ImportCommand: ParsableCommand {
             return Terminal.write(try Difference.text(differences, redaction))
         }
         try stores.store.transaction { transaction in
-            // Read through the transaction, so that a change from now on makes the body run again.
+            // Read through the transaction, so that the body runs again if another process changes a value now.
             if keep { for name in imported.keys { _ = transaction[name] } }
             for (name, value) in changes(imported, of: stores.own.contents, redaction) { transaction[name] = value }
         }
     }
 
-    /// The changes to make where the user's file holds some values already.
+    /// Returns the changes to make to the values that the user's file has.
     private func changes(
         _ imported: [String: PropertyListValue?],
         of own: [String: PropertyListValue],
@@ -76,7 +77,7 @@ struct ImportCommand: ParsableCommand {
     ) -> [String: PropertyListValue?] {
         if keep { return imported.filter { own[$0.key] == nil } }
         guard replace else { return imported }
-        // An export that was edited has no secrets.
+        // Exported files have no secrets, so a missing secret doesn't mean that it should be removed.
         let removed = own.keys.filter { !redaction.isSecret($0) }
         return imported.merging(removed.map { ($0, nil) }) { imported, _ in imported }
     }
@@ -85,7 +86,7 @@ struct ImportCommand: ParsableCommand {
         guard let suite else { throw Failure(.usage, "the source is missing; name a file, or - for standard input") }
         let path = "\(try FileSuites.folder())/\(suite).plist"
         guard access(path, F_OK) == 0 else {
-            throw Failure(.usage, "the source is missing, and Foundation has left none at \(path); name a file, or -")
+            throw Failure(.usage, "the source is missing, and UserDefaults has no file \(path); name a file, or -")
         }
         return path
     }

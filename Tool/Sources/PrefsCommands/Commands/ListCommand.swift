@@ -4,11 +4,11 @@ import Preferences
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the suites that you have values in, or what is set or declared in one.",
+        abstract: "List the suites in which you have values, or the names and values of one suite.",
         usage: "prefs list [<suite> | --file <path>] [--json] [--show-secrets]",
         discussion: """
-            Of a suite, each line is a name with the value that its program reads. A * stands before the names whose \
-            values differ from the program's defaults; without a schema, before all that are set.
+            For a suite, each line is a name that is set or declared, with the value that the program reads. A * marks names \
+            whose values differ from the program's defaults or, without a schema, all names that are set.
             """
     )
 

@@ -4,9 +4,9 @@ import Preferences
 struct PathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path",
-        abstract: "Show where a suite's file lies, or would.",
+        abstract: "Show the path of a suite's file, even if the file doesn't exist.",
         usage: "prefs path <suite> [--json]",
-        discussion: "On etcd: what the keys of the suite begin with."
+        discussion: "On etcd, shows the prefix of the suite's keys."
     )
 
     @ParentCommand var prefs: Prefs

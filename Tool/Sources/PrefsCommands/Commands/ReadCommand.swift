@@ -4,17 +4,17 @@ import Preferences
 struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
-        abstract: "Show a value, all values of a suite, or those of all suites.",
+        abstract: "Show a value, all values of a suite, or the values of all suites.",
         usage: "prefs read [<suite> | --file <path>] [<name>] [--json] [--origin] [--show-secrets]",
         discussion: """
-            A text value is shown without quotes, every other value as JSON. Without a name each line is a name and its \
-            value. A name such as frame.x is a member of the value of frame, unless it is a preference's own.
+            A string is shown without quotes, any other value as JSON. Without a name, each line is a name and its value. A \
+            name such as frame.x is a member of the value of frame, unless a preference is named frame.x.
 
-            With --origin each line is a layer, the file and line or the key on which the value stands, the name and the \
-            value, those that a program reads first; others are marked as hidden.
+            With --origin, each line has a layer, the file and line (on etcd, the key) of the value, the name and the value. \
+            The value that a program reads comes first; the values that it hides are marked as hidden.
 
-            What the program's schema marks as a secret is shown as <redacted>, here and by all other commands, against \
-            glances and logs: who can read the file can read it. --show-secrets shows it.
+            All commands show the values of secrets as <redacted>, to keep them off the screen and out of logs: anyone who \
+            can read the file can read them. The program's schema marks secrets. --show-secrets shows them.
             """,
         aliases: ["get"]
     )
@@ -22,7 +22,7 @@ struct ReadCommand: ParsableCommand {
     @OptionGroup var options: PlaceOptions
     @OptionGroup var secrets: SecretOptions
     @Flag(help: "Show JSON: the value, or one object of all names.") var json = false
-    @Flag(help: "Show where each value of each layer stands.") var origin = false
+    @Flag(help: "Show the location of each value in each layer.") var origin = false
     @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
 
@@ -60,16 +60,16 @@ struct ReadCommand: ParsableCommand {
         Terminal.write(table.text())
     }
 
-    /// The schema, which decides only whether a word with a dot is a name.
+    /// Returns the schema, which is needed only to decide whether a word with a dot is a name.
     private func schema(for name: String, of place: any Place) throws -> Schema? {
         name.contains(".") ? try place.readableSchema() : nil
     }
 
     /// A value of one layer.
     private struct Row {
-        /// As the user wrote it.
+        /// The name as the user wrote it.
         let name: String
-        /// The name of the preference, of which it may be a member.
+        /// The name of the preference, which `name` may be a member of.
         let preference: String
         let layer: PlaceLayer
         let origin: ValueOrigin
@@ -87,7 +87,7 @@ struct ReadCommand: ParsableCommand {
             let origins = try layer.origins()
             let path = name.map { ValuePath($0, schema) { layer.contents[$0] } }
             for (known, value) in layer.contents.sortedByName {
-                // A stronger layer hides the whole value, also the members that it doesn't have.
+                // A layer of higher precedence hides the whole value, even members that its own value lacks.
                 let isHidden = !shown.insert(known).inserted
                 guard path.map({ $0.name == known }) ?? true else { continue }
                 guard let origin = origins[known], let part = path.map({ $0.member(of: value) }) ?? value else {
@@ -107,7 +107,7 @@ struct ReadCommand: ParsableCommand {
         }
         if let name, rows.isEmpty { throw try place.absent(name, of: layers.flatMap(\.contents.keys)) }
         guard try !rows.isEmpty || place.exists() else { throw place.missing }
-        // Sorted by name, each with what wins first: the strongest layers came first.
+        // Sorted by name, for each name by decreasing precedence, which is the order of `rows`.
         let sorted = rows.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
         var table = Table()
         for row in sorted.map(\.element) {

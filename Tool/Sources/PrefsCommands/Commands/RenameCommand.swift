@@ -9,7 +9,7 @@ struct RenameCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
-    @Flag(help: "Replace what the new name has, which need not be in the program's schema.") var force = false
+    @Flag(help: "Replace the value of the new name, which need not be in the program's schema.") var force = false
     @Argument(
         help: "The suite unless --file is given, the old and the new name.",
         completion: Completion.suiteThenNames
@@ -22,22 +22,22 @@ struct RenameCommand: ParsableCommand {
         let old = try words.nextName("the old name")
         let new = try words.nextName("the new name")
         try words.end()
-        guard old != new else { throw Failure(.usage, "the old name and the new one are the same") }
+        guard old != new else { throw Failure(.usage, "the old name and the new name are the same; give two names") }
         let stores = try place.open()
         let schema = try place.readableSchema()
         let redaction = Redaction(schema)
         guard force || !redaction.isSecret(old) || redaction.isSecret(new) else {
             throw Failure(
                 .usage,
-                "\"\(old)\" is a secret and \"\(new)\" is none, which would show it; --force renames it anyway"
+                "\"\(old)\" is a secret and \"\(new)\" isn't, so its value would be shown; --force renames it anyway"
             )
         }
         try stores.store.transaction { transaction in
             guard let value = stores.own[old] else { throw try place.absent(old, in: stores) }
             guard force || transaction[new] == nil else {
-                throw Failure(.usage, "\"\(new)\" is set already; use --force to replace its value")
+                throw Failure(.usage, "\"\(new)\" is already set; use --force to replace its value")
             }
-            // Read through the transaction, so that a change meanwhile makes the body run again.
+            // Read through the transaction, so that the body runs again if another process changes the value now.
             let moved = transaction[old] ?? value
             if !force { try schema?.check(moved, for: new) }
             transaction[new] = moved

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Preferences
 
-/// Answers pages on a port of the loopback address, 0 for any that is free, until the task is cancelled, and calls `ready` with the
+/// Serves the page on a port of the loopback address, 0 for any free port, until the task is cancelled, and calls `ready` with the
 /// link to the page.
 package typealias PageServing =
     @Sendable (
@@ -14,26 +14,25 @@ package typealias PageServing =
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Show a page in the browser with all suites: live, to search and to edit.",
+        abstract: "Serve a web page that shows all suites live, with search and editing.",
         usage: "prefs serve [<suite> | --file <path>] [--port <number>] [--read-only]",
         discussion: """
-            Prints the link to the page on a line of its own. The link has a token, without which nobody reads or changes \
-            anything; it is for this machine alone and lasts until Ctrl-C ends the command, with the exit code 130 as a shell \
-            has it.
+            Prints the link to the page on one line. The link has a token, without which values can't be read or changed; \
+            it works only on this machine, until Ctrl-C ends the command. A shell reports that as exit code 130.
 
-            The page shows each value, where it comes from and what it differs from, damage, and what other programs change, \
-            as it happens. Edits go to the user's file, are checked by the program's schema, and can be undone. Without a \
-            suite all are shown, also those that are made meanwhile.
+            The page shows each value, its origin and what it overrides, damage, and the changes of other programs as they \
+            happen. Edits go to the user's file, are checked against the program's schema, and can be undone. Without a \
+            suite, shows all suites, including those that are created later.
             """
     )
 
     @OptionGroup var options: PlaceOptions
-    @Option(help: ArgumentHelp("Listen on this port (default: one that is free).", valueName: "number"))
+    @Option(help: ArgumentHelp("Listen on this port (default: a free port).", valueName: "number"))
     var port: UInt16?
-    @Flag(help: "Show values, but change none.") var readOnly = false
+    @Flag(help: "Show values, but don't change them.") var readOnly = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
-    /// Runs the page by `serving`, or else the program `prefs-serve` in the place of this one, with the same arguments.
+    /// Serves the page with `serving`, or replaces this process with `prefs-serve` and the same arguments if that is `nil`.
     func run(by serving: PageServing?) async throws {
         guard let serving else { try ChildProcess.replaceThisProcess(by: ChildProcess.sibling("prefs-serve")) }
         try await serving(try inspector(), port ?? 0, readOnly) { link in
@@ -50,7 +49,7 @@ struct ServeCommand: ParsableCommand {
         let name = options.file ?? words.first ?? ""
         let place = try options.place(&words)
         try words.end()
-        // A place that can't be read at all ends the command; later the page shows it.
+        // If the place can't be read now, the command fails; failures from now on are shown on the page.
         _ = try place.layers { _ in }
         return Inspector(name, place, isReadOnly: readOnly)
     }

@@ -4,21 +4,21 @@ import ArgumentParser
 struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Show the last changes and take the newest back.",
+        abstract: "Show the latest changes and undo the newest.",
         usage: "prefs undo [<suite> | --file <path>] [<name>] [--yes] [--show-secrets]",
         discussion: """
-            Shows up to ten changes of the user's file, the newest last, each with its line number, and sets what stood there \
-            before the newest, as one change. With a name, it is the newest change of that name, and the other names of its \
-            line stay. To undo again redoes.
+            Shows up to ten changes of the user's file, the newest last, each with its line number, and sets the values from \
+            before the newest change, as one change. With a name, undoes the newest change of that name, and keeps the \
+            other names that the same line changed. Undoing twice redoes.
 
-            At a terminal it asks; elsewhere it changes nothing without --yes. What stood in the file before it was compacted is not \
-            known, and not taken back.
+            At a terminal, asks first; elsewhere, changes nothing without --yes. Changes from before the file was compacted \
+            aren't known and can't be undone.
             """
     )
 
     @OptionGroup var options: PlaceOptions
     @OptionGroup var secrets: SecretOptions
-    @Flag(help: "Take the newest back without a question.") var yes = false
+    @Flag(help: "Undo the newest change without asking.") var yes = false
     @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
 
@@ -32,7 +32,7 @@ struct UndoCommand: ParsableCommand {
         guard let newest = history.changes.last else { throw history.nothing(in: place) }
         let redaction = try secrets.redaction(of: place)
         if yes {
-            try takeBack(newest, in: place, at: path, name)
+            try undo(newest, in: place, at: path, name)
             return Terminal.write(try Difference.text(newest.differences.map(\.reversed), redaction))
         }
         for change in history.changes.suffix(10) {
@@ -40,22 +40,21 @@ struct UndoCommand: ParsableCommand {
             Terminal.write(ShownText("line \(change.line)\n", .dim) + text)
         }
         guard Terminal.canAsk else {
-            throw Failure(.usage, "nothing was changed; to take back line \(newest.line), give --yes")
+            throw Failure(.usage, "nothing was changed; to undo line \(newest.line), give --yes")
         }
-        guard Terminal.confirms("Take back the newest?", standard: false) else { return }
-        try takeBack(newest, in: place, at: path, name)
+        guard Terminal.confirms("Undo the newest change?", standard: false) else { return }
+        try undo(newest, in: place, at: path, name)
     }
 
-    private func takeBack(_ change: ChangeHistory.Change, in place: any Place, at path: String, _ name: String?) throws
-    {
+    private func undo(_ change: ChangeHistory.Change, in place: any Place, at path: String, _ name: String?) throws {
         let stores = try place.open()
         try stores.store.transaction { transaction in
-            // Read through the transaction, so that a change from now on makes the body run again.
+            // Read through the transaction, so that the body runs again if another process changes a value now.
             _ = transaction.contents
             guard try ChangeHistory(path, of: name).changes.last == change else {
                 throw Failure(
                     .failed,
-                    "another program changed the file meanwhile; nothing was taken back. See what is the newest now with `prefs undo`"
+                    "another program has just changed the file; nothing was undone. Show the newest change with `prefs undo`"
                 )
             }
             for difference in change.differences { transaction[difference.name] = difference.old }
@@ -65,7 +64,7 @@ struct UndoCommand: ParsableCommand {
 
 /// The changes that a file still holds, or those of one name.
 private struct ChangeHistory {
-    /// What a line changed.
+    /// A line and the values that it changed.
     struct Change: Equatable {
         let line: Int
         let differences: [Difference]
@@ -87,7 +86,7 @@ private struct ChangeHistory {
     }
 
     private static func history(of path: String) throws -> PreferencesHistory {
-        // What is shown has to be what a store reads, which others may change between the two looks.
+        // The history must match the values that a store reads; another process may write between the two reads.
         for _ in 0..<3 {
             let contents = try PreferencesFile.contents(of: path) { Terminal.report($0) }
             let history = try PreferencesHistory(try InputFile.bytes(of: path))
@@ -95,19 +94,19 @@ private struct ChangeHistory {
         }
         throw Failure(
             .failed,
-            "the changes of \(path) can't be followed: others are writing it, or it holds an object over several lines, which "
-                + "`prefs check --repair` rewrites. Nothing was changed"
+            "the changes of \(path) can't be determined: other programs keep writing it, or it has an object that spans several "
+                + "lines, which `prefs check --repair` rewrites. Nothing was changed"
         )
     }
 
-    /// The failure where there is no change that can be taken back.
+    /// Returns the failure if there is no change that can be undone.
     func nothing(in place: any Place) -> Failure {
         let what = name.map { "\"\($0)\"" } ?? "anything"
         guard let compactedLine else { return Failure(.absent, "no line of \(place.title) changes \(what)") }
         return Failure(
             .absent,
-            "no line of \(place.title) changes \(what) behind line \(compactedLine), where the file was compacted, and what was set "
-                + "before isn't known. Nothing was changed; set a value with `prefs write`"
+            "no line of \(place.title) changes \(what) after line \(compactedLine), where the file was compacted; the values from "
+                + "before that aren't known. Nothing was changed; set a value with `prefs write`"
         )
     }
 }

@@ -8,9 +8,9 @@ struct WatchCommand: AsyncParsableCommand {
         abstract: "Show each change as it happens, until interrupted.",
         usage: "prefs watch [<suite> [<name>] | --file <path> [<name>]] [--json] [--show-secrets]",
         discussion: """
-            A line has the time, the name, the old value and the new one; - stands for absent. Without a suite all are \
-            watched, and each line has the suite before the name; one that is made meanwhile is noticed within a second. \
-            Ctrl-C ends it, with the exit code 130 as a shell has it. It also ends when nobody reads its output any more.
+            A line has the time, the name, the old value and the new value; - means absent. Without a suite, watches all \
+            suites, each line has the suite before the name, and new suites are found within a second. Ctrl-C ends it, \
+            which a shell reports as exit code 130. It also ends when its output is closed, as by `| head`.
             """
     )
 
@@ -27,13 +27,13 @@ struct WatchCommand: AsyncParsableCommand {
         let name = words.popFirst()
         try words.end()
         Terminal.endWithReader()
-        // Made first, so that nothing is missed from the moment on that the line below is read.
+        // Created before the line below is printed, so that no change is missed after a user or script reads that line.
         var changes = try place.open().store.changes.makeAsyncIterator()
         place.reportConnection()
-        tell("watching \(place.title)")
+        announce("watching \(place.title)")
         while let change = await changes.next() {
             let differences = change.differences.filter { name == nil || name == $0.name }
-            // Anew each time, as a program may have installed its schema since.
+            // Read again each time, as a program may have installed its schema since.
             if !differences.isEmpty { try show(differences, secrets.safeRedaction { place }) }
         }
     }
@@ -42,13 +42,13 @@ struct WatchCommand: AsyncParsableCommand {
         Terminal.endWithReader()
         let suites = try options.suites()
         let changes = try SuiteChanges.follow(suites)
-        tell("watching all suites")
+        announce("watching all suites")
         for await (suite, differences) in changes {
             try show(differences, secrets.safeRedaction { try suites.place(of: suite) }, of: suite)
         }
     }
 
-    private func tell(_ what: String) {
+    private func announce(_ what: String) {
         if Terminal.isErrorOutput { Terminal.warn("\(what); Ctrl-C ends it") }
     }
 
@@ -76,7 +76,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// The time of day as people and programs read it (ISO 8601), in the user's zone.
+/// The time of day in ISO 8601, in the user's time zone.
 private enum Clock {
     static func now() -> String {
         var now = timespec()

@@ -7,8 +7,8 @@ struct WriteCommand: ParsableCommand {
         abstract: "Set a value.",
         usage: "prefs write [--file <path>] [--force] [<suite>] <name> <value>",
         discussion: """
-            The value is JSON, or text after a flag that tells its type, as in the `defaults` of macOS. Where the program \
-            declares text, a date or data, the flag may be missing, unless the text begins with a dash or a quote or is null:
+            The value is JSON, or text after a flag with its type, as in `defaults` of macOS. If the program declares a \
+            string, a date or data, the flag may be left out, unless the text begins with a dash or a quote or is null:
 
               prefs write com.example.app volume 5
               prefs write com.example.app theme -string dark
@@ -20,20 +20,21 @@ struct WriteCommand: ParsableCommand {
               -array VALUE …      -array-add VALUE …
               -dict KEY VALUE …   -dict-add KEY VALUE …
 
-            A name such as frame.x is a member of the value of frame if that is a dictionary, unless it is a preference's \
-            own; the other members stay. The whole value is set in the user's file, so later changes of the program's or the \
-            system's other members are not seen. Names and values that the program's schema doesn't have are refused, unless \
-            --force is given.
+            A name such as frame.x is a member of the value of frame if that is a dictionary and no preference is named \
+            frame.x; the other members are kept. The whole value is set in the user's file, so that later changes to its \
+            other members in the program's or the system's defaults have no effect. Names and values that the program's \
+            schema doesn't allow are rejected unless --force is given.
 
-            An element of an array or dictionary is text, or follows a flag of its own; -json VALUE is one of these, too. \
-            Options stand before the suite; what follows is taken as it is. Dates, data and special numbers may also be \
-            written as in the file: '{"$date":"2026-11-20T22:00:00Z"}', '{"$data":"AQI="}', '{"$real":"inf"}'.
+            An element of an array or dictionary is a string unless a flag with its type precedes it; -json VALUE is also \
+            possible. Options come before the suite; all words after it are taken as they are. Dates, data and special \
+            numbers may also be written as in the file: '{"$date":"2026-11-20T22:00:00Z"}', '{"$data":"AQI="}', \
+            '{"$real":"inf"}'.
             """,
         aliases: ["set"]
     )
 
     @OptionGroup var options: PlaceOptions
-    @Flag(help: "Set also what the program's schema doesn't allow.") var force = false
+    @Flag(help: "Also set values that the program's schema doesn't allow.") var force = false
     @Argument(
         parsing: .captureForPassthrough,
         help: "The suite unless --file is given, the name and the value.",
@@ -41,11 +42,11 @@ struct WriteCommand: ParsableCommand {
     )
     var words: [String] = []
 
-    /// The arguments with a `--` behind the command's own options, as the parser takes text with three dashes for an
-    /// option of its own elsewhere.
+    /// Returns the arguments with a `--` after the command's own options, as the parser would take text with three dashes for an
+    /// option otherwise.
     static func protected(_ arguments: [String]) -> [String] {
         var words = arguments[...]
-        // The parser finds these behind other commands by itself.
+        // After other commands, the parser finds these options itself.
         var options = EtcdOptions.take(from: &words)
         let names = [configuration.commandName].compactMap(\.self) + configuration.aliases
         guard let command = words.popFirst(), names.contains(command) else { return arguments }
@@ -70,27 +71,27 @@ struct WriteCommand: ParsableCommand {
             if word == "--help" || word == "-h" { throw CleanExit.helpRequest(self) }
             throw Failure(
                 .usage,
-                "\"\(word)\" is no option of `prefs write`; the type of a value stands behind the name"
+                "\"\(word)\" isn't an option of `prefs write`; put the type of a value after the name"
             )
         }
         let suite = options.file.map { "--file '\($0)'" } ?? words.first ?? ""
         let place = try options.place(&words)
         var isForced = force
-        // Nobody calls a preference so.
+        // No preference has this name.
         if words.first == "--force" { (isForced, words) = (true, words.dropFirst()) }
         let name = try words.nextName()
         guard !ValueArguments.isFlag(name) else {
-            throw Failure(.usage, "the name of the preference is missing before \(name)", isAboutWords: true)
+            throw Failure(.usage, "the name of the preference is missing before \(name)", showsUsage: true)
         }
         let schema = try place.readableSchema()
         let secret = schema?.secret(in: name)
         if words.first == "null" {
             let delete = "`prefs delete \(suite) \(ValueText.name(name))`"
-            throw Failure(.usage, "null is no value; \(delete) removes the one that is set. For text use: -string null")
+            throw Failure(.usage, "null isn't a value; \(delete) removes the stored one. For text use: -string null")
         }
         let change = try Self.reading(secret) {
             let change = try ValueArguments.change(&words)
-            // Behind the value, too, unless that takes all words.
+            // Also allowed after the value, unless the value takes all words.
             if words == ["--force"] { (isForced, words) = (true, []) }
             try words.end()
             return change
@@ -98,7 +99,7 @@ struct WriteCommand: ParsableCommand {
         try place.open().store.transaction { [isForced] transaction in
             let path = ValuePath(name, schema) { transaction[$0] }
             var old = transaction[path.name]
-            // Of a value only the member is changed, and the rest is what the program reads.
+            // Only the member is changed; the rest of the value is the one that the program reads.
             if !path.keys.isEmpty { old = old ?? schema?.properties[path.name]?.defaultValue }
             let member = try Self.reading(secret) { try change(path.member(of: old), schema?.property(of: path)) }
             guard let value = try path.changing(old, to: member) else { return }
@@ -107,13 +108,13 @@ struct WriteCommand: ParsableCommand {
         }
     }
 
-    /// Runs what reads the value, whose failures quote it, without the quotation if the value is a secret's.
+    /// Runs `body`, which reads the value; if that is a secret, replaces a failure, which would quote the value.
     private static func reading<Result>(_ secret: String?, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let failure as Failure {
             guard let secret else { throw failure }
             throw Failure(
                 .usage,
-                "the value of the secret \"\(secret)\" can't be read, and is not shown; write one word behind the name, or text as "
+                "the value of the secret \"\(secret)\" can't be read, and isn't shown; write one word after the name, or text as "
                     + "-string 'TEXT'. Nothing was changed"
             )
         }

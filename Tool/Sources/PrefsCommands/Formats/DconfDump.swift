@@ -1,10 +1,10 @@
 import Preferences
 
-/// The text that `dconf dump` writes: a section a folder, below it keys with values in GVariant's text form.
+/// The output of `dconf dump`: a section for each folder, with keys and values in GVariant's text format.
 enum DconfDump {
     static func contents(of bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.damaged, "\(title) is no dconf dump: it is not UTF-8")
+            throw Failure(.damaged, "\(title) isn't a dconf dump: it isn't UTF-8")
         }
         var contents: [String: PropertyListValue?] = [:]
         var folder = ""

@@ -1,16 +1,16 @@
 import FoundationEssentials
 @_spi(Tool) import Preferences
 
-/// Reads the text that `defaults read` of macOS prints: a property list in the old style, `{ key = value; list = ( a, b ); }`.
+/// Reads the output of `defaults read` of macOS: a property list in the old style, `{ key = value; list = ( a, b ); }`.
 ///
-/// The text has no types of its own. Digits without quotes are an integer, text of the form that dates are printed in is a date, and a
-/// schema decides where the program declares another type.
+/// The text has no types. A value has the type that the schema declares; otherwise digits without quotes are an integer, text in the
+/// format of printed dates is a date, and all else is a string.
 struct DefaultsText: TextReader {
     var rest: Substring.UnicodeScalarView
 
     private init(_ text: String) { rest = text[...].unicodeScalars }
 
-    /// Whether some bytes begin with a key and `=`, which JSON never does.
+    /// Returns whether some bytes begin with `{`, a key and `=`, which JSON never does.
     static func begins(_ bytes: ArraySlice<UInt8>) -> Bool {
         var text = DefaultsText(String(decoding: bytes.prefix(4 << 10), as: UTF8.self))
         do throws(TextProblem) {
@@ -28,7 +28,7 @@ struct DefaultsText: TextReader {
         schema: Schema?
     ) throws -> [String: PropertyListValue?] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.damaged, "\(title) can't be read as `defaults read` prints it: it is not UTF-8")
+            throw Failure(.damaged, "\(title) can't be read as `defaults read` prints it: it isn't UTF-8")
         }
         var reader = DefaultsText(text)
         do throws(TextProblem) {
@@ -86,22 +86,26 @@ struct DefaultsText: TextReader {
         }
     }
 
-    /// `<00ff 1234>`
+    /// Reads data such as `<00ff 1234>`.
     private mutating func data() throws(TextProblem) -> Data {
         try expect("<")
         return try bytes(of: text(until: ">"))
     }
 
-    /// `{length = 2, bytes = 0x00ff}`
+    /// Reads data such as `{length = 2, bytes = 0x00ff}`.
     private mutating func describedData() throws(TextProblem) -> Data {
         let text = try text(until: "}")
         guard !text.contains("...") else {
-            throw TextProblem(reason: "`defaults read` left out a part of this data; use what `defaults export` writes")
+            throw TextProblem(
+                reason: "`defaults read` left out a part of this data; import the output of `defaults export`"
+            )
         }
         let parts = text.split(separator: ", bytes = 0x", omittingEmptySubsequences: false)
         let count = Int(parts[0].dropFirst("{length = ".count))
         let data = try bytes(of: parts.count == 2 ? String(parts[1]) : "")
-        guard data.count == count else { throw TextProblem(reason: "this data has not as many bytes as it says") }
+        guard data.count == count else {
+            throw TextProblem(reason: "this data doesn't have the number of bytes that it declares")
+        }
         return data
     }
 
@@ -109,7 +113,7 @@ struct DefaultsText: TextReader {
         let digits = text.unicodeScalars.filter { !$0.properties.isWhitespace }
         let values = digits.compactMap { Character($0).hexDigitValue }
         guard values.count == digits.count, digits.count.isMultiple(of: 2) else {
-            throw TextProblem(reason: "data has hexadecimal digits, two a byte")
+            throw TextProblem(reason: "data must be hexadecimal digits, two for each byte")
         }
         return Data(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
     }
@@ -125,7 +129,7 @@ struct DefaultsText: TextReader {
         var text: String
         var isQuoted = false
 
-        /// Returns the value of the text, of the first declared type that it can have.
+        /// Returns the value of the text, with the first declared type that it can have.
         func value(_ declared: Schema.Property?) -> PropertyListValue {
             for type in declared?.types ?? [] {
                 switch type {
@@ -139,14 +143,14 @@ struct DefaultsText: TextReader {
             return (isQuoted ? nil : integer) ?? date ?? .string(text)
         }
 
-        /// The number that prints like this; others, such as 007, are text.
+        /// The integer that is printed exactly as this text; `nil` for text such as 007, which is a string.
         private var integer: PropertyListValue? {
             if let value = Int64(text), value.description == text { return .integer(value) }
             if let value = UInt64(text), value.description == text { return .unsigned(value) }
             return nil
         }
 
-        /// As in `2026-11-20 22:00:00 +0000`.
+        /// The date if the text is one such as `2026-11-20 22:00:00 +0000`.
         private var date: PropertyListValue? {
             let parts = text.split(separator: " ", omittingEmptySubsequences: false)
             let isDate =
@@ -156,7 +160,7 @@ struct DefaultsText: TextReader {
             do throws(PreferencesError) {
                 return try PreferenceText.value(in: "{\"$date\":\"\(parts[0])T\(parts[1])Z\"}")
             } catch {
-                // Such as a 13th month: it is text.
+                // An invalid date, such as one in a 13th month, is a string.
                 return nil
             }
         }
@@ -167,7 +171,7 @@ struct DefaultsText: TextReader {
         if rest.first == "\"" { return Word(text: try quoted(), isQuoted: true) }
         let word = rest.prefix { !$0.properties.isWhitespace && !"{}()<>=;,\"".unicodeScalars.contains($0) }
         guard !word.isEmpty else {
-            throw TextProblem(reason: rest.first.map { "\($0) is no value" } ?? "it ends too early")
+            throw TextProblem(reason: rest.first.map { "\($0) isn't a value" } ?? "it ends too early")
         }
         rest = rest[word.endIndex...]
         return Word(text: String(word))
@@ -185,13 +189,13 @@ struct DefaultsText: TextReader {
         return text
     }
 
-    /// The code units of what begins with a scalar behind a backslash: `\U00e4`, up to three octal digits, or the scalar alone.
+    /// Returns the code units of an escape, by the scalar after its backslash: `\U00e4`, up to three octal digits, or one scalar.
     private mutating func unescaped(_ scalar: Unicode.Scalar) throws(TextProblem) -> [UInt16] {
         switch scalar {
         case "U", "u":
             let digits = String(rest.prefix(4))
             guard digits.utf8.count == 4, let unit = UInt16(digits, radix: 16) else {
-                throw TextProblem(reason: "\\\(scalar)\(digits) is no character")
+                throw TextProblem(reason: "\\\(scalar)\(digits) isn't a character")
             }
             rest.removeFirst(4)
             return [unit]
@@ -200,9 +204,9 @@ struct DefaultsText: TextReader {
             while digits.utf8.count < 3, let next = rest.first, ("0"..."7").contains(next) {
                 digits.unicodeScalars.append(rest.removeFirst())
             }
-            // Those above are of a character set of NEXTSTEP's, which macOS doesn't print.
+            // Higher codes are in the NEXTSTEP encoding, which macOS doesn't print.
             guard let unit = UInt16(digits, radix: 8), unit < 128 else {
-                throw TextProblem(reason: "\\\(digits) is no character")
+                throw TextProblem(reason: "\\\(digits) isn't a character")
             }
             return [unit]
         default: return Array(String(scalar.unescaped).utf16)

@@ -1,12 +1,12 @@
 import Preferences
 
-/// What makes one set of values another.
+/// A name whose value differs between two sets of values.
 struct Difference: Equatable {
     let name: String
     let old: PropertyListValue?
     let new: PropertyListValue?
 
-    /// What takes it back.
+    /// The difference that undoes this one.
     var reversed: Difference { Difference(name: name, old: new, new: old) }
 
     static func between(
@@ -19,7 +19,7 @@ struct Difference: Equatable {
             .map { Difference(name: $0, old: old[$0], new: new[$0]) }
     }
 
-    /// A line for what goes and one for what comes.
+    /// Returns a line for each old value and one for each new value.
     static func text(_ differences: [Difference], _ redaction: Redaction) throws -> ShownText {
         var text = ShownText("")
         for difference in differences {
@@ -37,7 +37,7 @@ struct Difference: Equatable {
 }
 
 extension Difference {
-    /// As an object of name, old and new; what is absent is missing.
+    /// Returns an object with name, old and new; an absent value is left out.
     func json(_ redaction: Redaction, _ more: [String: PropertyListValue] = [:]) throws -> String {
         var members = more
         members["name"] = .string(name)
@@ -49,6 +49,6 @@ extension Difference {
 }
 
 extension PreferenceStoreChange {
-    /// In the order in which they are shown.
+    /// The differences, in the order in which they are shown.
     var differences: [Difference] { Difference.between(old, new) }
 }

@@ -1,8 +1,8 @@
 import Preferences
 
-/// The text that `gsettings list-recursively` prints: on each line a schema, a key and a value in GVariant's text form.
+/// The output of `gsettings list-recursively`: on each line a schema, a key and a value in GVariant's text format.
 enum GSettingsList {
-    /// Whether some bytes are such a text, by their first line.
+    /// Returns whether the first line of some bytes has this format.
     static func begins(_ bytes: ArraySlice<UInt8>) -> Bool {
         let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         do throws(TextProblem) {
@@ -14,7 +14,7 @@ enum GSettingsList {
         }
     }
 
-    /// The values by schema and key, as in `org.gnome.calculator.base`; nil for `nothing`.
+    /// Returns the values by schema and key, as in `org.gnome.calculator.base`; `nil` for `nothing`.
     static func contents(of bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
         var contents: [String: PropertyListValue?] = [:]
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -22,8 +22,8 @@ enum GSettingsList {
             func damaged(_ reason: String) -> Failure {
                 Failure(.damaged, "line \(index + 1) of \(title) can't be read as gsettings prints it: \(reason)")
             }
-            guard let line = String(validating: line, as: UTF8.self) else { throw damaged("it is not UTF-8") }
-            guard let entry = Entry(line) else { throw damaged("it is no schema, key and value") }
+            guard let line = String(validating: line, as: UTF8.self) else { throw damaged("it isn't UTF-8") }
+            guard let entry = Entry(line) else { throw damaged("it isn't a schema, a key and a value") }
             do throws(TextProblem) {
                 contents.updateValue(try entry.value(), forKey: entry.name)
             } catch {
@@ -45,7 +45,7 @@ enum GSettingsList {
             text = parts[2]
         }
 
-        /// Schemas and keys have letters, digits, dashes and dots alone.
+        /// Returns whether a word has only letters, digits, dashes and dots, as schemas and keys do.
         private static func isName(_ word: Substring) -> Bool {
             word.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") || isLetterOrDigit($0) }
         }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Preferences
 
-/// Reads a value in GVariant's text form (https://docs.gtk.org/glib/gvariant-text-format.html).
+/// Reads a value in GVariant's text format (https://docs.gtk.org/glib/gvariant-text-format.html).
 ///
-/// Tuples become arrays, byte strings data, a variant the value inside of it, and keys of dictionaries text. A maybe
-/// that holds nothing is absent, which only a whole value can be.
+/// Tuples become arrays, byte strings become data, a variant becomes the value inside it, and keys of dictionaries become strings. A
+/// maybe without a value is absent, which is allowed only at the top level.
 struct GVariantText: TextReader {
     var rest: Substring.UnicodeScalarView
 
@@ -18,11 +18,11 @@ struct GVariantText: TextReader {
     }
 
     private mutating func value(depth: Int) throws(TextProblem) -> PropertyListValue {
-        guard let value = try maybe(depth: depth) else { throw TextProblem(reason: "nothing stands inside a value") }
+        guard let value = try maybe(depth: depth) else { throw TextProblem(reason: "`nothing` is inside a value") }
         return value
     }
 
-    /// A value; nil for `nothing`.
+    /// Reads a value; returns `nil` for `nothing`.
     private mutating func maybe(depth: Int) throws(TextProblem) -> PropertyListValue? {
         guard depth <= 128 else { throw TextProblem(reason: "the value is nested deeper than 128 levels") }
         skipSpace()
@@ -78,10 +78,10 @@ struct GVariantText: TextReader {
             if magnitude == Int64.min.magnitude { return .integer(.min) }
         }
         if let value = Double(word) { return .real(value) }
-        throw TextProblem(reason: word.isEmpty ? "no value begins here" : "a word without quotes is no value")
+        throw TextProblem(reason: word.isEmpty ? "no value begins here" : "a word without quotes isn't a value")
     }
 
-    /// Reads up to a sign that can't be part of a number, a keyword or an annotation's type.
+    /// Reads up to a character that can't be part of a number, a keyword or the type of an annotation.
     private mutating func word() -> String {
         var word = String.UnicodeScalarView()
         if rest.first == "@" {
@@ -109,7 +109,7 @@ struct GVariantText: TextReader {
         var members: [String: PropertyListValue] = [:]
         while !takes("}") {
             let key = try value(depth: depth + 1)
-            // A colon in a dictionary, a comma in an entry that stands alone.
+            // A colon in a dictionary, a comma in a single dictionary entry.
             if !takes(":") { try expect(",") }
             members[key.text] = try value(depth: depth + 1)
             if takes("}") { break }
@@ -146,7 +146,7 @@ struct GVariantText: TextReader {
             }
             let digits = String(rest.prefix(scalar == "u" ? 4 : 8))
             guard let code = UInt32(digits, radix: 16), let escaped = Unicode.Scalar(code) else {
-                throw TextProblem(reason: "\\\(scalar)\(digits) is no character")
+                throw TextProblem(reason: "\\\(scalar)\(digits) isn't a character")
             }
             rest.removeFirst(digits.unicodeScalars.count)
             text.append(escaped)
@@ -160,7 +160,7 @@ extension Unicode.Scalar {
 }
 
 extension PropertyListValue {
-    /// As a dictionary's key.
+    /// The value as the key of a dictionary.
     fileprivate var text: String {
         if case .string(let text) = self { text } else { description }
     }

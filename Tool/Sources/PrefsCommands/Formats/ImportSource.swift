@@ -1,8 +1,8 @@
 @_spi(Tool) import Preferences
 
-/// The forms of files that can be imported, told apart by how they begin.
+/// The formats of files that can be imported, recognized by how the file begins.
 enum ImportSource {
-    private enum Form {
+    private enum Format {
         case propertyList, json, defaultsText, dconfDump, gsettingsList
 
         init?(_ bytes: [UInt8]) {
@@ -17,37 +17,37 @@ enum ImportSource {
         }
     }
 
-    /// Returns the values that a source sets, where nil removes.
+    /// Returns the values that a source sets; `nil` removes a value.
     ///
-    /// - Parameter schema: The types of the program's preferences, for a form that has no types.
+    /// - Parameter schema: The types of the program's preferences, for a format without types.
     static func changes(in path: String, schema: Schema?) throws -> [String: PropertyListValue?] {
         let bytes = try InputFile.bytes(of: path)
         let title = path == "-" ? "standard input" : path
         guard !bytes.withoutLeadingSpace.isEmpty else { throw Failure(.damaged, "\(title) is empty") }
-        guard let form = Form(bytes) else {
+        guard let format = Format(bytes) else {
             throw Failure(
                 .damaged,
-                "\(title) is none of what can be imported: a JSON object, JSON lines, a property list, a dconf dump, or the output "
-                    + "of `defaults read` or `gsettings list-recursively`"
+                "\(title) can't be imported; name a JSON object, JSON lines, a property list, a dconf dump, or the output of "
+                    + "`defaults read` or `gsettings list-recursively`"
             )
         }
-        return try changes(in: bytes, form, title, schema)
+        return try changes(in: bytes, format, title, schema)
     }
 
-    /// Returns the values of a file of another form than the preferences file's; `nil` for that form, and for one that is unknown.
+    /// Returns the values of a file in another format; `nil` for a preferences file and for an unknown format.
     static func contents(of path: String, schema: Schema?) throws -> [String: PropertyListValue]? {
         let bytes = try InputFile.bytes(of: path)
-        guard let form = Form(bytes), form != .json || isObject(bytes) else { return nil }
-        return try changes(in: bytes, form, path, schema).compactMapValues { $0 }
+        guard let format = Format(bytes), format != .json || isObject(bytes) else { return nil }
+        return try changes(in: bytes, format, path, schema).compactMapValues { $0 }
     }
 
     private static func changes(
         in bytes: [UInt8],
-        _ form: Form,
+        _ format: Format,
         _ title: String,
         _ schema: Schema?
     ) throws -> [String: PropertyListValue?] {
-        switch form {
+        switch format {
         case .propertyList: try PropertyListParser.contents(of: bytes, title)
         case .json: try json(bytes, title)
         case .defaultsText: try DefaultsText.contents(of: bytes, title, schema: schema)
@@ -56,13 +56,13 @@ enum ImportSource {
         }
     }
 
-    /// One object over as many lines as it likes, or one a line.
+    /// Returns the values of one object, on any number of lines, or of one object on each line.
     private static func json(_ bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         do throws(PreferencesError) {
             return try PreferenceText.changes(in: bytes)
         } catch {
-            // Where the first line stands alone, the lines do.
+            // If the first line is an object, each line is one.
             guard lines.count > 1, let first = lines.first(where: { !$0.isEmpty }), isObject(Array(first)) else {
                 throw Failure(.damaged, "\(title) can't be read as JSON: \(error.message)")
             }
@@ -89,7 +89,7 @@ enum ImportSource {
 }
 
 extension [UInt8] {
-    /// Without space, ends of lines and byte order marks before the first character.
+    /// The bytes without white space and byte order marks at the start.
     var withoutLeadingSpace: ArraySlice<UInt8> {
         drop { " \t\r\n".utf8.contains($0) || [0xEF, 0xBB, 0xBF].contains($0) }
     }

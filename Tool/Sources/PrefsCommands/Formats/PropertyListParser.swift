@@ -1,9 +1,9 @@
 import Glibc
 @_spi(Tool) import Preferences
 
-/// Property lists, parsed by Foundation in a process of its own.
+/// Property lists, parsed by Foundation in a child process.
 ///
-/// Foundation's parser crashes on some damaged files, which must not end this process without a word.
+/// Foundation's parser crashes on some damaged files, which must not end this process without a message.
 enum PropertyListParser {
     static func contents(of bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
         guard let file = tmpfile() else { throw Failure("make", "a temporary file", errno: errno) }
@@ -18,12 +18,15 @@ enum PropertyListParser {
         switch status {
         case .exited(0): return try PreferenceText.changes(in: output)
         case .exited(1):
-            throw Failure(.damaged, "\(title) is no readable property list: \(String(decoding: output, as: UTF8.self))")
+            throw Failure(
+                .damaged,
+                "\(title) can't be read as a property list: \(String(decoding: output, as: UTF8.self))"
+            )
         default:
             throw Failure(
                 .damaged,
-                "\(title) is no readable property list: it is damaged, or refers to itself without end, so that Foundation's parser "
-                    + "ended with it. Export it anew; nothing was changed"
+                "\(title) can't be read as a property list: it is damaged, or refers to itself, so that Foundation's parser "
+                    + "crashed. Export it again; nothing was changed"
             )
         }
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 @_spi(Tool) import Preferences
 
-/// The XML property list of macOS, as `defaults import` takes it.
+/// The XML property list of macOS, as `defaults import` reads it.
 enum PropertyListXML {
     static func text(of contents: [String: PropertyListValue]) throws -> String {
         var text = """
@@ -58,12 +58,12 @@ enum PropertyListXML {
         }
     }
 
-    /// Whole seconds, as the form has no others.
+    /// Returns the text of a date in whole seconds, as the format has no fractions.
     private static func date(_ date: Date) throws(Unsupported) -> String {
         let seconds = date.timeIntervalSinceReferenceDate.rounded(.down)
-        // The years 0001 to 9999, beyond which the form says nothing.
+        // The format has only the years 0001 to 9999.
         guard (-63_114_076_800..<252_423_993_600).contains(seconds) else {
-            throw Unsupported(reason: "its date lies outside the years 1 to 9999")
+            throw Unsupported(reason: "its date is outside the years 1 to 9999")
         }
         return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
     }

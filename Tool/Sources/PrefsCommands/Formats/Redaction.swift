@@ -1,16 +1,16 @@
 import ArgumentParser
 @_spi(Tool) import Preferences
 
-/// The values that are not shown: those of secrets, which a schema marks by `"writeOnly": true`.
+/// The values that aren't shown: those of secrets, which a schema marks with `"writeOnly": true`.
 struct Redaction {
-    /// The text in the place of a value.
+    /// The text that is shown instead of a value.
     static let text = "<redacted>"
 
-    /// The names of secrets; `nil` if it isn't known which names these are.
+    /// The names of secrets; `nil` if they aren't known.
     private let secrets: Set<String>?
     private let showsSecrets: Bool
 
-    /// Hides every value, as each might be a secret's.
+    /// Hides every value, as each might be a secret.
     static let everything = Redaction(secrets: nil, showsSecrets: false)
 
     private init(secrets: Set<String>?, showsSecrets: Bool) {
@@ -23,15 +23,15 @@ struct Redaction {
         self.init(secrets: Set(names), showsSecrets: showsSecrets)
     }
 
-    /// Whether there is no secret, so that any text of the file may be shown.
+    /// Whether no value is hidden, so that any text of the file may be shown.
     var hidesNothing: Bool { showsSecrets || secrets == [] }
 
-    /// Whether a name is a secret's, or might be.
+    /// Returns whether a name is that of a secret, or might be.
     func isSecret(_ name: String) -> Bool { secrets?.contains(name) ?? true }
 
     func hides(_ name: String) -> Bool { !showsSecrets && isSecret(name) }
 
-    /// Returns a value of a name, or of a part of it, as it is shown.
+    /// Returns the value of a name, or a part of the value, as it is shown.
     func shown(_ value: PropertyListValue, of name: String) -> PropertyListValue {
         hides(name) ? .string(Self.text) : value
     }
@@ -46,27 +46,27 @@ struct Redaction {
         hides(name) ? Self.text : try ValueText.json(value)
     }
 
-    /// Returns why the page neither shows nor sets a value; `nil` if it does.
+    /// Returns the reason why the page neither shows nor sets a value, or `nil` if it does both.
     func reason(_ name: String) -> String? {
         guard hides(name) else { return nil }
         guard secrets != nil else {
-            return "It might be a secret, as the schema can't be read, so its value is neither shown nor set here."
+            return "It might be a secret, as the schema can't be read, so the page neither shows nor sets its value."
         }
         return
-            "It is a secret, so its value is neither shown nor set here. Programs keep secrets in the system's keyring."
+            "It is a secret, so the page neither shows nor sets its value. Programs keep secrets in the system's keyring."
     }
 
-    /// Returns the member `isSecret` of the object of a name; `nil` if the name isn't known to be a secret's.
+    /// Returns the JSON member `isSecret` for a name; `nil` unless the name is known to be a secret.
     func mark(_ name: String) -> PropertyListValue? { secrets?.contains(name) == true ? true : nil }
 
-    /// Splits values into those that are shown and those of secrets.
+    /// Returns the values that are shown and those that are hidden.
     func split(
         _ contents: [String: PropertyListValue]
     ) -> (shown: [String: PropertyListValue], hidden: [String: PropertyListValue]) {
         (contents.filter { !hides($0.key) }, contents.filter { hides($0.key) })
     }
 
-    /// Returns what hides the secrets of both.
+    /// Returns a redaction that hides the secrets of both.
     func union(_ other: Redaction) -> Redaction {
         guard let secrets, let others = other.secrets else { return .everything }
         return Redaction(secrets: secrets.union(others), showsSecrets: showsSecrets)
@@ -75,31 +75,31 @@ struct Redaction {
 
 /// The option of the commands that show values.
 struct SecretOptions: ParsableArguments {
-    @Flag(help: "Also show the values of secrets, in place of \(Redaction.text).") var showSecrets = false
+    @Flag(help: "Also show the values of secrets, instead of \(Redaction.text).") var showSecrets = false
 
-    /// Returns what hides the secrets of a place.
+    /// Returns the redaction that hides the secrets of a place.
     ///
-    /// - Throws: A `Failure` if a schema can't be read, without which secrets can't be told from other values.
+    /// - Throws: A `Failure` if the schema, which declares the secrets, can't be read.
     func redaction(of place: any Place) throws -> Redaction {
         do { return Redaction(try place.markingSchema(), showsSecrets: showSecrets) } catch let failure as Failure {
             if showSecrets { return Redaction(nil, showsSecrets: true) }
             throw Failure(
                 failure.status,
-                "\(failure.message). Until then secrets can't be told from other values, and none is shown; "
-                    + "--show-secrets shows them all"
+                "\(failure.message). Until then it isn't known which values are secrets, and no value is shown; "
+                    + "--show-secrets shows all"
             )
         }
     }
 
-    /// Writes to standard error which secrets a text doesn't have, if any.
+    /// Reports the secrets that were left out of a text on standard error, if any.
     func reportLeftOut(_ hidden: [String: PropertyListValue]) {
         guard !hidden.isEmpty else { return }
         let names = hidden.sortedByName.map { ValueText.name($0.name) }.joined(separator: ", ")
         let count = hidden.count == 1 ? "1 secret" : "\(hidden.count) secrets"
-        Terminal.warn("\(count) left out: \(names). --show-secrets leaves none out")
+        Terminal.warn("\(count) left out: \(names). --show-secrets includes secrets")
     }
 
-    /// Returns what hides the secrets of a place, or all values if it can't be told which these are, which is reported.
+    /// Returns the redaction of a place; if its schema can't be read, reports that on standard error and hides all values.
     func safeRedaction(of place: () throws -> any Place) -> Redaction {
         do { return try redaction(of: try place()) } catch {
             Terminal.warn(Failure(error).message)

@@ -1,96 +1,95 @@
 import Glibc
 @_spi(Tool) import Preferences
 
-/// What a program says of its preferences: the JSON Schema that `PreferenceGroup.jsonSchema` writes.
+/// The declaration of a program's preferences: the JSON Schema that `PreferenceGroup.jsonSchema` returns.
 struct Schema {
     let path: String
-    /// What is said of all values, as of the members of one object.
+    /// The declaration of all preferences, as the members of one object.
     private let all: Property
-    /// What is said of each name.
+    /// The declaration of each preference, by name.
     let properties: [String: Property]
 
-    /// What is said of one value.
+    /// The declaration of one value.
     struct Property {
         private let keywords: [String: PropertyListValue]
         /// Whether the value, or a part of it, is a secret.
         let isSecret: Bool
-        /// The kinds of value, in the words of JSON Schema, or `data` or `date`; empty if any is allowed.
+        /// The types in terms of JSON Schema, or `data` or `date`; empty if any is allowed.
         let types: [String]
-        /// All values that it may have; `nil` of a secret, which one of them would be.
+        /// All allowed values, if they are listed; `nil` for a secret, as one of them would be its value.
         let choices: [PropertyListValue]?
         let minimum: PropertyListValue?
         let maximum: PropertyListValue?
-        /// The least and the greatest length of a string, in characters, or number of elements of an array.
+        /// The minimum and maximum length of a string, in characters, or of an array, in elements.
         let lengths: (least: Int?, greatest: Int?)
-        /// The program's default; `nil` of a secret.
+        /// The program's default; `nil` for a secret.
         let defaultValue: PropertyListValue?
-        /// What it is for.
         let description: String?
     }
 
-    /// Reads a schema; keywords in it that the tool doesn't know are ignored, also those with a leading `$`.
+    /// Creates a schema from a file. Unknown keywords are ignored, also those with a leading `$`.
     init(path: String) throws {
         var status = stat()
-        // A FIFO would wait for somebody to write.
+        // Opening a FIFO would wait for a writer.
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.damaged, "the schema \(path) is no file")
+            throw Failure(.damaged, "the schema \(path) isn't a regular file; remove it")
         }
         let text = String(decoding: try InputFile.bytes(of: path), as: UTF8.self)
         do throws(PreferencesError) {
             let keywords = try PreferenceText.schema(in: text).members
-            guard keywords["properties"]?.isDictionary == true else { throw Self.none }
+            guard keywords["properties"]?.isDictionary == true else { throw Self.withoutProperties }
             all = Property(keywords)
         } catch {
             throw Failure(
                 .damaged,
-                "the schema \(path) can't be read: \(error.message); let the program write it anew"
+                "the schema \(path) can't be read: \(error.message); let the program write it again"
             )
         }
         properties = all.properties
         self.path = path
     }
 
-    /// Reads the first schema that there is; nil if none is.
+    /// Creates a schema from the first file that exists; `nil` if none does.
     init?(firstOf paths: [String]) throws {
         guard let path = paths.first(where: { access($0, F_OK) == 0 }) else { return nil }
         try self.init(path: path)
     }
 
-    private static let none = PreferencesError(.unreadable, "it has no properties")
+    private static let withoutProperties = PreferencesError(.unreadable, "it has no properties")
 
-    /// Returns what is said of a name or of a member of its value; nil if nothing is.
+    /// Returns the declaration of a name or of a member of its value, or `nil` if it isn't declared.
     func property(of path: ValuePath) -> Property? {
         path.keys.reduce(properties[path.name]) { $0?.property(of: $1) }
     }
 
-    /// Returns the secret that a word of a command line names, or of whose value it names a member.
+    /// Returns the name of the secret whose value, or a member of it, a word of a command line names; `nil` for other words.
     func secret(in word: String) -> String? {
         properties.first { $1.isSecret && (word == $0 || word.hasPrefix("\($0).")) }?.key
     }
 
-    /// Returns why the program doesn't take a value; nil if it does.
+    /// Returns the reason why the schema doesn't allow a value, or `nil` if it does.
     ///
-    /// - Parameter isStored: Whether the integers 0 and 1 are allowed for a boolean, as which programs read them.
+    /// - Parameter isStored: Whether the integers 0 and 1 are allowed for a boolean, as programs read them as booleans.
     func refusal(of value: PropertyListValue, for name: String, isStored: Bool = false) throws -> Refusal? {
-        // What the library notes is no mistake of the user.
+        // The library sets these names itself.
         if PreferencesFile.ownNames.contains(name) { return nil }
         return try all.refusal(of: value, at: name, isStored: isStored)
     }
 
-    /// Rejects changes of what there is to names and values that the program says it doesn't take.
+    /// Throws if a change sets a name or value that the schema doesn't allow.
     func check(_ changes: [String: PropertyListValue?], from old: [String: PropertyListValue]) throws {
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             if let value, value != old[name] { try check(value, for: name) }
         }
     }
 
-    /// A failure where the program says that it doesn't take the value.
+    /// Throws if the schema doesn't allow the value.
     func check(_ value: PropertyListValue, for name: String) throws {
         if properties[name]?.isSecret == true {
             let word = ValueText.name(name)
             throw Failure(
                 .usage,
-                "\"\(name)\" is a secret, says \(path), and would be stored as plain text; nothing was changed. If the program "
+                "\"\(name)\" is a secret according to \(path) and would be stored as plain text; nothing was changed. If the program "
                     + "keeps it in the system's keyring, store it there: `secret-tool store --label=\(word) application ID name "
                     + "\(word)`, with the program's identifier for ID; --force writes it anyway"
             )
@@ -102,11 +101,11 @@ struct Schema {
     }
 }
 
-/// A value that a program doesn't take, by its schema.
+/// A value that the schema doesn't allow, and the reason.
 struct Refusal {
-    /// From the name to the part of the value that isn't taken.
+    /// The steps from the name to the part of the value that isn't allowed.
     private var steps: [Step] = []
-    /// `nil` of a secret, which is not shown.
+    /// The part of the value; `nil` for a secret, which isn't shown.
     private let value: PropertyListValue?
     private let reason: Reason
 
@@ -134,24 +133,24 @@ struct Refusal {
         return refusal
     }
 
-    /// Whether the schema doesn't know the name at all.
+    /// Whether the schema doesn't declare the name.
     var isUndeclared: Bool {
         if case .undeclared = reason { true } else { false }
     }
 
-    /// What is wrong, such as `"recent"[2] can't be 5: it is no string`.
+    /// Returns the reason as text, such as `"recent"[2] can't be 5: it isn't of type string`.
     func text(by schema: String? = nil) throws -> String {
         switch reason {
         case .unallowed(let reason):
             "\(place) can't be \(try value.map { try ValueText.json($0) } ?? Redaction.text): \(reason)"
-                + (schema.map { ", says \($0)" } ?? "")
+                + (schema.map { ", according to \($0)" } ?? "")
         case .undeclared(let nearest):
             "\(place) isn't declared\(schema.map { " by \($0)" } ?? "")"
                 + (nearest.map { "; did you mean \"\(prefix + $0)\"?" } ?? "")
         }
     }
 
-    /// The names with dots between, in quotes, and what is inside arrays behind them.
+    /// The names in quotes, separated by dots, and the steps from the first array on after them.
     private var place: String {
         var text = "\""
         var isQuoted = true
@@ -166,7 +165,7 @@ struct Refusal {
         return isQuoted ? text + "\"" : text
     }
 
-    /// What stands before the last name.
+    /// The steps before the last name.
     private var prefix: String {
         steps.dropLast().map { step in
             switch step {
@@ -197,20 +196,20 @@ extension Schema.Property {
         description = keywords["description"]?.text
     }
 
-    /// The kinds as people read them; nil if any is allowed.
+    /// The types for display; `nil` if any is allowed.
     var type: String? { types.isEmpty ? nil : types.joined(separator: " or ") }
 
-    /// What is said of an array's elements.
+    /// The declaration of an array's elements.
     var items: Schema.Property? { keywords["items"].map { Schema.Property($0.members) } }
 
-    /// What is said of each known member of a dictionary.
+    /// The declaration of each known member of a dictionary.
     var properties: [String: Schema.Property] {
         keywords["properties"]?.members.mapValues { Schema.Property($0.members) } ?? [:]
     }
 
-    /// Returns what is said of a member of a dictionary; nil if it may have none of that name.
+    /// Returns the declaration of a member of a dictionary, or `nil` if a member with this key isn't allowed.
     ///
-    /// Unlike JSON Schema: where members are known, others are mistakes unless it says that they are none.
+    /// Unlike in JSON Schema, if some members are declared, no other members are allowed without `additionalProperties`.
     func property(of key: String) -> Schema.Property? {
         if let known = keywords["properties"]?.members[key] { return Schema.Property(known.members) }
         return switch keywords["additionalProperties"] {
@@ -220,7 +219,7 @@ extension Schema.Property {
         }
     }
 
-    /// The choices, the range or the length, as people read it.
+    /// Returns the choices, the range or the length for display.
     func allowed() throws -> String? {
         if let choices { return try choices.map { try ValueText.json($0) }.joined(separator: ", ") }
         if lengths != (nil, nil) {
@@ -231,13 +230,14 @@ extension Schema.Property {
             "\(try minimum.map { try ValueText.json($0) } ?? "")...\(try maximum.map { try ValueText.json($0) } ?? "")"
     }
 
-    /// Returns why the program wouldn't take a value, or a part of it; nil where it would.
+    /// Returns the reason why a value, or a part of it, isn't allowed, or `nil` if it is.
     func refusal(of value: PropertyListValue, isStored: Bool = false) throws -> Refusal? {
         let value = isStored ? booleanReading(of: value) : value
         guard let refusal = try fullRefusal(of: value, isStored: isStored) else { return nil }
         guard isSecret else { return refusal }
-        // The place inside of it and most reasons would tell of the value.
-        let reason = type.flatMap { allowsKind(of: value) ? nil : "it is no \($0)" } ?? "the schema doesn't allow it"
+        // The location inside the value and most reasons would reveal a part of the secret.
+        let reason =
+            type.flatMap { allowsKind(of: value) ? nil : "it isn't of type \($0)" } ?? "the schema doesn't allow it"
         return Refusal(.unallowed(reason), nil)
     }
 
@@ -265,7 +265,7 @@ extension Schema.Property {
         return nil
     }
 
-    /// As above, of a value that is a member of what this says.
+    /// Returns the reason why a member of a dictionary isn't allowed, or `nil` if it is.
     fileprivate func refusal(of member: PropertyListValue, at key: String, isStored: Bool) throws -> Refusal? {
         guard let property = property(of: key) else {
             let known = keywords["properties"]?.members.keys.map { $0 } ?? []
@@ -274,10 +274,10 @@ extension Schema.Property {
         return try property.refusal(of: member, isStored: isStored)?.inside(key)
     }
 
-    /// Returns whether the kind of a value is allowed, whatever else is said of it.
+    /// Returns whether the type of a value is allowed, regardless of the other keywords.
     func allowsKind(of value: PropertyListValue) -> Bool { types.isEmpty || types.contains(where: value.isOf) }
 
-    /// The boolean as which a program reads the integers 0 and 1, if one is declared; else the value.
+    /// Returns the boolean that a program reads for the integers 0 and 1 if a boolean is declared, else the value itself.
     private func booleanReading(of value: PropertyListValue) -> PropertyListValue {
         guard types == ["boolean"] else { return value }
         return switch value {
@@ -288,8 +288,8 @@ extension Schema.Property {
     }
 
     private func reasonToRefuse(_ value: PropertyListValue) throws -> String? {
-        if let type, !allowsKind(of: value) { return "it is no \(type)" }
-        if let choices, !choices.contains(where: value.isSame(as:)) { return "it is none of \(try allowed() ?? "")" }
+        if let type, !allowsKind(of: value) { return "it isn't of type \(type)" }
+        if let choices, !choices.contains(where: value.isSame(as:)) { return "it isn't one of \(try allowed() ?? "")" }
         if minimum != nil || maximum != nil, value.isNotANumber { return "it is outside \(try allowed() ?? "")" }
         if let minimum, value.precedes(minimum) { return "it is outside \(try allowed() ?? "")" }
         if let maximum, maximum.precedes(value) { return "it is outside \(try allowed() ?? "")" }
@@ -311,7 +311,7 @@ extension PropertyListValue {
         if case .dictionary = self { true } else { false }
     }
 
-    /// Whether a part of a schema marks a value as a secret, or a part of one.
+    /// Whether a part of a schema marks a value, or a part of one, as a secret.
     fileprivate var marksSecret: Bool {
         switch self {
         case .dictionary(let members): members["writeOnly"] == true || members.values.contains(where: \.marksSecret)
@@ -320,7 +320,7 @@ extension PropertyListValue {
         }
     }
 
-    /// The kind of value, in the words of JSON Schema, or `data` or `date`.
+    /// The type in terms of JSON Schema, or `data` or `date`.
     var kind: String {
         switch self {
         case .boolean: "boolean"
@@ -334,7 +334,7 @@ extension PropertyListValue {
         }
     }
 
-    /// Whether a program reads both alike: a whole number may be written with a fraction.
+    /// Returns whether a program reads both values alike: a whole number may be written with a fraction.
     func isSame(as other: PropertyListValue) -> Bool {
         self == other
             || number != nil && other.number != nil && !precedes(other) && !other.precedes(self) && !isNotANumber
@@ -353,13 +353,12 @@ extension PropertyListValue {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// Whether it is of a kind, as JSON Schema understands them: a whole real of 64 bits is an integer, every integer a
-    /// number.
+    /// Returns whether the value is of a type of JSON Schema: a whole real that fits 64 bits is an integer, and every integer is a
+    /// number. A type that the tool doesn't know allows every value.
     fileprivate func isOf(_ type: String) -> Bool {
         switch (self, type) {
         case (.real(let value), "integer"): Int64(exactly: value) != nil || UInt64(exactly: value) != nil
         case (.integer, "number"), (.unsigned, "number"): true
-        // Of a kind that the tool doesn't know nothing is refused.
         default: kind == type || !Self.kinds.contains(type)
         }
     }
@@ -368,7 +367,7 @@ extension PropertyListValue {
         "boolean", "string", "array", "object", "data", "date", "integer", "number", "null",
     ]
 
-    /// Whether it is the smaller one of two numbers.
+    /// Returns whether both values are numbers and this one is smaller.
     fileprivate func precedes(_ other: PropertyListValue) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right

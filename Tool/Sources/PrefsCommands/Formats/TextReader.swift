@@ -1,8 +1,8 @@
 import Preferences
 
-/// A reader of a format in text that takes one Unicode scalar after another.
+/// A reader of a text format that consumes one Unicode scalar after another.
 protocol TextReader {
-    /// The text that is still to be read.
+    /// The text that wasn't read yet.
     var rest: Substring.UnicodeScalarView { get set }
 }
 
@@ -26,7 +26,7 @@ extension TextReader {
 
     mutating func expect(_ scalar: Unicode.Scalar) throws(TextProblem) {
         guard takes(scalar) else {
-            // No more of the text, as it may be a secret's.
+            // Only one character of the text, as it might be a secret.
             throw TextProblem(reason: "\(scalar) is missing before \(rest.first.map { "\"\($0)\"" } ?? "the end")")
         }
     }
@@ -54,13 +54,13 @@ extension TextReader {
         }
         if scalar == quote { return nil }
         guard scalar == "\\" else { return (scalar, false) }
-        guard let escaped = rest.popFirst() else { throw TextProblem(reason: "a backslash stands at the end") }
+        guard let escaped = rest.popFirst() else { throw TextProblem(reason: "a backslash is at the end") }
         return (escaped, true)
     }
 }
 
 extension Unicode.Scalar {
-    /// The scalar that this one means behind a backslash.
+    /// The scalar that this one means after a backslash.
     var unescaped: Unicode.Scalar {
         switch self {
         case "a": "\u{7}"

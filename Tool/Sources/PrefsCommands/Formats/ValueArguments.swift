@@ -1,12 +1,12 @@
 import FoundationEssentials
 @_spi(Tool) import Preferences
 
-/// A value in the words of a command line: JSON, text behind a flag of macOS's `defaults`, or what the program declares.
+/// A value in the words of a command line: JSON, text after a flag as in `defaults` of macOS, or text of the declared type.
 enum ValueArguments {
-    /// Returns what becomes of the value that is stored, by what the schema says of it.
+    /// Returns the new value for the stored one, which may depend on the declaration.
     typealias Change = (_ old: PropertyListValue?, Schema.Property?) throws -> PropertyListValue
 
-    /// Takes the words of the value: one, or all that follow a flag for several.
+    /// Removes the words of the value, one or, after a flag for several values, all, and returns the change that they describe.
     static func change(_ words: inout ArraySlice<String>) throws -> Change {
         let first = try words.next("the value")
         switch first {
@@ -37,15 +37,15 @@ enum ValueArguments {
                 }
             }
         default:
-            // What begins like a flag is rather one that is mistyped.
+            // A word that begins like a flag is probably a mistyped flag.
             if isUnknownFlag(first) { _ = try json(first) }
             guard let flag = ScalarFlag(first) else { return { _, declared in try plainValue(first, declared) } }
-            let value = try flag.value(of: words.next("the value behind \(first)"))
+            let value = try flag.value(of: words.next("the value after \(first)"))
             return { _, _ in value }
         }
     }
 
-    /// A value without a flag: JSON, unless text is declared, a date or data.
+    /// Returns a value without a flag: JSON, unless a string, a date or data is declared.
     private static func plainValue(_ text: String, _ declared: Schema.Property?) throws -> PropertyListValue {
         guard let declared else { return try json(text) }
         switch declared.types {
@@ -62,7 +62,7 @@ enum ValueArguments {
         }
     }
 
-    /// Whether a word says what type follows.
+    /// Returns whether a word is a flag with a type.
     static func isFlag(_ word: String) -> Bool {
         ScalarFlag(word) != nil || ["-array", "-array-add", "-dict", "-dict-add"].contains(word)
     }
@@ -71,7 +71,7 @@ enum ValueArguments {
         word.hasPrefix("-") && Double(word) == nil && !isFlag(word)
     }
 
-    /// A value of no flag's type.
+    /// Returns the value of JSON text.
     static func json(_ text: String) throws -> PropertyListValue {
         do {
             return try PreferenceText.value(in: text)
@@ -79,12 +79,12 @@ enum ValueArguments {
             if isUnknownFlag(text) {
                 throw Failure(
                     .usage,
-                    "\"\(text)\" is no type; `prefs help write` lists them. For text use: -string '\(text)'"
+                    "\"\(text)\" isn't a type; `prefs help write` lists the types. For text use: -string '\(text)'"
                 )
             }
-            // A text that begins like an object or an array is meant as JSON.
+            // Text that begins like an object or an array is probably meant as JSON.
             let hint = "{[".contains(text.prefix(1)) && !text.isEmpty ? "" : ". For text use: -string '\(text)'"
-            throw Failure(.usage, "\"\(text)\" is no JSON: \(error.message)\(hint)")
+            throw Failure(.usage, "\"\(text)\" isn't JSON: \(error.message)\(hint)")
         }
     }
 
@@ -98,22 +98,22 @@ enum ValueArguments {
         var members: [String: PropertyListValue] = [:]
         while let key = words.popFirst() {
             guard !words.isEmpty else {
-                throw Failure(.usage, "the key \"\(key)\" has no value; give keys and values in turn")
+                throw Failure(.usage, "the key \"\(key)\" has no value; give a value after each key")
             }
             members[key] = try element(&words)
         }
         return members
     }
 
-    /// Text, as in `defaults`, unless a flag says otherwise.
+    /// Returns an element: a string, as in `defaults`, unless a flag gives another type.
     private static func element(_ words: inout ArraySlice<String>) throws -> PropertyListValue {
         let word = try words.next("a value")
         guard let flag = ScalarFlag(word) else { return .string(word) }
-        return try flag.value(of: words.next("the value behind \(word)"))
+        return try flag.value(of: words.next("the value after \(word)"))
     }
 }
 
-/// A flag that gives the word behind it a type.
+/// A flag with the type of the word after it.
 enum ScalarFlag {
     case string, integer, real, boolean, data, date, json
 
@@ -147,16 +147,16 @@ enum ScalarFlag {
 
     private var expectation: String {
         switch self {
-        case .string, .json: "no value"
-        case .integer: "no whole number of 64 bits, such as -3"
-        case .real: "no number, such as 0.5"
+        case .string, .json: "invalid"
+        case .integer: "not a whole number of 64 bits, such as -3"
+        case .real: "not a number, such as 0.5"
         case .boolean: "neither true, yes or 1 nor false, no or 0"
-        case .data: "no data in hexadecimal digits, two a byte, such as 00ff"
-        case .date: "no date, such as 2026-11-20T22:00:00Z"
+        case .data: "not data in hexadecimal digits, two for each byte, such as 00ff"
+        case .date: "not a date, such as 2026-11-20T22:00:00Z"
         }
     }
 
-    /// A number that is too large is no infinity, unless the text says so.
+    /// Returns the number, or `nil` if it is too large for a double; infinity only if the text says so.
     private static func real(_ text: String) -> Double? {
         guard let value = Double(text), value.isFinite || !text.contains(where: \.isNumber) else { return nil }
         return value
@@ -176,7 +176,7 @@ enum ScalarFlag {
         return Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
     }
 
-    /// The file's form of a date, or what `defaults` prints: `2026-11-20 22:00:00 +0000`.
+    /// Returns a date in the file's format, or in the format that `defaults` prints: `2026-11-20 22:00:00 +0000`.
     private static func date(_ text: String) -> PropertyListValue? {
         let parts = text.split(separator: " ")
         let isPrinted = parts.count == 3 && parts[2] == "+0000"
@@ -186,7 +186,7 @@ enum ScalarFlag {
             guard case .date = value else { return nil }
             return value
         } catch {
-            // Not a date; the caller says what one looks like.
+            // Not a date; the caller reports it.
             return nil
         }
     }

@@ -1,16 +1,16 @@
 import Preferences
 
-/// A name on the command line: a preference's, or with dots that of a member of its value, as in `frame.x`.
+/// A name on the command line: of a preference or, with dots, of a member of its value, as in `frame.x`.
 struct ValuePath {
     /// The preference's name.
     let name: String
     /// The members' keys, the outermost first; empty for the value itself.
     let keys: [String]
 
-    /// Takes a whole word for a name if it is set or declared; else what stands before one of its dots, of several the longest that
-    /// is a dictionary.
+    /// Creates the path that a word means.
     ///
-    /// A word without a dictionary before a dot is a name.
+    /// The whole word is the name if it is set or declared. Otherwise the name is the longest part before a dot whose value is a
+    /// dictionary, or the whole word if no part has one.
     init(_ word: String, _ schema: Schema?, in values: (String) -> PropertyListValue?) {
         let dots = word.indices.filter { word[$0] == "." }
         if values(word) == nil, schema?.properties[word] == nil {
@@ -31,7 +31,7 @@ struct ValuePath {
         keys = []
     }
 
-    /// Returns what stands at the path in the preference's value.
+    /// Returns the part of the preference's value at the path, or `nil` if the value has no such part.
     func member(of value: PropertyListValue?) -> PropertyListValue? {
         var (value, rest) = (value, keys[...])
         while !rest.isEmpty {
@@ -41,9 +41,9 @@ struct ValuePath {
         return value
     }
 
-    /// Returns the preference's value with another one at the path, or with none.
+    /// Returns the preference's value with another value at the path, or without one if `new` is `nil`.
     ///
-    /// - Throws: If there is something else than a dictionary on the way.
+    /// - Throws: A `Failure` if a value on the way isn't a dictionary.
     func changing(_ value: PropertyListValue?, to new: PropertyListValue?) throws -> PropertyListValue? {
         try Self.changing(value, at: keys[...], to: new, inside: name)
     }
@@ -57,7 +57,7 @@ struct ValuePath {
         guard !keys.isEmpty else { return new }
         guard case .dictionary(var members) = value ?? [:] else {
             let (type, rest) = (value?.kind ?? "", keys.joined(separator: "."))
-            throw Failure(.usage, "\"\(place)\" is of type \(type) and no dictionary, so it has no member \"\(rest)\"")
+            throw Failure(.usage, "\"\(place)\" is of type \(type), not a dictionary, so it has no member \"\(rest)\"")
         }
         var rest = keys
         let key = takeKey(of: members, from: &rest)
@@ -65,7 +65,7 @@ struct ValuePath {
         return .dictionary(members)
     }
 
-    /// Takes the keys that are one of a dictionary, which may have dots in it; else the first.
+    /// Removes and returns the first key; it joins as many keys as form a key of the dictionary, which may contain dots.
     private static func takeKey(
         of members: [String: PropertyListValue],
         from keys: inout ArraySlice<String>

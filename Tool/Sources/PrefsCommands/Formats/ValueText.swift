@@ -1,13 +1,13 @@
 @_spi(Tool) import Preferences
 
-/// Values as text: the JSON of the preferences file, and forms of it for people.
+/// Values as text: the JSON of the preferences file, and variants of it for people.
 enum ValueText {
-    /// On one line.
+    /// Returns the JSON of a value on one line.
     static func json(_ value: PropertyListValue) throws -> String {
         try PreferenceText.text(of: value)
     }
 
-    /// All names as one object, each on a line of its own.
+    /// Returns all names as one object, with each name on a new line.
     static func json(_ contents: [String: PropertyListValue], indented: Bool = true) throws -> String {
         if contents.isEmpty { return "{}\n" }
         let members = try contents.sortedByName.map { name, value in
@@ -16,12 +16,12 @@ enum ValueText {
         return "{\n\(members.joined(separator: ",\n"))\n}\n"
     }
 
-    /// As a line of the preferences file.
+    /// Returns the line of a preferences file that sets a value.
     static func line(_ name: String, _ value: PropertyListValue) throws -> String {
         String(decoding: try PreferenceText.line([name: value]), as: UTF8.self)
     }
 
-    /// Nested values on lines of their own.
+    /// Returns the JSON of a value with each nested value on a new line.
     static func pretty(_ value: PropertyListValue, depth: Int = 0) throws -> String {
         let inner = String(repeating: "  ", count: depth + 1)
         let outer = String(repeating: "  ", count: depth)
@@ -39,7 +39,7 @@ enum ValueText {
         }
     }
 
-    /// For a person who asked for this one value: text without quotes.
+    /// Returns a value that is shown alone: a string without quotes, any other value as JSON.
     static func plain(_ value: PropertyListValue) throws -> String {
         switch value {
         case .string(let text): text
@@ -47,25 +47,25 @@ enum ValueText {
         }
     }
 
-    /// A name in a list: as it is, unless that would be mistaken for something else.
+    /// Returns a name for a list: in quotes if it could be mistaken for something else.
     static func name(_ name: String) -> String {
         let isPlain = PreferenceText.printable(name) == name && !name.contains(" ") && name.first != "\""
         return isPlain ? name : PropertyListValue.string(name).description
     }
 
-    /// Text that others wrote, on one line of a list.
+    /// Returns text with line ends and tabs replaced by spaces, for one line of a list.
     static func line(_ text: String) -> String {
         String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
     }
 
     private static func key(_ key: String) throws -> String {
-        // As in the file, a key that begins with a dollar gets one more.
+        // As in the file, a key that begins with a dollar sign gets another one.
         try json(.string(key.utf8.first == UInt8(ascii: "$") ? "$" + key : key))
     }
 }
 
 extension [String: PropertyListValue] {
-    /// In the order in which they are shown and stored.
+    /// The values in the order in which they are shown and stored.
     var sortedByName: [(name: String, value: PropertyListValue)] {
         sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { ($0.key, $0.value) }
     }

@@ -1,23 +1,23 @@
 import Glibc
 
-/// Other programs that the tool runs and waits for.
+/// Programs that the tool runs and waits for.
 enum ChildProcess {
     enum Status: Equatable {
         case exited(Int32)
         case killed
     }
 
-    /// Runs a program that takes over the terminal: what a person interrupts is that one, and not the tool.
+    /// Runs a program in the foreground of the terminal: Ctrl-C interrupts that program, not the tool.
     static func run(_ path: String, _ arguments: [String]) throws -> Status {
         let before = signals.map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, action) in before { signal(number, action) } }
         return try wait(for: try start(path, arguments) { _ in })
     }
 
-    /// Those that a terminal sends to all of its programs.
+    /// The signals that a terminal sends to all of its foreground processes.
     private static let signals = [SIGINT, SIGQUIT]
 
-    /// Runs a program that reads `input`, and returns what it writes; its errors go nowhere.
+    /// Runs a program with `input` as standard input, and returns its standard output; its standard error is discarded.
     static func output(of path: String, input: Int32) throws -> (Status, [UInt8]) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Failure("run", path, errno: errno) }
@@ -36,18 +36,18 @@ enum ChildProcess {
         return (try wait(for: child), output)
     }
 
-    /// Returns the path of a program that is installed beside this one.
+    /// Returns the path of a program that is installed in the same folder as this one.
     static func sibling(_ name: String) throws -> String {
         guard let own = realpath("/proc/self/exe", nil) else { throw Failure("find", "/proc/self/exe", errno: errno) }
         defer { free(own) }
         let path = String(cString: own).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
         guard access(path, X_OK) == 0 else {
-            throw Failure(.failed, "\(path) is missing, which this command needs; install it beside prefs")
+            throw Failure(.failed, "this command needs \(path), which is missing; install it next to prefs")
         }
         return path
     }
 
-    /// Runs a program with the arguments of this process in its place.
+    /// Replaces this process with a program that gets the same arguments.
     static func replaceThisProcess(by path: String) throws -> Never {
         execv(path, CommandLine.unsafeArgv)
         throw Failure("run", path, errno: errno)

@@ -4,14 +4,14 @@
 import Synchronization
 
 extension EtcdOptions {
-    /// Returns the suites on the cluster; nothing is connected yet.
+    /// Returns the suites on the cluster, without connecting to it.
     func cluster() throws -> any Suites { try EtcdCluster(try configuration()) }
 
     private func configuration() throws -> EtcdConfiguration {
-        // etcdctl's variables count all together or not at all, so that no cluster gets another one's password.
+        // Either all or none of etcdctl's variables are used: one cluster must not get the password of another.
         let variables = endpoints == "env" ? Self.nonempty : { _ in nil }
         guard let list = endpoints == "env" ? variables("ETCDCTL_ENDPOINTS") : endpoints else {
-            throw Failure(.usage, "--etcd env takes the endpoints from ETCDCTL_ENDPOINTS, which is not set")
+            throw Failure(.usage, "--etcd env reads the endpoints from ETCDCTL_ENDPOINTS, which isn't set; set it")
         }
         let tls = try tls(variables)
         var configuration = EtcdConfiguration(
@@ -42,13 +42,13 @@ extension EtcdOptions {
         else {
             throw Failure(
                 .usage,
-                "\"\(EtcdOptions.masked(word))\" is no endpoint of etcd; name one such as http://127.0.0.1:2379"
+                "\"\(EtcdOptions.masked(word))\" isn't an etcd endpoint; write one such as http://127.0.0.1:2379"
             )
         }
         guard !isEncrypted || scheme == "https://" else {
             throw Failure(
                 .usage,
-                "certificates are for encrypted connections, which \(url) is not; name it by https://"
+                "\(url) isn't encrypted, so certificates can't be used; write it with https://"
             )
         }
         return scheme + authority
@@ -61,9 +61,9 @@ extension EtcdOptions {
             privateKey: key ?? variables("ETCDCTL_KEY")
         )
         guard (tls.certificate == nil) == (tls.privateKey == nil) else {
-            throw Failure(.usage, "--cert and --key belong together; name both files")
+            throw Failure(.usage, "--cert and --key need each other; give both files")
         }
-        // What keeps the user out, which the library can't name as an exit code.
+        // A file that the user can't read ends the command with its own exit code, which the library's error doesn't have.
         for path in [tls.authority, tls.certificate, tls.privateKey].compactMap(\.self) {
             _ = try InputFile.bytes(of: path)
         }
@@ -79,7 +79,7 @@ extension EtcdOptions {
         }
         guard let user = user ?? parts.first else {
             guard passwordFile == nil else {
-                throw Failure(.usage, "--password-file is the password of a user; name the user by --user")
+                throw Failure(.usage, "--password-file needs a user; give the user by --user")
             }
             return nil
         }
@@ -94,13 +94,13 @@ extension EtcdOptions {
         return EtcdCredentials(user: user, password: password)
     }
 
-    /// The file's text without the end of its line.
+    /// Returns the only line of the password file, without its line end.
     private func filedPassword() throws -> String? {
         guard let passwordFile else { return nil }
         let text = String(decoding: try InputFile.bytes(of: passwordFile), as: UTF8.self)
         let line = text.prefix { !$0.isNewline }
         guard !line.isEmpty, text.dropFirst(line.count + 1).isEmpty else {
-            throw Failure(.usage, "\(passwordFile) holds no password; write it there on one line")
+            throw Failure(.usage, "\(passwordFile) must hold the password on one line, and nothing else")
         }
         return String(line)
     }
@@ -129,7 +129,7 @@ final class EtcdCluster: Suites {
             return try list.names()
         } catch {
             let failure = failure(error)
-            guard failure.message.contains("may not do that") else { throw failure }
+            guard failure.message.contains("grant the role") else { throw failure }
             let keys = configuration.prefix.isEmpty ? "all keys" : "all keys below \(configuration.prefix)/"
             throw Failure(failure.status, "\(failure.message); a list of the suites needs \(keys)")
         }
@@ -142,15 +142,14 @@ final class EtcdCluster: Suites {
         return (keys, ["etcd": .array(configuration.endpoints.map { .string($0) }), "keys": .string(keys)])
     }
 
-    /// Returns the failure for an error of a store, in the words of the tool's options.
+    /// Returns the failure for an error of a store, with advice in terms of the tool's options.
     func failure(_ error: PreferencesError) -> Failure {
         let failure = Failure(error)
         guard error.code == .notPermitted, configuration.credentials == nil else { return failure }
-        return Failure(failure.status, failure.message + "; --user names the user")
+        return Failure(failure.status, failure.message + "; give the user by --user")
     }
 
-    /// Writes to standard error when the connection of a watched suite is lost, and when it is there again; of several suites
-    /// once.
+    /// Writes to standard error when the connection of a watched suite is lost and when it is restored, once for all suites.
     func report(_ status: EtcdStatus, of suite: String) {
         let isFirst = lost.withLock { lost in
             let before = lost.isEmpty
@@ -159,10 +158,10 @@ final class EtcdCluster: Suites {
         }
         guard isFirst else { return }
         if let endpoint = status.endpoint {
-            Terminal.warn("connected again, to \(endpoint); changes that came meanwhile follow")
+            Terminal.warn("connected again, to \(endpoint); changes made since the connection was lost follow")
         } else {
             let reason = status.error.map { ": \($0.message)" } ?? ""
-            Terminal.warn("the connection to etcd is lost, changes are shown when it is there again\(reason)")
+            Terminal.warn("the connection to etcd is lost; changes are shown when it is restored\(reason)")
         }
     }
 }
@@ -187,7 +186,7 @@ final class EtcdPlace: Place {
         case .repair:
             throw Failure(
                 .usage,
-                "--repair is for files; on etcd set each value anew that can't be read, or remove its key with `etcdctl del`"
+                "--repair is for files; on etcd, replace each value that can't be read, or remove its key with `etcdctl del`"
             )
         case .compact:
             throw Failure(
@@ -197,12 +196,12 @@ final class EtcdPlace: Place {
         case .undo:
             throw Failure(
                 .usage,
-                "undo is for files, which hold older values; on etcd read one with `etcdctl get --rev` and set it with `prefs write`"
+                "undo is for files; on etcd, read the older value with `etcdctl get --rev` and set it with `prefs write`"
             )
         }
     }
 
-    /// Those for the suite on this machine; the suite may have a name that no file can have.
+    /// The schema paths of the suite on this machine; empty if the suite's name isn't valid for files.
     var schemaPaths: [String] {
         do throws(PreferencesError) { return try SuiteFiles(suite).schemaPaths } catch { return [] }
     }
@@ -212,7 +211,7 @@ final class EtcdPlace: Place {
     func exists() throws -> Bool { try !connected().contents.isEmpty }
 
     var missing: Failure {
-        Failure(.absent, "there is nothing of \(title); `prefs --etcd … list` shows the suites")
+        Failure(.absent, "\(title) doesn't exist; `prefs --etcd … list` shows the suites")
     }
 
     func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer] {
@@ -229,11 +228,11 @@ final class EtcdPlace: Place {
         try absent(name, of: stores.own.names)
     }
 
-    /// Why changes don't come, once the suite was read; nil if they do.
+    /// The reason why no changes arrive after the suite was read; `nil` while connected.
     var lostConnection: String? {
         guard store != nil, !monitor.status.isConnected else { return nil }
         let reason = monitor.status.error.map { ": \($0.message)" } ?? ""
-        return "the connection to etcd is lost, and what is shown is what was last known\(reason)"
+        return "the connection to etcd is lost; the values shown are the last known ones\(reason)"
     }
 
     func reportConnection() {
@@ -241,7 +240,7 @@ final class EtcdPlace: Place {
         Task { for await status in statuses { cluster.report(status, of: suite) } }
     }
 
-    /// Returns the store once it is read; strictly, where a program would go on with defaults.
+    /// Returns the store after the suite was read; throws if it can't be read, whereas a program would continue with defaults.
     private func connected(
         _ report: @escaping @Sendable (PreferencesError) -> Void = { Terminal.report($0) }
     ) throws -> PreferenceStore {

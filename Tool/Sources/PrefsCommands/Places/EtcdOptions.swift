@@ -1,16 +1,16 @@
 import ArgumentParser
 
-/// The options for suites on an etcd cluster; they stand before the command or behind it.
+/// The options for suites on an etcd cluster, given before or after the command.
 struct EtcdOptions: ParsableArguments {
     @Option(
         name: .customLong("etcd"),
         help: ArgumentHelp(
-            "The endpoints, with commas between; `env` takes what etcdctl takes from ETCDCTL_… variables.",
+            "The endpoints, separated by commas; `env` reads etcdctl's ETCDCTL_… variables.",
             valueName: "urls"
         )
     )
     var endpoints: String?
-    @Option(help: "What the keys begin with (default: preferences).") var prefix: String?
+    @Option(help: "The prefix of the keys (default: preferences).") var prefix: String?
     @Option(
         help: ArgumentHelp(
             "The user; the password comes from PREFS_ETCD_PASSWORD or a file, never from the command line.",
@@ -21,7 +21,10 @@ struct EtcdOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A file with the user's password.", valueName: "file"), completion: .file())
     var passwordFile: String?
     @Option(
-        help: ArgumentHelp("The certificates of the authority that signed the servers'.", valueName: "file"),
+        help: ArgumentHelp(
+            "The certificates of the authority that signed the servers' certificates.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var cacert: String?
@@ -36,10 +39,10 @@ struct EtcdOptions: ParsableArguments {
         help: ArgumentHelp("How long to try to reach an endpoint (default: 5).", valueName: "seconds")
     )
     var timeout: Double?
-    /// Parsed only to say where a password belongs.
+    /// Parsed only for a message that says how to give a password.
     @Option(help: .private) var password: String?
 
-    /// Returns the suites on the cluster; those of files if no cluster is named.
+    /// Returns the suites on the cluster, or those in files if no cluster is given.
     func suites() throws -> any Suites {
         if password != nil || user?.contains(":") == true { throw Self.passwordInSight }
         guard endpoints == nil else { return try cluster() }
@@ -47,18 +50,18 @@ struct EtcdOptions: ParsableArguments {
         guard others.allSatisfy({ $0 == nil }) else {
             throw Failure(
                 .usage,
-                "--prefix, --user, certificates and --timeout need --etcd with the cluster's endpoints"
+                "--prefix, --user, --timeout and the options for certificates need --etcd with the cluster's endpoints"
             )
         }
         return FileSuites()
     }
 
-    /// Returns the place of a suite by a word such as `https://etcd1:2379/preferences/com.example.app`; nil for other words.
+    /// Returns the suite at a URL such as `https://etcd1:2379/preferences/com.example.app`, or `nil` if the word isn't a URL.
     ///
-    /// The prefix may be missing. User, certificates and time are those of the options.
+    /// The prefix may be missing. User, certificates and timeout are those of the options.
     func place(of word: String) throws -> (any Place)? {
         guard word.hasPrefix("http://") || word.hasPrefix("https://") else { return nil }
-        // Of several endpoints the last one is followed by the prefix and the suite.
+        // The prefix and the suite follow the last of several endpoints.
         let authority = word.ranges(of: "://").last?.upperBound ?? word.startIndex
         guard let slash = word[authority...].firstIndex(of: "/"), let last = word.lastIndex(of: "/"),
             word.index(after: last) < word.endIndex
@@ -66,7 +69,7 @@ struct EtcdOptions: ParsableArguments {
             let endpoint = word.hasSuffix("/") ? String(word.dropLast()) : word
             throw Failure(
                 .usage,
-                "\(Self.masked(word)) names no suite; write it behind the endpoint, as \(Self.masked(endpoint))/SUITE"
+                "\(Self.masked(word)) names no suite; append it to the endpoint, as in \(Self.masked(endpoint))/SUITE"
             )
         }
         var options = self
@@ -75,12 +78,12 @@ struct EtcdOptions: ParsableArguments {
         return try options.suites().place(of: String(word[word.index(after: last)...]))
     }
 
-    /// A URL without what may be a password, as it is shown.
+    /// Returns a URL for display, without the part that might be a password.
     static func masked(_ url: String) -> String { url.lastIndex(of: "@").map { "…" + url[$0...] } ?? url }
 
     static let passwordInSight = Failure(
         .usage,
-        "a password on the command line is seen by every user of the machine; put it into PREFS_ETCD_PASSWORD, or into a "
+        "every user of the machine can see a password on the command line; put it into PREFS_ETCD_PASSWORD, or into a "
             + "file for --password-file"
     )
 }
@@ -92,14 +95,14 @@ extension EtcdOptions {
         "--etcd", "--prefix", "--user", "--password-file", "--cacert", "--cert", "--key", "--timeout", "--password",
     ]
 
-    /// Returns how many words at the start are one of the options with its value; 0 if it is another word.
+    /// Returns the number of words of the option at the start, with its value; 0 if the first word isn't one of these options.
     static func count(in words: ArraySlice<String>) -> Int {
         guard let word = words.first else { return 0 }
         if names.contains(word) { return min(2, words.count) }
         return names.contains { word.hasPrefix($0 + "=") } ? 1 : 0
     }
 
-    /// Moves the options from the start of `words` to the returned ones.
+    /// Removes these options from the start of `words` and returns them.
     static func take(from words: inout ArraySlice<String>) -> [String] {
         var taken: [String] = []
         while case let count = count(in: words), count > 0 {

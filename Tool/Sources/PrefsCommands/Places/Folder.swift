@@ -1,8 +1,8 @@
 import Glibc
 
-/// Folders that the tool looks into.
+/// Listings of folders.
 enum Folder {
-    /// The names of all entries, sorted; nil where there is no such folder.
+    /// Returns the names of all entries, sorted, or `nil` if the folder doesn't exist.
     static func names(in path: String) throws -> [String]? {
         guard let directory = opendir(path) else {
             if errno == ENOENT { return nil }

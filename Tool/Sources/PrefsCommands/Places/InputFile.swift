@@ -1,8 +1,8 @@
 import Glibc
 
-/// Files that the tool reads besides preferences files.
+/// Reading of files that aren't preferences files, or that are read as bytes.
 enum InputFile {
-    /// All of a file; of standard input for `-`.
+    /// Returns the contents of a file, or of standard input for `-`.
     static func bytes(of path: String) throws -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure("read", path, errno: errno) }
@@ -10,7 +10,7 @@ enum InputFile {
         return try bytes(from: descriptor, path == "-" ? "standard input" : path)
     }
 
-    /// All that a descriptor gives until its end.
+    /// Returns all bytes up to the end of a file descriptor.
     static func bytes(from descriptor: Int32, _ path: String) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 256 << 10)
@@ -23,12 +23,12 @@ enum InputFile {
         }
     }
 
-    /// The lines of a file, without their newlines.
+    /// Returns the lines of a file, without their newlines.
     static func lines(of path: String) throws -> [ArraySlice<UInt8>] {
         try bytes(of: path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     }
 
-    /// The path of a file behind all links; the path itself where nothing is.
+    /// Returns the path of a file with all links resolved, or the path itself if the file doesn't exist.
     static func realPath(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
@@ -36,11 +36,11 @@ enum InputFile {
     }
 }
 
-/// The state of a file, which differs once it is another file or was written.
+/// The identity and state of a file, which differ after the file was replaced or written.
 struct FileMark: Equatable {
     private let numbers: [Int]
 
-    /// nil if there is no such file.
+    /// Creates the mark of the file at a path; `nil` if the file doesn't exist.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Files that the tool writes besides preferences files.
+/// Writing of files that aren't preferences files.
 enum OutputFile {
-    /// Puts a file at a path in one step: the old one stays where anything fails. A link stays, too, and so do the
-    /// owner and the permissions as far as the user may give them.
+    /// Writes a file atomically: the old file stays if anything fails. A link, the owner and the permissions are kept, the last two
+    /// as far as the user may set them.
     static func replace(_ path: String, with bytes: [UInt8]) throws {
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard lstat(path, &status) != 0 else {
-                throw Failure(.usage, "\(path) is a link to nothing; remove it, or make what it leads to")
+                throw Failure(.usage, "\(path) links to a file that doesn't exist; remove the link, or create the file")
             }
             return try put(bytes, at: path, replacing: nil)
         }
-        // What a descriptor leads to, which may be a file that others write to as well.
+        // An open descriptor, perhaps of a file that other processes write, too.
         let isStream = ["/dev/std", "/dev/fd/", "/proc/"].contains { path.hasPrefix($0) }
         if isStream || status.st_mode & S_IFMT != S_IFREG { return try append(to: path, bytes) }
         guard let target = realpath(path, nil) else { throw Failure("write", path, errno: errno) }
@@ -27,7 +27,7 @@ enum OutputFile {
         let draft = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer { close(descriptor) }
         if let old {
-            // First the owner: a change of it takes rights away.
+            // First the owner: chown(2) clears the set-user-ID and set-group-ID bits.
             _ = fchown(descriptor, old.st_uid, old.st_gid)
             _ = fchmod(descriptor, old.st_mode & 0o777)
         }
@@ -38,7 +38,7 @@ enum OutputFile {
         }
     }
 
-    /// For a device, a FIFO or `/dev/stdout`, which is no file to be replaced.
+    /// Appends to a device, a FIFO or `/dev/stdout`, none of which can be replaced.
     private static func append(to path: String, _ bytes: [UInt8]) throws {
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure("write", path, errno: errno) }
@@ -46,7 +46,7 @@ enum OutputFile {
         guard write(bytes, to: descriptor) else { throw Failure("write", path, errno: errno) }
     }
 
-    /// Writes all bytes; false leaves the reason in `errno`.
+    /// Writes all bytes; if it returns false, `errno` has the reason.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var rest = UnsafeRawBufferPointer(bytes)

@@ -4,33 +4,33 @@ import Glibc
 
 /// The suite or file that a command works on.
 protocol Place {
-    /// As messages call it.
+    /// The name of the place in messages.
     var title: String { get }
-    /// The file that changes go to, for what is done to a file and not to its values; nil if the values can be checked alone.
+    /// Returns the file that changes go to, for commands that work on the file itself; `nil` if only the values can be checked.
     ///
-    /// - Throws: Why there is none, and what to do.
+    /// - Throws: A `Failure` that says why there is no such file, and what to do.
     func file(for purpose: FilePurpose) throws -> String?
-    /// The paths at which the program's schema may lie, the most important first; empty if there is none.
+    /// The possible paths of the program's schema, in order of precedence; empty for a file given by its path.
     var schemaPaths: [String] { get }
-    /// The paths at which a schema may lie that says which values are secrets, also those of a file by its path.
+    /// The possible paths of the schema that declares which values are secrets, also for a file given by its path.
     var markingSchemaPaths: [String] { get }
     /// Whether the user may set values.
     var writability: Writability { get }
-    /// Whether there is anything at the place, which may hold no value.
+    /// Returns whether the place exists; it may have no values.
     func exists() throws -> Bool
     /// The failure for a place that doesn't exist.
     var missing: Failure { get }
-    /// Returns the values of each layer that a program reads, the one that wins last.
+    /// Returns the values of each layer that a program reads, in order of increasing precedence.
     func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer]
     /// Returns the stores to change values in, and to watch.
     func open() throws -> PlaceStores
-    /// Returns the failure for a name that the writable layer doesn't have, though another may.
+    /// Returns the failure for a name that the writable layer doesn't have, even if another layer does.
     func absent(_ name: String, in stores: PlaceStores) throws -> Failure
-    /// Begins to write to standard error when the connection is lost and when it is there again.
+    /// Starts to write to standard error when the connection is lost and when it is restored.
     func reportConnection()
 }
 
-/// The work of `prefs` on a file itself.
+/// The operations of `prefs` on a file itself, not on its values.
 enum FilePurpose {
     case check, repair, compact, undo
 }
@@ -39,15 +39,15 @@ enum FilePurpose {
 struct PlaceLayer {
     let source: Source
     let contents: [String: PropertyListValue]
-    /// The path of the file; on etcd, what the keys begin with.
+    /// The path of the file; on etcd, the prefix of the keys.
     let location: String
 
-    /// Where a value comes from.
+    /// The origin of a layer's values.
     enum Source: String {
         case file, system, user, managed, etcd
     }
 
-    /// Returns where each of the values stands: the file with the line, or the key on etcd.
+    /// Returns the location of each value: the file and the line, or the key on etcd.
     func origins() throws -> [String: ValueOrigin] {
         if contents.isEmpty { return [:] }
         if source == .etcd {
@@ -59,25 +59,25 @@ struct PlaceLayer {
             in: try InputFile.bytes(of: location),
             joinsLines: source == .system || source == .managed
         )
-        // A value that another program has just removed has no line any more.
+        // A value that another program removed since the values were read has no line.
         return Dictionary(
             uniqueKeysWithValues: contents.keys.map { ($0, ValueOrigin(place: location, line: lines[$0])) }
         )
     }
 }
 
-/// Where a value stands.
+/// The location of a value.
 struct ValueOrigin {
     /// The path of the file, or the key on etcd.
     let place: String
-    /// The line of the file on which the value was set, from 1.
+    /// The line of the file that sets the value, counted from 1; `nil` on etcd, or if no line sets it any more.
     let line: Int?
 
     var text: String { line.map { "\(place):\($0)" } ?? place }
 }
 
 struct PlaceStores {
-    /// What a program reads: all layers of a suite. Changes go to the user's file, unless a value is managed.
+    /// All layers of a suite, as a program reads them. Changes go to the user's file; a managed value can't be changed.
     let store: PreferenceStore
     /// The writable layer alone.
     let own: PreferenceStore
@@ -91,7 +91,7 @@ enum Writability {
 }
 
 extension Place {
-    /// Returns the values that a program reads now, or a failure if there is neither a file nor a value.
+    /// Returns the values that a program reads now; throws if there is neither a file nor a value.
     func contents() throws -> [String: PropertyListValue] {
         let layers = try layers().map(\.contents).filter { !$0.isEmpty }
         guard var contents = layers.first else {
@@ -102,27 +102,27 @@ extension Place {
         return contents
     }
 
-    /// Returns the values that a program would read if the user had none; layers that can't be read are not reported.
+    /// Returns the values that a program would read without the user's; layers that can't be read are not reported.
     func contentsWithoutUser() throws -> [String: PropertyListValue] {
         try layers { _ in }.reduce(into: [:]) { contents, layer in
             if layer.source == .system || layer.source == .managed { contents.merge(layer.contents) { $1 } }
         }
     }
 
-    /// Returns the values of each layer, and writes what can't be read to standard error.
+    /// Returns the values of each layer, and reports values that can't be read on standard error.
     func layers() throws -> [PlaceLayer] {
         try layers { Terminal.report($0) }
     }
 
-    /// Returns the program's schema; nil if there is none, as of a file by its path.
+    /// Returns the program's schema, or `nil` without one, as for a file given by its path.
     func schema() throws -> Schema? { try Schema(firstOf: schemaPaths) }
 
-    /// Returns the schema that says which values are secrets; nil if there is none.
+    /// Returns the schema that declares which values are secrets, or `nil` without one.
     func markingSchema() throws -> Schema? { try Schema(firstOf: markingSchemaPaths) }
 
     var markingSchemaPaths: [String] { schemaPaths }
 
-    /// Returns all names that are set or declared, sorted; fails if there is nothing at all.
+    /// Returns all names that are set or declared, sorted; throws if no name is and the place doesn't exist.
     func knownNames(_ schema: Schema?) throws -> [KnownName] {
         let layers = try layers()
         var found: [String: KnownName] = (schema?.properties ?? [:]).mapValues { KnownName(property: $0) }
@@ -139,7 +139,7 @@ extension Place {
         }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Returns the program's schema; if it can't be read, writes why to standard error.
+    /// Returns the program's schema, or `nil` without one or if it can't be read, which is reported on standard error.
     func readableSchema() throws -> Schema? {
         do { return try schema() } catch let failure as Failure {
             Terminal.warn(failure.message)
@@ -147,12 +147,12 @@ extension Place {
         }
     }
 
-    /// Rejects changes of what there is to names and values that the program says it doesn't take.
+    /// Throws if a change sets a name or value that the program's schema doesn't allow.
     func check(_ changes: [String: PropertyListValue?], from old: [String: PropertyListValue]) throws {
         try readableSchema()?.check(changes, from: old)
     }
 
-    /// Returns the failure for a name that no layer has, with one of `others` if that may be meant.
+    /// Returns the failure for a name that no layer has, with a suggestion from `others` if one is similar.
     func absent(_ name: String, of others: some Sequence<String>) throws -> Failure {
         guard try exists() || !contents().isEmpty else { return missing }
         let hint =
@@ -164,9 +164,9 @@ extension Place {
 /// A name that is set or declared.
 struct KnownName {
     fileprivate(set) var name = ""
-    /// What the program says of it.
+    /// The declaration in the program's schema.
     let property: Schema.Property?
-    /// The value that is set and read; nil if the program takes its default.
+    /// The value that the program reads; `nil` if none is set, so that the program uses its default.
     private(set) var value: PropertyListValue?
     private(set) var source: PlaceLayer.Source?
 
@@ -176,7 +176,7 @@ struct KnownName {
         (self.value, self.source) = (value, source)
     }
 
-    /// Whether the program would read another value if none were set.
+    /// Whether the value is set and differs from the program's default.
     var differs: Bool {
         guard let value else { return false }
         return property?.defaultValue.map { !value.isSame(as: $0) } ?? true
@@ -187,7 +187,7 @@ struct KnownName {
 struct FilePlace: Place {
     let title: String
     private let path: String
-    /// The suite's other files; nil for a file.
+    /// All files of the suite; `nil` for a file given by its path.
     private let location: SuiteFiles?
 
     init(suite name: String) throws {
@@ -222,27 +222,27 @@ struct FilePlace: Place {
 
     var markingSchemaPaths: [String] { location?.schemaPaths ?? Self.schemaPaths(near: path) }
 
-    /// The paths at which a schema may lie for a file by its path: beside it, and those of the suite that it is a file of.
+    /// Returns the possible paths of the schema of a file: in its folder and, if it is a suite's file, those of the suite.
     static func schemaPaths(near path: String) -> [String] {
         let real = InputFile.realPath(path)
         return [path, real].flatMap { path in
             let folders = path.split(separator: "/").dropLast()
             let start = path.hasPrefix("/") ? "/" : ""
-            let beside = start + (folders + ["preferences.schema.json"]).joined(separator: "/")
+            let neighbour = start + (folders + ["preferences.schema.json"]).joined(separator: "/")
             do throws(PreferencesError) {
-                // A suite's files lie in folders of its name.
+                // The files of a suite are in folders with its name.
                 let files = try SuiteFiles(folders.last.map(String.init) ?? "")
                 let own = [files.userPath, files.managedPath] + files.systemPaths
-                return [beside] + (own.contains { InputFile.realPath($0) == real } ? files.schemaPaths : [])
+                return [neighbour] + (own.contains { InputFile.realPath($0) == real } ? files.schemaPaths : [])
             } catch {
-                return [beside]
+                return [neighbour]
             }
         }
     }
 
     var writability: Writability {
         var path = path[...]
-        // What is not there yet is made in the folder above.
+        // A file or folder that doesn't exist yet will be created in its parent folder.
         while access(String(path), F_OK) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") {
             path = slash == path.startIndex ? "/" : path[..<slash]
         }
@@ -250,7 +250,7 @@ struct FilePlace: Place {
         return access(first, W_OK) == 0 ? .writable : .unwritable("\(first): \(String(cString: strerror(errno)))")
     }
 
-    /// As for a program, a layer that can't be read is none.
+    /// Returns the values of a layer; as in a program, a layer that can't be read has none.
     private static func layer(
         _ source: PlaceLayer.Source,
         _ path: String,
@@ -269,12 +269,12 @@ struct FilePlace: Place {
     }
 
     func open() throws -> PlaceStores {
-        // First and strictly, so that the suite's store doesn't fall back to memory where the file can't be used.
+        // Opened first, as this throws if the file can't be used; the suite's store would keep changes in memory.
         let own = try PreferenceStore.file(at: URL(filePath: try absolutePath()), durability: .immediate)
         return PlaceStores(store: try location.map { try PreferencesFile.store(ofSuite: $0.name) } ?? own, own: own)
     }
 
-    /// A relative path as the system reads it; `URL` takes `..` and a leading `~` for something else.
+    /// Returns the absolute path as the system resolves it; `URL` interprets `..` and a leading `~` differently.
     private func absolutePath() throws -> String {
         if path.hasPrefix("/") { return path }
         guard let folder = getcwd(nil, 0) else { throw Failure("find", "the current folder", errno: errno) }
@@ -282,7 +282,7 @@ struct FilePlace: Place {
         return String(cString: folder) + "/" + path
     }
 
-    /// Does nothing, as a file needs none.
+    /// Does nothing, as a file needs no connection.
     func reportConnection() {}
 
     func absent(_ name: String, in stores: PlaceStores) throws -> Failure {
@@ -294,7 +294,7 @@ struct FilePlace: Place {
         guard let location else { return Failure(.absent, "there is no file \(path)") }
         let others = ([location.managedPath] + location.systemPaths).filter { access($0, F_OK) == 0 }
         guard !others.isEmpty, !exists() else {
-            return Failure(.absent, "there is nothing of \(title); `prefs list` shows the suites")
+            return Failure(.absent, "\(title) doesn't exist; `prefs list` shows the suites")
         }
         return Failure(
             .absent,
@@ -303,12 +303,12 @@ struct FilePlace: Place {
         )
     }
 
-    /// Tells what keeps the user out, which the library can't name as an exit code.
+    /// Throws if the user can't read the file, with an exit code that the library's error doesn't have.
     private static func checkReadable(_ path: String) throws {
-        // Not opened: a FIFO would wait for somebody to write.
+        // Not opened: opening a FIFO would wait for a writer.
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw Failure(.usage, "\(path) is no file; name one")
+            throw Failure(.usage, "\(path) isn't a regular file; name one")
         }
         guard access(path, R_OK) != 0, errno != ENOENT else { return }
         throw Failure("read", path, errno: errno)

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// The options that put a file, or a suite on etcd, in the place of the user's suite.
+/// The options that choose a file, or a suite on etcd, instead of a suite in the user's files.
 struct PlaceOptions: ParsableArguments {
     @ParentCommand var prefs: Prefs
     @Option(
-        help: ArgumentHelp("Work on this file in place of a suite.", valueName: "path"),
+        help: ArgumentHelp("Work on this file instead of a suite.", valueName: "path"),
         completion: .file()
     )
     var file: String?
@@ -12,40 +12,40 @@ struct PlaceOptions: ParsableArguments {
     /// Returns the suites that a command may name.
     func suites() throws -> any Suites { try prefs.etcd.suites() }
 
-    /// Returns the place, which is the first of `words` unless it is a file.
+    /// Returns the file of the option, or else the suite that the first of `words` names, which is removed.
     func place(_ words: inout ArraySlice<String>) throws -> any Place {
         if let file {
             guard try suites() is FileSuites else {
-                throw Failure(.usage, "--file and --etcd exclude each other; name the file or the cluster")
+                throw Failure(.usage, "--file and --etcd exclude each other; give one of them")
             }
             return try FilePlace(file: file)
         }
         if let suite = words.popFirst() { return try suites().place(of: suite) }
-        throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", isAboutWords: true)
+        throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", showsUsage: true)
     }
 }
 
 extension ArraySlice<String> {
-    /// The next word, or a failure that says what is missing.
+    /// Removes and returns the next word; throws if no word is left.
     mutating func next(_ what: String) throws -> String {
-        guard let word = popFirst() else { throw Failure(.usage, "\(what) is missing", isAboutWords: true) }
+        guard let word = popFirst() else { throw Failure(.usage, "\(what) is missing", showsUsage: true) }
         return word
     }
 
-    /// The next word as a preference's name.
+    /// Removes and returns the next word as the name of a preference.
     mutating func nextName(_ what: String = "the name of the preference") throws -> String {
         let name = try next(what)
         guard !name.isEmpty else { throw Failure(.usage, "\(what) is empty; a preference needs a name") }
         return name
     }
 
-    /// A failure where words are left.
+    /// Throws if words are left.
     func end() throws {
         guard let word = first else { return }
         throw Failure(
             .usage,
             "\"\(word)\" is one word too many; put names and values with spaces in quotes",
-            isAboutWords: true
+            showsUsage: true
         )
     }
 }

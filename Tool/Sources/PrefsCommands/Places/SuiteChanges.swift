@@ -1,19 +1,19 @@
 @_spi(Tool) import Preferences
 
-/// The changes of all suites, also of those that come while they are watched.
+/// The changes of all suites, including those that are created later.
 struct SuiteChanges {
     typealias Element = (suite: String, differences: [Difference])
 
     private let suites: any Suites
     private let continuation: AsyncStream<Element>.Continuation
     private var followed: Set<String> = []
-    /// Those that can't be read, of which the user has been told.
+    /// The suites that can't be read, whose failures were reported.
     private var failed: Set<String> = []
 
-    /// Begins to follow what there is, and looks for more each second.
+    /// Returns the changes of all existing suites, and looks for new suites each second.
     ///
-    /// Of a suite that comes later, what a program reads otherwise than before counts as the first change. One that
-    /// can't be read is tried again.
+    /// The first change of a new suite is the difference to the values that a program read before the suite's file existed. A suite
+    /// that can't be read is tried again each second.
     static func follow(_ suites: any Suites) throws -> AsyncStream<Element> {
         let (changes, continuation) = AsyncStream<Element>.makeStream()
         var following = SuiteChanges(suites: suites, continuation: continuation)
@@ -37,8 +37,8 @@ struct SuiteChanges {
         do {
             followAll(try suites.names(), areNew: true)
         } catch {
-            // The folder itself; no suite has this name.
-            tell(error, of: "")
+            // The folder of the suites failed; no suite has an empty name.
+            report(error, of: "")
         }
     }
 
@@ -48,7 +48,7 @@ struct SuiteChanges {
                 try follow(suite, isNew: areNew)
                 followed.insert(suite)
             } catch {
-                tell(error, of: suite)
+                report(error, of: suite)
             }
         }
     }
@@ -68,7 +68,7 @@ struct SuiteChanges {
         }
     }
 
-    private mutating func tell(_ error: any Error, of suite: String) {
+    private mutating func report(_ error: any Error, of suite: String) {
         if failed.insert(suite).inserted { Terminal.warn(Failure(error).message) }
     }
 }

@@ -3,19 +3,20 @@ import Glibc
 
 /// The suites that a command may name.
 protocol Suites: Sendable {
-    /// Returns the names of those that there are, sorted.
+    /// Returns the names of the existing suites, sorted.
     func names() throws -> [String]
-    /// Returns the place of a suite, which may be one to come.
+    /// Returns the place of a suite, which need not exist yet.
     func place(of suite: String) throws -> any Place
-    /// Returns where a suite's own values lie, or would; and, by name, all that is read of it.
+    /// Returns the location of the user's values of a suite, even if it doesn't exist yet, and the locations of all layers by name.
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue])
 }
 
 extension Suites {
-    /// Gives each suite with what a program reads of it, and which of that is hidden; one that can't be read keeps none of the
-    /// others back.
+    /// Calls `body` for each suite with the values that a program reads and with what to hide of them.
     ///
-    /// The result is what was in the way of the first that can't be read; of each the user is told.
+    /// A suite that can't be read is reported on standard error and skipped.
+    ///
+    /// - Returns: The failure of the first suite that can't be read, without its message; `nil` if all were read.
     func forEach(
         _ secrets: SecretOptions,
         _ body: (_ suite: String, [String: PropertyListValue], Redaction) throws -> Void
@@ -40,7 +41,7 @@ extension Suites {
     }
 }
 
-/// The suites that the user has files of.
+/// The suites for which the user has a file.
 struct FileSuites: Suites {
     func names() throws -> [String] {
         let folder = try Self.folder()
@@ -61,7 +62,7 @@ struct FileSuites: Suites {
         return (files.userPath, all)
     }
 
-    /// The folder of all suites.
+    /// Returns the folder with the user's files of all suites.
     static func folder() throws -> String {
         let path = try SuiteFiles("any").userPath
         return path.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()

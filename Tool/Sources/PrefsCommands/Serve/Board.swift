@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The texts that all pages show, with the version in which each last changed, so that a page that comes late or reads
-/// slowly gets the newest state alone.
+/// The texts that all pages show, with the version in which each last changed: a page that connects late or reads slowly gets only
+/// the newest state.
 ///
-/// Every function may be called on any thread.
+/// All functions may be called on any thread.
 package final class Board: Sendable {
     private let state: Mutex<State>
 
@@ -18,30 +18,30 @@ package final class Board: Sendable {
 
     /// A suite; every text is JSON.
     private struct Suite {
-        /// nil once the suite is gone.
+        /// The title, the layers and the problems; `nil` after the suite was removed.
         var info: String?
         var infoVersion = 0
-        /// The rows; one without a text is gone.
+        /// The rows by name; a row without a text was removed.
         var rows: [String: (text: String?, version: Int)] = [:]
-        /// A page that saw an older version gets all rows.
+        /// A page with an older version than this gets all rows.
         var wholeVersion: Int
     }
 
-    /// - Parameter title: The JSON that a page gets first.
+    /// Creates a board whose pages first get `title`, which is JSON.
     init(title: String) { state = Mutex(State(title: title)) }
 
-    /// Shows a suite with what changed of it; a row without a text is gone.
+    /// Shows a suite with its changed rows; a row without a text is removed.
     func show(_ suite: String, info: String, rows: [String: String?]) {
         change { state, version in
             var shown = state.suites[suite] ?? Suite(wholeVersion: version)
-            // It was gone, and pages have forgotten its rows.
+            // It had been removed, and pages no longer have its rows.
             if shown.info == nil { shown = Suite(wholeVersion: version) }
             guard shown.info != info || !rows.isEmpty else { return false }
             if shown.info != info { (shown.info, shown.infoVersion) = (info, version) }
             for (name, text) in rows { shown.rows[name] = (text, version) }
-            // Names that a program makes up and removes again must not add up.
-            let gone = shown.rows.count { $1.text == nil }
-            if gone > 1000, gone > shown.rows.count / 2 {
+            // Bounds the memory for removed rows if a program keeps creating and removing names.
+            let removed = shown.rows.count { $1.text == nil }
+            if removed > 1000, removed > shown.rows.count / 2 {
                 shown.rows = shown.rows.filter { $1.text != nil }
                 shown.wholeVersion = version
             }
@@ -68,14 +68,14 @@ package final class Board: Sendable {
         }
     }
 
-    /// Wakes all pages, so that each hears of the server and a closed one is found.
+    /// Wakes all pages: each gets a message, which also detects closed connections.
     func wakePages() {
         for page in state.withLock({ Array($0.pages.values) }) { page.yield() }
     }
 
     var hasPages: Bool { state.withLock { !$0.pages.isEmpty } }
 
-    /// Begins to wake a page: an element whenever there may be something new; nil if there are too many pages.
+    /// Returns a stream with an element whenever the board may have changed, for one page; `nil` if there are too many pages.
     package func addPage(limit: Int = 256) -> AsyncStream<Void>? {
         let (wakes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state -> Int? in
@@ -92,20 +92,20 @@ package final class Board: Sendable {
         return wakes
     }
 
-    /// Returns what changed since `version`, which is 0 for a page that has nothing, as JSON; nil if nothing did.
-    package func news(since version: Int) -> (text: String, version: Int)? {
+    /// Returns the changes since `version`, which is 0 for a new page, as JSON; `nil` if nothing changed.
+    package func changes(since version: Int) -> (text: String, version: Int)? {
         state.withLock { state in
             guard state.version > version else { return nil }
             var members: [String] = []
             if version == 0 { members.append("\"server\":\(state.title)") }
             if state.undo.version > version { members.append("\"undo\":\(state.undo.text)") }
-            let suites = state.suites.compactMap { Self.news(of: $0, $1, since: version) }
+            let suites = state.suites.compactMap { Self.changes(of: $0, $1, since: version) }
             if !suites.isEmpty { members.append("\"suites\":[\(suites.joined(separator: ","))]") }
             return ("{\(members.joined(separator: ","))}", state.version)
         }
     }
 
-    private static func news(of name: String, _ suite: Suite, since version: Int) -> String? {
+    private static func changes(of name: String, _ suite: Suite, since version: Int) -> String? {
         var members = ["\"name\":\(JSONText.string(name))"]
         guard let info = suite.info else {
             guard suite.infoVersion > version, version > 0 else { return nil }

@@ -5,19 +5,19 @@ import Synchronization
 
 /// A suite, or a file, that the pages show and edit.
 ///
-/// All that blocks runs on a queue of the suite, so that one that waits for a server delays no other.
-final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown are used on `queue` alone
+/// All blocking work runs on the suite's queue: a suite that waits for a server doesn't delay other suites.
+final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown` and `marks` are used only on `queue`
     let name: String
     private let board: Board
     private let queue: DispatchQueue
     private let place: any Place
     private var stores: PlaceStores?
-    /// Why the stores can't be opened.
+    /// The reason why the stores can't be opened.
     private var problem: String?
     private var shown = Shown()
-    /// The files as they were when the suite was last read.
+    /// The state of the files when the suite was last read.
     private var marks: [FileMark?] = []
-    /// Errors that a store on a server reported, which another look at its values would not repeat.
+    /// Errors that a store on a server reported, which reading its values again wouldn't repeat.
     private let issues = Mutex<[PreferencesError]>([])
     private let isRefreshing = Mutex(false)
     private let followers = Mutex<[Task<Void, Never>]>([])
@@ -38,7 +38,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         queue = DispatchQueue(label: "prefs.serve.suite")
     }
 
-    /// Stops to follow the suite and removes it from the board; a look that has begun doesn't show it again.
+    /// Stops following the suite and removes it from the board; a refresh that has begun doesn't show it again.
     func end() {
         for follower in followers.withLock({ $0 }) { follower.cancel() }
         hasEnded.withLock { hasEnded in
@@ -47,7 +47,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         }
     }
 
-    /// Shows the suite as it is, soon; many calls in a row are one look.
+    /// Reads and shows the suite soon; several calls in a row cause one refresh.
     func refreshSoon() {
         let isFirst = isRefreshing.withLock { isRefreshing in
             defer { isRefreshing = true }
@@ -60,7 +60,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         }
     }
 
-    /// Looks whether a file has changed that no store tells of: a layer that a stronger one hides, a schema, a damaged line.
+    /// Refreshes the suite if a file changed without a store's notification: a hidden layer, a schema, a damaged line.
     func look() {
         queue.async {
             let isAsShown = self.place.connectionProblem == self.shown.connectionProblem
@@ -74,7 +74,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     private func refresh() {
         guard !hasEnded.withLock({ $0 }) else { return }
         openStores()
-        // Before the files are read, so that a change in between is seen by the next look, which also follows the first.
+        // Before the files are read, so that the next `look()` sees a change in between.
         marks = marks(of: shown.layers)
         let found = Issues()
         var failure = problem
@@ -82,34 +82,34 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
         do { layers = try place.layers { found.add($0) } } catch { failure = Failure(error).message }
         var damage = found.all.map { "\($0)" }
         damage += issues.withLock { issues in
-            // Of a value that is set anew nothing is damaged any more.
+            // A value that was set again is no longer damaged.
             issues.removeAll { issue in issue.name.map { name in layers.contains { $0.contents[name] != nil } } ?? false
             }
             return issues.map { "\($0)" }
         }
-        // Before it is read, so that one that is written in between is a new one at the next look.
+        // Before the schema is read, so that the next `look()` sees a change in between.
         let schemaMark = place.markingSchemaPaths.lazy.compactMap { FileMark(path: $0) }.first
         var schema: Schema?
         var redaction = Redaction.everything
         do {
             let marking = try place.markingSchema()
             redaction = Redaction(marking)
-            // A file by its path is checked by none.
+            // A file given by its path isn't checked against a schema.
             if !place.schemaPaths.isEmpty { schema = marking }
-        } catch { damage.append("\(Failure(error).message). Until then no value is shown, as any might be a secret") }
+        } catch { damage.append("\(Failure(error).message). Until then no value is shown, as each might be a secret") }
         let rows = changedRows(layers, schema, redaction, isNewSchema: schemaMark != shown.schema)
         shown.layers = layers
         shown.schema = schemaMark
         for (name, text) in rows { if text == nil { shown.names.remove(name) } else { shown.names.insert(name) } }
         shown.connectionProblem = place.connectionProblem
         let info = info(layers, damage, failure ?? shown.connectionProblem)
-        // Under the lock, so that the suite isn't removed in between; the board calls nothing that takes it.
+        // Under the lock, so that the suite isn't removed in between; the board calls nothing that takes this lock.
         hasEnded.withLock { hasEnded in
             if !hasEnded { board.show(name, info: info, rows: rows) }
         }
     }
 
-    /// The rows that differ from those on the board; rows of equal values are not made again.
+    /// Returns the rows that differ from those on the board; rows with unchanged values aren't created again.
     private func changedRows(
         _ layers: [PlaceLayer],
         _ schema: Schema?,
@@ -178,7 +178,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
 
     // MARK: Following
 
-    /// Opens the stores, whose changes are shown at once; what can't be opened is tried again at the next look.
+    /// Opens the stores, whose changes are shown at once; if that fails, the next `look()` tries again.
     private func openStores() {
         guard stores == nil else { return }
         do {
@@ -186,7 +186,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
             problem = nil
             self.stores = stores
             follow(stores.store)
-            // A change of the user's own file that a managed value hides.
+            // For changes of the user's file that a managed value hides.
             if stores.own !== stores.store { follow(stores.own) }
         } catch {
             problem = Failure(error).message
@@ -196,7 +196,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
     private func follow(_ store: PreferenceStore) {
         let isOnServer = !(place is FilePlace)
         store.issueHandler = { [weak self] error in
-            // Of a file the next look finds the same again.
+            // For a file, reading it again repeats the error.
             if isOnServer, error.code == .unreadable || error.code == .damaged {
                 self?.issues.withLock { $0.append(error) }
             }
@@ -222,24 +222,24 @@ final class InspectedSuite: @unchecked Sendable {  // `place` and what was shown
 package struct PageEdit {
     package let suite: String
     package let name: String
-    /// The user's own value before and after; nil for none.
+    /// The user's value before and after the edit; `nil` if it was not set.
     let before: PropertyListValue?
     let after: PropertyListValue?
 }
 
 extension InspectedSuite {
-    /// Sets the user's value, or removes it, and shows it on the board.
+    /// Sets or removes the user's value, and shows the change on the board.
     ///
     /// - Parameters:
-    ///   - text: The value as in the preferences file; nil removes the value.
-    ///   - record: Gets the edit, to be undone later, before the suite's next edit; isn't called if it changes nothing.
+    ///   - text: The value as in the preferences file; `nil` removes the value.
+    ///   - record: Called with the edit before the suite's next edit; not called if nothing changed.
     /// - Throws: A `Failure` that says why nothing was changed.
     func edit(_ name: String, to text: String?, record: @escaping @Sendable (PageEdit) -> Void) async throws {
         let value = try text.map { try Self.value($0) }
         try await onQueue { place, stores in
             if let value, let schema = try place.markingSchema() {
                 if let reason = Redaction(schema).reason(name) { throw Failure(.usage, reason) }
-                // A file by its path is checked by none.
+                // A file given by its path isn't checked against a schema.
                 if !place.schemaPaths.isEmpty, let refusal = try schema.refusal(of: value, for: name) {
                     throw Failure(.usage, try refusal.text(by: schema.path))
                 }
@@ -256,7 +256,7 @@ extension InspectedSuite {
         }
     }
 
-    /// Restores what the user had before an edit, unless the value was changed since.
+    /// Restores the user's value from before an edit; throws if the value was changed since.
     func undo(_ edit: PageEdit) async throws {
         try await onQueue { place, stores in
             try stores.store.transaction { transaction in
@@ -264,7 +264,7 @@ extension InspectedSuite {
                 guard stores.own.contents[edit.name] == edit.after else {
                     throw Failure(
                         .absent,
-                        "\"\(edit.name)\" was changed since; it is left as it is, and the edit before it is undone next"
+                        "\"\(edit.name)\" was changed after this edit and is kept; the next undo undoes the edit before"
                     )
                 }
                 transaction[edit.name] = edit.before
@@ -295,15 +295,15 @@ extension InspectedSuite {
 
     private static func value(_ text: String) throws -> PropertyListValue {
         do throws(PreferencesError) { return try PreferenceText.value(in: text) } catch {
-            throw Failure(.usage, "this is no value: \(error.message)")
+            throw Failure(.usage, "this isn't a value: \(error.message)")
         }
     }
 
-    /// The lines on which the layers' files set a name, weakest first; 0 if a layer has none or can't be read.
+    /// Returns the line of each layer's file that sets a name, lowest precedence first; 0 if no line sets it or the file can't be read.
     func lines(of name: String) async throws -> [Int] {
         try await onQueue { place, _ in
             try place.layers { _ in }.map { layer in
-                // The value is shown without a line; why the file can't be read stands on the board.
+                // The value is shown without a line; the board shows why the file can't be read.
                 do { return try layer.origins()[name]?.line ?? 0 } catch { return 0 }
             }
         }
@@ -312,12 +312,12 @@ extension InspectedSuite {
 
 #if !Etcd
 extension Place {
-    /// Why changes don't come; nil if they do.
+    /// The reason why no changes arrive; `nil` if they do.
     var connectionProblem: String? { nil }
 }
 #else
 extension Place {
-    /// Why changes don't come; nil if they do.
+    /// The reason why no changes arrive; `nil` if they do.
     var connectionProblem: String? { (self as? EtcdPlace)?.lostConnection }
 }
 #endif

@@ -1,26 +1,26 @@
 @_spi(Tool) import Preferences
 import Synchronization
 
-/// The suites that the pages show, the edits that they can undo, and what was on the board last.
+/// The suites that the pages show and the edits that they can undo.
 ///
-/// Every function may be called on any thread.
+/// All functions may be called on any thread.
 package final class Inspector: Sendable {
     package let board: Board
-    /// The suites among which new ones are looked for; nil if one place is shown.
+    /// All suites, among which new ones are looked for; `nil` if only one place is shown.
     private let suites: (any Suites)?
     private let shown = Mutex<[String: InspectedSuite]>([:])
-    /// The suites of which the board shows only why they can't be read; they are tried again.
+    /// The suites that can't be opened; the board shows the reason, and they are tried again.
     private let failed = Mutex<Set<String>>([])
     private let edits = Mutex<[PageEdit]>([])
 
-    /// Begins to show all suites, also those to come.
+    /// Creates an inspector of all suites, including those that are created later.
     init(all suites: any Suites, isReadOnly: Bool) throws {
         board = Board(title: Self.title("all suites", isReadOnly))
         self.suites = suites
         show(try suites.names())
     }
 
-    /// Begins to show one suite or file, which need not exist yet.
+    /// Creates an inspector of one suite or file, which need not exist yet.
     init(_ name: String, _ place: any Place, isReadOnly: Bool) {
         board = Board(title: Self.title(place.title, isReadOnly))
         suites = nil
@@ -31,7 +31,7 @@ package final class Inspector: Sendable {
         JSONText.object(["title": .string(place), "isReadOnly": .boolean(isReadOnly)])
     }
 
-    /// Looks each second for suites and files that changed unseen, while a page is open, and lets pages hear of the server.
+    /// Calls `look()` each second while a page is open, and wakes all pages every 5 seconds, until the task is cancelled.
     package func run() async throws {
         var count = 0
         while true {
@@ -42,11 +42,11 @@ package final class Inspector: Sendable {
         }
     }
 
-    /// Looks once for what no store tells of.
+    /// Looks once for new and removed suites and for changes of files that no store reports.
     func look() {
         if let suites {
             do { show(try suites.names()) } catch {
-                // Each suite shows by itself what keeps it from being read; the list stays as it was.
+                // Each suite shows its own failure; the list is kept.
             }
         }
         for suite in shown.withLock({ Array($0.values) }) { suite.look() }
@@ -89,11 +89,11 @@ package final class Inspector: Sendable {
         ])
     }
 
-    // MARK: What pages ask for
+    // MARK: Requests of pages
 
     /// Sets a value by its text as in the preferences file, or removes it.
     package func edit(_ suite: String, _ name: String, to text: String?) async throws {
-        guard !name.isEmpty else { throw Failure(.usage, "the name of the preference is empty") }
+        guard !name.isEmpty else { throw Failure(.usage, "the name of the preference is empty; write a name") }
         try await self.suite(suite).edit(name, to: text) { edit in
             self.edits.withLock { edits in
                 edits.append(edit)
@@ -103,21 +103,21 @@ package final class Inspector: Sendable {
         showUndo()
     }
 
-    /// Undoes the newest edit of a page; returns its name.
+    /// Undoes the newest edit of all pages, and returns it.
     package func undo() async throws -> PageEdit {
         guard let edit = edits.withLock({ $0.popLast() }) else { throw Failure(.absent, "there is no edit to undo") }
         defer { showUndo() }
         do {
             try await suite(edit.suite).undo(edit)
         } catch {
-            // One that can never be undone makes room for the edit before it.
+            // An edit that can never be undone is dropped, so that the edit before it can be undone.
             if Failure(error).status != .absent { edits.withLock { $0.append(edit) } }
             throw error
         }
         return edit
     }
 
-    /// The lines on which the layers' files set a name.
+    /// Returns the line of each layer's file that sets a name; 0 if no line sets it.
     package func lines(of name: String, in suite: String) async throws -> [Int] {
         try await self.suite(suite).lines(of: name)
     }

@@ -1,9 +1,9 @@
 @_spi(Tool) package import Preferences
 
-/// JSON of the page's server. Values travel as the text of the preferences file, which JavaScript's numbers can't hold.
+/// JSON for pages. Values are sent as text of the preferences file, as JavaScript's numbers can't hold all integers.
 package enum JSONText {
     package static func string(_ text: String) -> String {
-        // A string always has a text; control characters and separators of lines are escaped.
+        // Encoding a string never fails; control characters and line separators are escaped.
         do { return try ValueText.json(.string(text)) } catch { return "\"\"" }
     }
 
@@ -14,19 +14,19 @@ package enum JSONText {
     }
 }
 
-/// A name of a suite as the page shows it: the value in each layer, and what the schema says.
+/// A name of a suite as the page shows it, with the value in each layer and the declaration in the schema.
 struct PreferenceRow {
     let name: String
-    /// The value in each layer, weakest first.
+    /// The value in each layer, lowest precedence first.
     let values: [PropertyListValue?]
     let sources: [PlaceLayer.Source]
     let property: Schema.Property?
-    /// Why the value is not shown; nil if it is.
+    /// The reason why the value isn't shown; `nil` if it is.
     let hidden: String?
-    /// Why the program doesn't take the value.
+    /// The reason why the schema doesn't allow the value; `nil` if it does.
     let problem: String?
 
-    /// The row as JSON; members that say nothing are missing.
+    /// Returns the row as JSON without empty members.
     func json() throws -> String {
         let winner = values.lastIndex { $0 != nil }
         let value = winner.flatMap { values[$0] } ?? property?.defaultValue
@@ -53,7 +53,7 @@ struct PreferenceRow {
         try hidden == nil ? ValueText.json(value) : Redaction.text
     }
 
-    /// The value without the user's: the system's, or else the program's default.
+    /// The value that applies without the user's: the system's or else the program's default.
     private var basis: PropertyListValue? {
         values.indices.last { values[$0] != nil && sources[$0] == .system }.flatMap { values[$0] }
             ?? property?.defaultValue

@@ -1,17 +1,17 @@
 import ArgumentParser
 @_spi(Tool) import Preferences
 
-/// What a shell offers for the words of a command.
+/// The completions that a shell offers for the words of a command.
 enum Completion {
-    /// Suites alone, for each word.
+    /// Suites, for each word.
     static let suites = CompletionKind.custom { words, index, _ in offered { try Typed(words, index).suites.names() } }
 
-    /// The suite first, then names of its values.
+    /// Suites for the first word, then names of the suite.
     static let suiteThenNames = CompletionKind.custom { words, index, _ in
         offered { try suiteOrNames(Typed(words, index)) }
     }
 
-    /// The suite first, then a name of its values, then what that may be set to.
+    /// Suites for the first word, then names of the suite, then the choices for the name.
     static let suiteNameThenChoices = CompletionKind.custom { words, index, _ in
         offered {
             let typed = try Typed(words, index)
@@ -26,14 +26,14 @@ enum Completion {
         return try names(of: typed.suites.place(of: suite))
     }
 
-    /// The choices that a schema has for a name, text without quotes.
+    /// Returns the choices that the schema declares for a name, strings without quotes.
     private static func choices(of name: String, in place: any Place) throws -> [String] {
         let property = try place.schema()?.properties[name]
         let choices = property?.choices ?? (property?.types == ["boolean"] ? [false, true] : [])
         return try choices.map { try ValueText.plain($0) }
     }
 
-    /// Adds the aliases of commands to a script that the parser has generated, which completes nothing behind one.
+    /// Adds the aliases of commands to a script that the parser has generated, which completes nothing after an alias.
     static func addingAliases(of commands: [CommandConfiguration], to script: String) -> String {
         var script = script
         for command in commands {
@@ -53,7 +53,7 @@ enum Completion {
         return script
     }
 
-    /// What stands before the word to complete, as in "prefs --etcd URL read --json SUITE NAME".
+    /// The words before the one to complete, as in "prefs --etcd URL read --json SUITE NAME".
     private struct Typed {
         let suites: any Suites
         private(set) var file: String?
@@ -77,36 +77,36 @@ enum Completion {
                     places.append(word)
                 }
             }
-            // A person who types doesn't wait for long.
+            // Short, as a user is typing.
             if !options.isEmpty { options += ["--timeout", "1"] }
             suites = try EtcdOptions.parse(options).suites()
         }
     }
 
     private static func names(of place: any Place) throws -> [String] {
-        // What a file holds that can't be read is told of by the commands.
+        // The commands report damage; here it is ignored.
         let set = try place.layers { _ in }.flatMap { $0.contents.keys }
         return Set(set).union(try place.schema()?.properties.keys.map { $0 } ?? []).sorted()
     }
 
-    /// One a line, without those that a shell would take for something else.
+    /// Returns the words without those that the shell would interpret, quoted as it needs them; none if `words` throws.
     private static func offered(_ words: () throws -> [String]) -> [String] {
         do {
             let words = try words().filter { PreferenceText.printable($0) == $0 }
-            // zsh and fish quote what they insert. For zsh a description follows a colon.
+            // zsh and fish quote the word that they insert. In zsh a colon starts a description.
             switch CompletionShell.requesting {
             case .zsh: return words.map { $0.replacing("\\", with: "\\\\").replacing(":", with: "\\:") }
             case .fish: return words
             default: return words.filter(isHarmlessToBash)
             }
         } catch {
-            // A person who is typing is not told; the command will say what is wrong.
+            // A message would disturb the user's typing; the command will report the failure.
             return []
         }
     }
 
-    /// Whether bash takes a word for itself: `compgen -W` expands its words, so that a name such as `$(rm x)` would be a command
-    /// that runs while a person types, and what is inserted isn't quoted.
+    /// Returns whether bash inserts a word unchanged: `compgen -W` expands its words, so that a name such as `$(rm x)` would run as
+    /// a command during completion, and inserted words aren't quoted.
     private static func isHarmlessToBash(_ word: String) -> Bool {
         word.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || $0.properties.numericType != nil || "._-+@%:/,".unicodeScalars.contains($0)

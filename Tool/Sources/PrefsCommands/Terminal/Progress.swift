@@ -2,17 +2,17 @@ import Glibc
 @_spi(Tool) import Preferences
 import Synchronization
 
-/// Tells a person at a terminal what a long piece of work has done so far; says nothing for the first half second.
+/// A line on the terminal with the progress of a long operation, shown after half a second.
 struct Progress: ~Copyable {
     private struct State {
         var isRunning = false
         var isShown = false
     }
 
-    /// Held while the line is written or taken away.
+    /// Held while the line is written or cleared.
     private static let state = Mutex(State())
 
-    /// Begins to tell of work that reads and writes files of this process.
+    /// Creates the line of an operation, with the bytes that this process reads and writes; only one is shown at a time.
     init(_ title: String) {
         guard Terminal.isErrorOutput, !Self.begin() else { return }
         let box = Unmanaged.passRetained(Title(PreferenceText.printable(title)))
@@ -37,7 +37,7 @@ struct Progress: ~Copyable {
         Self.clear()
     }
 
-    /// Whether other work is told of already.
+    /// Returns whether the progress of another operation is shown already.
     private static func begin() -> Bool {
         state.withLock { state in
             defer { state.isRunning = true }
@@ -45,7 +45,7 @@ struct Progress: ~Copyable {
         }
     }
 
-    /// Takes the line away, for what else is written to the terminal.
+    /// Clears the line before other text is written to the terminal.
     static func clear() {
         state.withLock { state in
             if state.isShown { Terminal.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
@@ -53,7 +53,7 @@ struct Progress: ~Copyable {
         }
     }
 
-    /// Writes the line as long as the work runs; false when it doesn't any more.
+    /// Writes the line; returns false if the operation has ended.
     private static func show(_ title: String) -> Bool {
         state.withLock { state in
             guard state.isRunning else { return false }
@@ -63,7 +63,7 @@ struct Progress: ~Copyable {
         }
     }
 
-    /// What the kernel counts for this process (proc(5), `/proc/pid/io`).
+    /// Returns the bytes that this process has read and written, by the kernel's counters (proc(5), `/proc/pid/io`).
     private static func transferred() -> String {
         guard let file = fopen("/proc/self/io", "r") else { return "" }
         defer { fclose(file) }

@@ -1,6 +1,6 @@
 @_spi(Tool) import Preferences
 
-/// Rows of cells: aligned on a terminal, else separated by tabs for `cut` and `awk`.
+/// Rows of cells, aligned on a terminal, otherwise separated by tabs for `cut` and `awk`.
 struct Table {
     private var rows: [[String]] = []
 
@@ -10,9 +10,9 @@ struct Table {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// The rows as text, each with its newline.
+    /// Returns the rows as text, each with its newline.
     func text() -> ShownText {
-        // A cell has one line and no tab, whatever stands in it.
+        // Line ends and tabs in a cell are escaped.
         let rows = rows.map { $0.map { PreferenceText.printable($0) } }
         guard Terminal.isOutput else { return ShownText(rows.map { $0.joined(separator: "\t") + "\n" }.joined()) }
         let columns = rows.map(\.count).max() ?? 0

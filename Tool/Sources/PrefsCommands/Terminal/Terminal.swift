@@ -1,14 +1,14 @@
 import Glibc
 @_spi(Tool) import Preferences
 
-/// Text for people: no character of a name, a value or a path does anything in it but show.
+/// Text for people, in which control characters of names, values and paths are escaped.
 struct ShownText {
     fileprivate(set) var text: String
 
-    /// Escapes all control characters but line ends and tabs; what may not have these either is escaped before.
+    /// Creates text with all control characters escaped except line ends and tabs, which callers escape in names and values.
     init(_ text: String) { self.text = PreferenceText.printable(text, keeping: ["\n", "\t"]) }
 
-    /// In a colour if colours are wanted.
+    /// Creates text in a colour if colours are wanted.
     init(_ text: String, _ colour: Terminal.Colour) {
         self.init(text)
         if Terminal.isColoured { self.text = "\u{1B}[\(colour.rawValue)m\(self.text)\u{1B}[0m" }
@@ -25,7 +25,7 @@ struct ShownText {
 
 /// Standard output and standard error.
 enum Terminal {
-    /// Whether a person sees the output.
+    /// Whether standard output is a terminal.
     static let isOutput = isatty(STDOUT_FILENO) == 1
     static let isErrorOutput = isatty(STDERR_FILENO) == 1
 
@@ -45,12 +45,12 @@ enum Terminal {
         write(Array(text.text.utf8), to: STDOUT_FILENO)
     }
 
-    /// Writes what a program may read as it is, unless a person reads it.
+    /// Writes text for programs to standard output: unchanged, or with control characters escaped if that is a terminal.
     static func writeData(_ text: String) {
         if isOutput { write(text) } else { write(Array(text.utf8), to: STDOUT_FILENO) }
     }
 
-    /// Writes a message on one line, and below it how a command is used.
+    /// Writes a message on one line of standard error, and the usage of a command below it.
     static func warn(_ message: String, usage: String? = nil) {
         Progress.clear()
         let text = PreferenceText.printable(message) + (usage.map { "\n" + ShownText($0).text } ?? "")
@@ -66,10 +66,10 @@ enum Terminal {
         exit(status.rawValue)
     }
 
-    /// Whether a person can answer a question.
+    /// Whether a user can answer a question.
     static var canAsk: Bool { isErrorOutput && isatty(STDIN_FILENO) == 1 }
 
-    /// Asks a yes-or-no question where a person can answer; no otherwise. An empty answer is `standard`.
+    /// Asks a yes-or-no question if a user can answer, and returns whether the answer is yes; an empty answer is `standard`.
     static func confirms(_ question: String, standard: Bool = true) -> Bool {
         guard canAsk else { return false }
         write(Array("\(question) \(standard ? "[Y/n]" : "[y/N]") ".utf8), to: STDERR_FILENO)
@@ -78,32 +78,31 @@ enum Terminal {
     }
 
     static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        // Of standard error nobody can be told; the exit code still says what there was to say.
+        // A failure of standard error can't be reported; the exit code still reports the outcome.
         guard !OutputFile.write(bytes, to: descriptor), descriptor != STDERR_FILENO else { return }
         end(Failure("write", "the output", errno: errno))
     }
 
-    /// Keeps the numbers of the standard streams from the files that are opened, where a stream is closed.
+    /// Opens `/dev/null` for each standard stream that is closed, so that no other file gets its descriptor.
     ///
-    /// What is meant for standard output would be written into a preferences file otherwise. Reading and writing fail
-    /// as before.
+    /// Otherwise output could be written into a preferences file. Reading standard input and writing output still fail.
     static func reserveStandardStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest number that is free, which is this one.
+            // open(2) returns the lowest free descriptor, which is this one.
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Ends the program as soon as nobody can read its output any more, as behind `| head`.
+    /// Ends the program as soon as the reader of its output is gone, as with `| head`.
     ///
-    /// A program that waits for changes would learn of it at its next line only.
+    /// A program that waits for changes would notice only when it writes its next line.
     static func endWithReader() {
         var thread = pthread_t()
         let status = pthread_create(
             &thread,
             nil,
             { _ in
-                // No event is asked for: poll(2) tells of a reader that is gone anyway.
+                // No event is requested: poll(2) reports a closed reader anyway.
                 var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
                 while poll(&output, 1, -1) < 0, errno == EINTR {}
                 if output.revents & Int16(POLLERR) != 0 { raise(SIGPIPE) }

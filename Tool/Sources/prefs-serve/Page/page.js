@@ -1,4 +1,4 @@
-// The page of `prefs serve`. All that comes from suites is shown by textContent, never as HTML.
+// The page of `prefs serve`. All text from suites is shown with textContent, never as HTML.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -6,7 +6,7 @@ const rowHeight = 34;
 
 // MARK: Elements
 
-/** Makes an element with properties, attributes in `attributes`, and children, of which text is shown as it is. */
+/** Creates an element with properties, attributes in `attributes`, and children, which are elements or plain text. */
 function make(tag, properties = {}, ...children) {
   const { attributes = {}, ...rest } = properties;
   const element = Object.assign(document.createElement(tag), rest);
@@ -52,7 +52,7 @@ function request(path, options = {}) {
   return fetch(path, { ...options, headers: { Authorization: `Bearer ${token}`, ...options.headers }, cache: "no-store" });
 }
 
-/** Sends a change; throws an error with the server's words if it is refused. */
+/** Sends a change; throws an error with the server's message if the change is rejected. */
 async function send(path, change = {}) {
   let response;
   try {
@@ -60,7 +60,7 @@ async function send(path, change = {}) {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change),
     });
   } catch {
-    throw new Error("prefs serve can't be reached; nothing was changed");
+    throw new Error("prefs serve can't be reached; nothing was changed. Try again when the connection is restored");
   }
   const isJSON = response.headers.get("Content-Type")?.startsWith("application/json");
   const answer = isJSON ? await response.json() : { error: await response.text() };
@@ -68,7 +68,7 @@ async function send(path, change = {}) {
   return answer;
 }
 
-/** Follows the server for as long as the page is open. */
+/** Shows the server's changes until the page is closed. */
 async function follow() {
   if (!token) return showSignpost();
   for (let wait = 250; ; wait = Math.min(wait * 2, 5000)) {
@@ -81,18 +81,18 @@ async function follow() {
     } catch (error) {
       console.debug(error);
     }
-    showBar("The connection to prefs serve is lost. The page shows the last known values, and connects again by itself.");
+    showBar("The connection to prefs serve is lost. The page shows the last known values and reconnects automatically.");
     await new Promise((resume) => setTimeout(resume, wait));
   }
 }
 
-/** Reads server-sent events, which EventSource can't ask for with a token. */
+/** Reads server-sent events; EventSource can't send the token in a header. */
 async function readEvents(body, silence, began) {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let rest = "";
   for (;;) {
-    // The server says something every five seconds.
+    // The server sends a message or a comment every five seconds.
     const alarm = setTimeout(() => silence.abort(), 20_000);
     const { done, value } = await reader.read();
     clearTimeout(alarm);
@@ -102,7 +102,7 @@ async function readEvents(body, silence, began) {
     const messages = (rest + decoder.decode(value, { stream: true })).split("\n\n");
     rest = messages.pop();
     for (const message of messages) {
-      if (message.startsWith("data: ")) applyNews(JSON.parse(message.slice(6)));
+      if (message.startsWith("data: ")) applyChanges(JSON.parse(message.slice(6)));
     }
   }
 }
@@ -112,13 +112,13 @@ function showSignpost() {
   byId("page").hidden = true;
 }
 
-/** The token is not this server's: what is shown stays, if there is something. */
+/** Reports that the token isn't valid for this server; values that are shown stay. */
 function showEnd() {
   if (suites.size === 0) return showSignpost();
-  showBar("This page's prefs serve has ended, and another one answers. Open the link that it printed; nothing here is live any more.");
+  showBar("The prefs serve of this page has ended, and another one answers. Open the link that it printed; this page is no longer updated.");
 }
 
-/** The bar's text on the connection, and for a while one that belongs to no control. */
+/** The texts of the bar: one on the connection, and a temporary note. */
 const bar = { connection: null, note: null };
 
 function showBar(text, kind = "connection") {
@@ -128,26 +128,26 @@ function showBar(text, kind = "connection") {
   if (shown !== null && byId("bar").textContent !== shown) byId("bar").textContent = shown;
 }
 
-// MARK: The model
+// MARK: Model
 
 /** The suites by name: `info`, and `rows` by name. */
 const suites = new Map();
 let isReadOnly = false;
 let lastEdit = null;
 
-/** Takes over what the server tells, and shows what changed. */
-function applyNews(news) {
+/** Applies the server's changes to the model, and shows them. */
+function applyChanges(changes) {
   const isFirst = suites.size === 0;
-  if (news.server) {
-    isReadOnly = news.server.isReadOnly;
+  if (changes.server) {
+    isReadOnly = changes.server.isReadOnly;
     document.body.classList.toggle("read-only", isReadOnly);
     byId("mode").textContent = isReadOnly ? "Read-only" : "Live";
-    const names = new Set((news.suites ?? []).map((suite) => suite.name));
+    const names = new Set((changes.suites ?? []).map((suite) => suite.name));
     for (const name of suites.keys()) if (!names.has(name)) suites.delete(name);
   }
-  if ("undo" in news) lastEdit = news.undo;
+  if ("undo" in changes) lastEdit = changes.undo;
   const changed = new Set();
-  for (const suite of news.suites ?? []) applySuite(suite, changed);
+  for (const suite of changes.suites ?? []) applySuite(suite, changed);
   if (isFirst && chosen === null) chosen = suites.size === 1 ? [...suites.keys()][0] : "";
   if (chosen && !suites.has(chosen)) chosen = "";
   byId("page").hidden = false;
@@ -159,20 +159,20 @@ function applyNews(news) {
   announce(changed);
 }
 
-function applySuite(news, changed) {
-  if (news.gone) return suites.delete(news.name);
-  const isNew = !suites.has(news.name);
-  const suite = suites.get(news.name) ?? { name: news.name, info: {}, rows: new Map(), sorted: null };
-  suites.set(news.name, suite);
-  if (news.info) suite.info = news.info;
+function applySuite(update, changed) {
+  if (update.gone) return suites.delete(update.name);
+  const isNew = !suites.has(update.name);
+  const suite = suites.get(update.name) ?? { name: update.name, info: {}, rows: new Map(), sorted: null };
+  suites.set(update.name, suite);
+  if (update.info) suite.info = update.info;
   const before = suite.rows;
-  if (news.whole) suite.rows = new Map();
-  for (const name of news.removed ?? []) suite.rows.delete(name);
-  for (const row of news.rows ?? []) {
+  if (update.whole) suite.rows = new Map();
+  for (const name of update.removed ?? []) suite.rows.delete(name);
+  for (const row of update.rows ?? []) {
     const old = before.get(row.name);
-    // A change of another layer is one, too, though the value stays.
+    // A change of another layer counts even if the value stays the same.
     if (!isNew && (!old || old.text !== row.text || `${old.layers}` !== `${row.layers}`)) changed.add(key(suite, row));
-    row.suite = news.name;
+    row.suite = update.name;
     row.words = `${row.name}\n${row.hidden ? "" : row.text ?? ""}\n${row.schema?.description ?? ""}`.toLowerCase();
     suite.rows.set(row.name, row);
   }
@@ -182,7 +182,7 @@ function applySuite(news, changed) {
 const key = (suite, row) => `${suite.name}\n${row.name}`;
 const keyOf = (row) => `${row.suite}\n${row.name}`;
 
-/** Compares by UTF-16 units, which is fast and the same everywhere. */
+/** Compares by UTF-16 code units, which is fast and doesn't depend on the locale. */
 const byName = (left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0);
 
 function sortedRows(suite) {
@@ -199,7 +199,7 @@ function findRow(rowKey) {
 const isDamaged = (suite) =>
   suite.info.damage?.length > 0 || Boolean(suite.info.failure) || sortedRows(suite).some((row) => row.problem);
 
-/** Why the user can't change a row; null if the user can. */
+/** Returns the reason why the user can't change a row, or null if the user can. */
 function reasonHeld(row) {
   const { info } = suites.get(row.suite);
   if (row.hidden) return row.hidden;
@@ -214,10 +214,10 @@ function layerPath(info, source) {
   return path ? ` in ${path}` : "";
 }
 
-/** The value as people read it; the text of the file tells dates and data from text by an object of one member. */
+/** Returns a value for display: a date or data, which is an object with one member in the file, is shown as plain text. */
 function shownValue(text) {
   if (text === undefined || text === "") return "—";
-  // A name of a dictionary that begins with `$` has a second one.
+  // A key of a dictionary that begins with `$` has a second `$`.
   if (/^\{"\$[^$]/.test(text)) {
     const [inner, ...others] = Object.values(JSON.parse(text));
     if (others.length === 0 && typeof inner === "string" && text.length < 4000) return inner === "" ? "(empty)" : inner;
@@ -239,7 +239,7 @@ function showSuites() {
   byId("suites").replaceChildren(...entries.map(suiteItem));
   if (focused !== undefined) [...byId("suites").querySelectorAll("button")].find((one) => one.dataset.suite === focused)?.focus();
   const select = byId("suite-select");
-  // An open menu would close.
+  // Replacing the options would close an open menu.
   if (document.activeElement !== select) {
     select.replaceChildren(...entries.map(({ name, label, damaged }) => make("option", { value: name }, damaged ? `${label} (damaged)` : label)));
   }
@@ -267,7 +267,7 @@ function choose(name) {
   showList();
 }
 
-/** Shows what is wrong with the suite as a whole. */
+/** Shows the failure and the damage of the suite. */
 function showNotices() {
   const shown = chosen ? [suites.get(chosen)] : [...suites.values()];
   const texts = shown.flatMap(({ name, info }) =>
@@ -278,16 +278,16 @@ function showNotices() {
   notices.replaceChildren(...texts.map((text) => make("p", {}, text)));
 }
 
-// MARK: The list
+// MARK: List
 
 /** The rows that pass search and filter, in order. */
 let view = [];
-/** The place of the row that the keys move from. */
+/** The index of the row that the arrow keys move from. */
 let active = 0;
-/** The row that the panel shows, by its key. */
+/** The key of the row that the panel shows. */
 let opened = null;
 let filter = "all";
-/** The elements of visible rows by their place. */
+/** The elements of visible rows by their index. */
 const elements = new Map();
 
 const filters = {
@@ -323,7 +323,7 @@ function showFilters() {
 
 function showEmpty() {
   const texts = {
-    all: suites.size === 0 ? "There is no suite yet. The page shows the first one that a program writes." : "This suite has no values yet.",
+    all: suites.size === 0 ? "There is no suite yet. A suite is shown as soon as a program writes one." : "This suite has no values yet.",
     set: "No value is set.",
     differs: "No value is known to differ from its default.",
     damaged: "No value is damaged.",
@@ -332,7 +332,7 @@ function showEmpty() {
   byId("empty").textContent = byId("search").value ? "Nothing matches the search." : texts[filter];
 }
 
-/** Shows the rows in sight, and reuses the elements of those that went out of it. */
+/** Shows the visible rows, and reuses the elements of rows that are no longer visible. */
 function showRows() {
   const scroll = byId("scroll");
   const first = Math.max(0, Math.floor(scroll.scrollTop / rowHeight) - 8);
@@ -392,7 +392,7 @@ function fillRow(element, row, index) {
   source.replaceChildren(pill(row.source));
 }
 
-/** Marks what changed, and nothing else moves. */
+/** Highlights changed rows for a moment. */
 function flash(changed) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   const color = getComputedStyle(document.documentElement).getPropertyValue("--flash");
@@ -401,7 +401,7 @@ function flash(changed) {
   }
 }
 
-/** Says what changed to those who don't see it. */
+/** Announces changes to screen readers. */
 function announce(changed) {
   if (changed.size === 0) return;
   const [first] = changed;
@@ -411,9 +411,9 @@ function announce(changed) {
     : row ? `${row.name} is now ${shownValue(row.text)}` : "";
 }
 
-// MARK: One preference
+// MARK: Panel of a preference
 
-/** The panel's parts that follow the row: `key`, `row`, `isDirty`, `update(row)`. */
+/** The open panel: `key`, `shape` and `row` of what it shows, its `control` and its other `parts`; null while it is closed. */
 let panel = null;
 
 function open(row) {
@@ -427,13 +427,13 @@ function close() {
   byId("grid").focus();
 }
 
-/** Shows the opened row; while the user types, the control stays, also if the value becomes another one's or is removed. */
+/** Shows the opened row; while the user types, the control stays, even if the value is removed or gets another type. */
 function showDetail() {
   const row = findRow(opened);
   const detail = byId("detail");
   const isTyped = panel !== null && panel.key === opened && panel.control.isDirty();
   if (row === null && isTyped) {
-    if (panel.state !== null) showMessage("Meanwhile it was removed; what you typed is kept.", false);
+    if (panel.state !== null) showMessage("The value was removed while you typed; your text is kept.", false);
     panel.state = null;
     return;
   }
@@ -452,7 +452,7 @@ function showDetail() {
   fillPanel(row, isSame);
 }
 
-/** The state on which the control depends; while it is the same, the control stays. */
+/** Returns the state that the control depends on; the control is replaced only if it changes. */
 const shape = (row) => JSON.stringify([row.schema, row.kind, reasonHeld(row) ?? controlMaker(row).name]);
 
 function makePanel(row) {
@@ -472,15 +472,15 @@ function makePanel(row) {
   return { key: keyOf(row), shape: shape(row), row, control, parts };
 }
 
-/** Fills what changes; `isSame` if the control stood there before. */
+/** Updates the panel; `isSame` if its control wasn't replaced. */
 function fillPanel(row, isSame) {
   const { control, parts } = panel;
   const held = reasonHeld(row);
   panel.row = row;
   parts.problem.replaceChildren(...(row.problem ? [make("p", { className: "message wrong" }, row.problem)] : []));
   if (isSame && control.isDirty()) {
-    if (held) showMessage(`${held} What you typed is kept, but can't be saved.`, false);
-    else showMessage(row.text === panel.sent ? "" : `Meanwhile it was changed to ${shownValue(row.text)}; what you typed is kept.`, false);
+    if (held) showMessage(`${held} Your text is kept, but can't be saved.`, false);
+    else showMessage(row.text === panel.sent ? "" : `The value was changed to ${shownValue(row.text)} while you typed; your text is kept.`, false);
   } else {
     control.show(row);
     if (isSame) showMessage("", false);
@@ -499,10 +499,10 @@ function showMessage(text, isWrong) {
 function fillActions(row, held) {
   const buttons = [];
   if (!held && row.isOwn) buttons.push(actionButton("Reset", "Remove your value", () => change("/api/delete", row)));
-  // On a cluster it would need the options that the command was started with.
+  // On a cluster, the command would need the options of `prefs serve`.
   if (row.source !== "etcd") buttons.push(actionButton("Copy command", readCommand(row), () => copyCommand(row)));
   const actions = make("div", { className: "actions" }, ...buttons);
-  // A button that has the focus keeps it.
+  // The focus stays on the same button.
   const focused = [...panel.parts.actions.querySelectorAll("button")].indexOf(document.activeElement);
   panel.parts.actions.replaceChildren(actions);
   if (focused >= 0) (buttons[focused] ?? buttons[buttons.length - 1] ?? byId("detail").querySelector(".close")).focus();
@@ -535,7 +535,7 @@ function fillFacts(row) {
   panel.parts.facts.replaceChildren(make("dl", { className: "facts" }, ...entries));
 }
 
-/** Lists every layer, the strongest first, and which one wins. */
+/** Lists all layers in order of decreasing precedence, and marks the one in use. */
 async function fillLayers(row) {
   const { info } = suites.get(row.suite);
   const winner = row.layers.findLastIndex((text) => text !== "");
@@ -545,7 +545,7 @@ async function fillLayers(row) {
   });
   const standard = layerItem("default", row.schema?.default ?? "", info.schema ?? "", winner < 0, !row.schema?.default);
   panel.parts.layers.replaceChildren(
-    make("h3", { id: "layers-title" }, "Where it comes from"),
+    make("h3", { id: "layers-title" }, "Origin"),
     make("ul", { className: "layers", attributes: { "aria-labelledby": "layers-title" } }, ...[standard, ...items].reverse()),
   );
   await showLines(row, items.map((item) => item.querySelector(".path")));
@@ -560,10 +560,10 @@ function layerItem(source, text, path, wins, isUnset) {
   );
 }
 
-/** A path that may break behind each slash. */
+/** Returns a path that may be wrapped after each slash. */
 const breakable = (path) => path.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")]).slice(0, -1);
 
-/** Adds the lines on which the files set the value, which the server looks up for one row at a time. */
+/** Adds the line numbers of the value in the layers' files, which the server looks up for one row at a time. */
 async function showLines(row, paths) {
   try {
     const query = new URLSearchParams({ suite: row.suite, name: row.name });
@@ -574,14 +574,14 @@ async function showLines(row, paths) {
       if (line > 0 && paths[index]) paths[index].append(`:${line}`);
     });
   } catch (error) {
-    // The path alone is shown; that the server can't be reached says the bar.
+    // Only the path is shown; the bar reports that the server can't be reached.
     console.debug(error);
   }
 }
 
 // MARK: Controls
 
-/** Sends a change of a row, and shows beside the control what was refused. */
+/** Sends a change of a row, and shows below the control why it was rejected; returns whether it was accepted. */
 async function change(path, row, text) {
   if (!panel) return false;
   const { control } = panel;
@@ -591,7 +591,7 @@ async function change(path, row, text) {
     await send(path, { suite: row.suite, name: row.name, text });
     if (panel?.control === control) {
       showMessage("", false);
-      if (control.typed === typed) settle(row, path === "/api/delete");
+      if (control.typed === typed) finishEdit(row, path === "/api/delete");
     }
     return true;
   } catch (error) {
@@ -600,23 +600,23 @@ async function change(path, row, text) {
   }
 }
 
-/** Ends an edit that was saved when `row` was shown. */
-function settle(row, isRemoved) {
-  panel.control.settle();
-  // What was typed is the value until the server tells of it, which may have been before its answer.
+/** Ends an edit whose change was sent while `row` was shown. */
+function finishEdit(row, isRemoved) {
+  panel.control.finish();
+  // The typed text stays until the server sends the new row, which may have arrived before its answer.
   if (panel.row !== row || isRemoved) panel.control.show(panel.row);
   if (findRow(opened)) showDetail();
 }
 
-/** Sends the choice of a control without text; one that is refused is shown no longer. */
+/** Sends the choice of a control without text; if it is rejected, shows the stored value again. */
 async function commit(control, text) {
   if (panel?.control !== control) return;
   if (!(await change("/api/write", panel.row, text)) && panel?.control === control) control.show(panel.row);
 }
 
 /**
- * Returns what makes the control for a row. A control has `element`, `show(row)`, `isDirty()`, `settle()`, which ends an edit, and
- * `typed`, which counts what the user typed.
+ * Returns the function that creates the control for a row. A control has `element`, `show(row)`, `isDirty()`, `finish()`, which ends
+ * an edit, and `typed`, the number of input events.
  */
 function controlMaker(row) {
   const type = row.schema?.type ?? row.kind;
@@ -632,7 +632,7 @@ function controlMaker(row) {
   return makeArea;
 }
 
-/** Whether a field of one line keeps the text, from which a browser takes line breaks. */
+/** Returns whether a field of one line can show the text; browsers remove line breaks from it. */
 const isOneLine = (text) => text === undefined || !/[\n\r]/.test(JSON.parse(text));
 
 function makeHeld(reason) {
@@ -641,12 +641,12 @@ function makeHeld(reason) {
     element: make("div", { className: "held" }, value, make("p", {}, icon("lock"), make("span", {}, reason))),
     show: (row) => { value.textContent = row.pretty ?? shownValue(row.text); },
     isDirty: () => false,
-    settle: () => {},
+    finish: () => {},
     typed: 0,
   };
 }
 
-/** A control whose every change is sent at once. */
+/** Creates a control whose changes are sent immediately. */
 function makeSwitch(row) {
   const input = make("input", { type: "checkbox", className: "switch", attributes: { role: "switch", "aria-label": row.name } });
   const label = make("span", { className: "mono" });
@@ -654,7 +654,7 @@ function makeSwitch(row) {
     input.checked = row.text === "true";
     label.textContent = row.text ?? "not set";
   };
-  const control = { element: make("div", { className: "control" }, input, label), show, isDirty: () => false, settle: () => {}, typed: 0 };
+  const control = { element: make("div", { className: "control" }, input, label), show, isDirty: () => false, finish: () => {}, typed: 0 };
   input.onchange = () => commit(control, String(input.checked));
   return control;
 }
@@ -663,12 +663,12 @@ function makeMenu(row) {
   const { choices } = row.schema;
   const select = make("select", { attributes: { "aria-label": row.name } });
   const show = (row) => {
-    // A value that the program doesn't take is shown, too, and one that is missing.
+    // A value that isn't one of the choices, or isn't set, is shown, too.
     const texts = choices.includes(row.text) ? choices : [row.text ?? "", ...choices];
     select.replaceChildren(...texts.map((text) => make("option", { value: text }, choiceTitle(text))));
     select.value = row.text ?? "";
   };
-  const control = { element: make("div", { className: "control" }, select), show, isDirty: () => false, settle: () => {}, typed: 0 };
+  const control = { element: make("div", { className: "control" }, select), show, isDirty: () => false, finish: () => {}, typed: 0 };
   select.onchange = () => commit(control, select.value);
   return control;
 }
@@ -677,7 +677,7 @@ const choiceTitle = (text) => (text.startsWith('"') ? JSON.parse(text) || "(empt
 
 const hasSlider = ({ schema, text, kind }) =>
   [schema?.minimum, schema?.maximum].every((bound) => bound !== undefined && Math.abs(Number(bound)) < 2 ** 53)
-  // No hand can choose one of all 16-bit integers, which a type's own bounds may allow.
+  // A slider is too coarse for all 16-bit integers, which may be the bounds of the type.
   && Number(schema.maximum) - Number(schema.minimum) < 2 ** 15
   && (text === undefined || ((kind === "integer" || kind === "number") && Number.isFinite(Number(text))));
 
@@ -692,7 +692,7 @@ function makeSlider(row) {
     field.value = row.text ?? "";
   });
   control.element.prepend(slider);
-  // A step of a fraction leaves digits behind that nobody chose.
+  // Adding fractional steps leaves rounding errors in the last digits.
   const rounded = () => (type === "integer" ? slider.value : String(Number(Number(slider.value).toPrecision(12))));
   let isSliding = false;
   slider.oninput = () => {
@@ -702,17 +702,17 @@ function makeSlider(row) {
   };
   slider.onchange = () => { if (panel?.control === control) change("/api/write", panel.row, rounded()); };
   const isTyped = control.isDirty;
-  const settleField = control.settle;
+  const finishField = control.finish;
   return Object.assign(control, {
     isDirty: () => isSliding || isTyped(),
-    settle: () => {
+    finish: () => {
       isSliding = false;
-      settleField();
+      finishField();
     },
   });
 }
 
-/** A control whose text is sent on Enter or by its button. */
+/** Creates a control whose text is sent on Enter or with its button. */
 function makeForm(input, read, show) {
   let isDirty = false;
   const save = make("button", { type: "submit", className: "button main", hidden: true }, "Save");
@@ -721,7 +721,7 @@ function makeForm(input, read, show) {
     save.hidden = !value;
   };
   const form = make("form", { className: "control" }, input, save);
-  const control = { element: form, show, isDirty: () => isDirty, settle: () => setDirty(false), typed: 0 };
+  const control = { element: form, show, isDirty: () => isDirty, finish: () => setDirty(false), typed: 0 };
   input.oninput = () => {
     control.typed += 1;
     setDirty(true);
@@ -751,14 +751,14 @@ function makeArea(row) {
   return control;
 }
 
-/** Whether the control for dates keeps the text, which holds milliseconds and years of four digits. */
+/** Returns whether the control for dates can show the text: it has only milliseconds and years of four digits. */
 const isPlainDate = (text) => text === undefined || /^\{"\$date":"(?!0000)\d{4}-[-\dT:]{14}(\.\d{1,3})?Z"\}$/.test(text);
 
 function makeDate(row) {
   const input = make("input", { type: "datetime-local", step: "1", attributes: { "aria-label": `${row.name}, in local time` } });
   const read = () => {
     const date = new Date(input.value);
-    // The server says what is wrong with text that is no date.
+    // The server reports that other text isn't a date.
     return Number.isNaN(date.getTime()) ? input.value : JSON.stringify({ $date: date.toISOString().replace(/\.?0*Z$/, "Z") });
   };
   return makeForm(input, read, (row) => {
@@ -775,14 +775,14 @@ function showUndo() {
   const button = byId("undo");
   button.hidden = isReadOnly;
   button.disabled = lastEdit === null;
-  button.title = lastEdit ? `Undo the change of ${lastEdit.name} (Ctrl-Z)` : "No edit of this page to undo";
+  button.title = lastEdit ? `Undo the change of ${lastEdit.name} (Ctrl-Z)` : "There is no edit of a page to undo";
 }
 
 async function undo() {
   if (isReadOnly || lastEdit === null) return;
   try {
     const { name } = await send("/api/undo");
-    byId("live").textContent = `${name} is as before`;
+    byId("live").textContent = `The change of ${name} was undone`;
   } catch (error) {
     if (panel) showMessage(error.message, true);
     byId("live").textContent = error.message;
@@ -790,7 +790,7 @@ async function undo() {
   }
 }
 
-/** Shows in the bar, for a while, what belongs to no control. */
+/** Shows a temporary note in the bar. */
 function showNote(text) {
   showBar(text, "note");
   setTimeout(() => { if (bar.note === text) showBar(null, "note"); }, 6000);
@@ -807,7 +807,7 @@ function moveTo(index) {
   const top = active * rowHeight;
   if (top < scroll.scrollTop) scroll.scrollTop = top;
   if (top + rowHeight > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = top + rowHeight - scroll.clientHeight;
-  // An open panel follows.
+  // An open panel shows the new row.
   if (opened !== null) opened = keyOf(view[active]);
   showRows();
   showDetail();

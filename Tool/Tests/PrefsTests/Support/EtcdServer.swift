@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Runs where etcd is installed; CI installs it, so that there it must be.
+/// Enables tests if etcd is installed, and always in CI, which installs it.
 let needsEtcd = ConditionTrait.enabled(
     if: Needed.path(of: "etcd") != nil && Needed.path(of: "etcdctl") != nil
         || ProcessInfo.processInfo.environment["CI"] == "true",
@@ -21,11 +21,11 @@ final class EtcdServer {
     /// Starts a server and waits until it answers.
     ///
     /// - Parameters:
-    ///   - scheme: How clients reach it.
+    ///   - scheme: The scheme of its URLs.
     ///   - options: Further options of the server.
-    ///   - flags: Those that `etcdctl` needs to reach it.
+    ///   - flags: The options that `etcdctl` needs to connect.
     static func start(_ scheme: String = "http", options: [String] = [], flags: [String] = []) throws -> EtcdServer {
-        // Another process may take a port between its choice and its use.
+        // Another process may use a port between its choice and its use here.
         for _ in 0..<10 {
             let server = try EtcdServer(scheme, options)
             try server.start()
@@ -48,9 +48,9 @@ final class EtcdServer {
         do { try FileManager.default.removeItem(at: folder) } catch { print("\(folder.path) stays: \(error)") }
     }
 
-    /// Starts it, or starts it again on the same data and ports.
+    /// Starts the server, or restarts it with the same data and ports.
     func start() throws {
-        // The shell ends the server when its input ends, so also when this process dies in whatever way.
+        // The shell ends the server when its input is closed, so also when this process dies for any reason.
         let script = #"etcd "$@" >>"$LOG" 2>&1 </dev/null & echo $!; cat >/dev/null; kill -9 $! 2>/dev/null"#
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/sh")
@@ -64,7 +64,7 @@ final class EtcdServer {
         shell.environment = ProcessInfo.processInfo.environment
             .merging(["LOG": folder.appending(path: "log").path]) { $1 }
         let (input, output) = (Pipe(), Pipe())
-        // A program that another test starts meanwhile must not keep it open.
+        // A program that another test starts at the same time must not inherit it.
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         shell.standardInput = input
         shell.standardOutput = output
@@ -73,7 +73,7 @@ final class EtcdServer {
         running = (shell, input, try #require(pid_t(line.trimmingCharacters(in: .whitespacesAndNewlines))))
     }
 
-    /// Ends it as a loss of power would.
+    /// Ends the server without a shutdown, as a power failure would.
     func kill() {
         guard let (shell, input, server) = running else { return }
         running = nil
@@ -83,7 +83,7 @@ final class EtcdServer {
         shell.waitUntilExit()
     }
 
-    /// Waits until it answers; false if it ended instead.
+    /// Waits until the server answers; returns false if it ended instead.
     private func isHealthy(_ flags: [String]) throws -> Bool {
         let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end, let server = running?.server, Glibc.kill(server, 0) == 0 {
@@ -101,7 +101,7 @@ final class EtcdServer {
         return false
     }
 
-    /// Returns two ports that nobody uses now.
+    /// Returns two ports that are free now.
     private static func freePorts() throws -> [Int] {
         var sockets: [Int32] = []
         defer { for socket in sockets { close(socket) } }

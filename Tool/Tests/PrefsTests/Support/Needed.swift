@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Programs of others that a test needs.
+/// Installed programs that a test needs.
 enum Needed {
-    /// The path of a program; nil, said aloud, where it is missing, and a failure where everything must be there.
+    /// Returns the path of a program, or `nil` if it is missing, which is printed, and is a failure in CI.
     static func path(of name: String) -> String? {
         for folder in ["/usr/bin", "/bin", "/usr/local/bin"] as [String] {
             let path = folder + "/" + name

@@ -17,11 +17,11 @@ final class PageProcess {
     }
 
     /// - Parameters:
-    ///   - words: The words behind `serve`.
-    ///   - before: What the shell does before it starts the server.
+    ///   - words: The words after `serve`.
+    ///   - before: A shell command to run before the server starts.
     init(_ words: String, before: String = "") throws {
         tool = try Tool()
-        // The fifo has a line as soon as the server listens.
+        // The FIFO gets a line as soon as the server listens.
         let run = try tool.shell(
             "\(before) mkfifo link && { prefs serve \(words) >link 2>error </dev/null & echo $! >pid; } && head -n 1 link"
         )
@@ -55,7 +55,7 @@ final class PageProcess {
         )
     }
 
-    /// Begins to follow the server.
+    /// Returns a connection that receives the server's events.
     func events() throws -> Connection {
         let connection = try Connection(port)
         try connection.send(
@@ -72,7 +72,7 @@ final class Connection {
 
     init(_ port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        // So that a server that is silent fails the test in place of holding it.
+        // So that a silent server fails the test instead of blocking it.
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -100,9 +100,9 @@ final class Connection {
         }
     }
 
-    /// Returns what comes until it holds `wanted`; what follows is kept for the next call.
+    /// Returns the received text up to `wanted`; the rest is kept for the next call.
     ///
-    /// Fails if the server says a dozen times that there is nothing new.
+    /// Fails if the server sends a dozen comments, each of which means that nothing changed.
     func read(until wanted: String) throws -> String {
         while true {
             try #require(text.split(separator: ": still here").count < 12, "no \(wanted) came: \(text.suffix(2000))")
@@ -120,7 +120,7 @@ final class Connection {
     func readAll() throws -> String {
         while case let more = try part(), !more.isEmpty {
             text += more
-            // An event stream that was let through has no end.
+            // An accepted event stream has no end.
             if text.contains(": still here") { break }
         }
         return text

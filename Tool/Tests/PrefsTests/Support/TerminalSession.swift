@@ -1,18 +1,18 @@
 import Foundation
 
-/// A terminal in which a program runs, by tmux.
+/// A program in a terminal, which tmux provides.
 final class TerminalSession {
     private let program: String
     private let tool: Tool
     private let server = "prefs-test-\(UUID().uuidString)"
 
-    /// Starts a line of `sh`; the screen stays when it has ended. Nil, said aloud, where there is no tmux.
+    /// Creates a session that runs a line of `sh`; the screen stays when it has ended. `nil`, with a printed note, without tmux.
     init?(_ tool: Tool, _ line: String) throws {
         guard let program = Needed.path(of: "tmux") else { return nil }
         self.program = program
         self.tool = tool
         try tool.write("set -g default-terminal screen-256color\n", to: ".tmux")
-        // A program that waits keeps the screen; what tmux keeps of one that has ended is scrolled.
+        // `cat` keeps the screen; tmux would scroll the screen of a program that has ended.
         let run = try tmux([
             "-f", "\(tool.folder)/.tmux", "new-session", "-d", "-x", "100", "-y", "30", line + "; exec cat",
         ])
@@ -25,12 +25,12 @@ final class TerminalSession {
         do { _ = try tmux(["kill-server"]) } catch { print("tmux stays: \(error)") }
     }
 
-    /// What stands on the screen, with the escape sequences of its colours if asked for.
+    /// Returns the text on the screen, with the escape sequences of colours if `colours` is true.
     func screen(colours: Bool = false) throws -> String {
         try tmux(["capture-pane", "-p", "-J"] + (colours ? ["-e"] : [])).output
     }
 
-    /// Waits until the screen shows a text, and returns what it shows then; a failure where that takes minutes.
+    /// Waits until the screen shows a text, and returns the screen; throws if that takes minutes.
     func screen(showing text: String) throws -> String {
         let end = ContinuousClock.now + .seconds(180)
         while ContinuousClock.now < end {
@@ -41,7 +41,7 @@ final class TerminalSession {
         throw NeverShown(text: text, screen: try screen())
     }
 
-    /// What was waited for, and what the screen showed instead.
+    /// The expected text and the screen that didn't show it.
     struct NeverShown: Error {
         let text: String
         let screen: String

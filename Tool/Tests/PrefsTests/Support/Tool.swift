@@ -1,8 +1,8 @@
 import Foundation
 
-/// The built program with a configuration folder of a test's own.
+/// The built program with a separate configuration folder for each test.
 final class Tool: Sendable {
-    /// What a run gave.
+    /// The output and the exit status of a run.
     struct Run: Equatable, CustomStringConvertible {
         var output: String
         var error: String
@@ -11,7 +11,7 @@ final class Tool: Sendable {
         var description: String { "output:\n\(output)error:\n\(error)status: \(status)" }
     }
 
-    /// The folder of all files; what is shown has `~` for it.
+    /// The folder of all files; output shows it as `~`.
     let folder: String
     let program: String
     let variables: [String: String]
@@ -20,7 +20,7 @@ final class Tool: Sendable {
         let url = FileManager.default.temporaryDirectory.appending(path: "prefs-test-\(UUID().uuidString)")
         folder = url.resolvingSymlinksInPath().path
         try FileManager.default.createDirectory(atPath: folder + "/config", withIntermediateDirectories: true)
-        // SwiftPM puts the programs that a test depends on beside the test bundle.
+        // SwiftPM puts the programs that a test depends on next to the test bundle.
         program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "prefs").path
         var all = ProcessInfo.processInfo.environment.filter { ["PATH", "LD_LIBRARY_PATH"].contains($0.key) }
         all["XDG_CONFIG_HOME"] = folder + "/config"
@@ -37,19 +37,19 @@ final class Tool: Sendable {
         do { try FileManager.default.removeItem(atPath: folder) } catch { print("\(folder) stays: \(error)") }
     }
 
-    /// Runs it to its end.
+    /// Runs the program and waits for its end.
     @discardableResult
     func run(_ arguments: [String], input: String = "") throws -> Run {
         try run(program, arguments, input: input)
     }
 
-    /// As `run`, with the words of a line; quotes are not understood.
+    /// Runs the program with the words of a line, which are separated by spaces; quotes aren't supported.
     @discardableResult
     func run(_ line: String, input: String = "") throws -> Run {
         try run(line.split(separator: " ").map(String.init), input: input)
     }
 
-    /// Runs a line of `sh`, for which the program is `prefs`.
+    /// Runs a line of `sh`, in which `prefs` is the program.
     @discardableResult
     func shell(_ line: String, input: String = "") throws -> Run {
         try run("/bin/sh", ["-c", line], input: input)
@@ -57,7 +57,7 @@ final class Tool: Sendable {
 
     /// Runs any program in the test's folder and environment.
     func run(_ program: String, _ arguments: [String], input: String = "") throws -> Run {
-        // Files take any amount, where a pipe that nobody reads would fill up.
+        // Files hold any amount of output; a pipe without a reader would fill up.
         let names = ["in", "out", "err"].map { "\(folder)/.\($0)-\(UUID().uuidString)" }
         for name in names { try Data().write(to: URL(filePath: name)) }
         defer { for name in names { unlink(name) } }
@@ -69,7 +69,7 @@ final class Tool: Sendable {
         return Run(output: texts[1], error: texts[2], status: status)
     }
 
-    /// Foundation's `Process` would also wait for those who outlive the program, as the server of tmux does.
+    /// Starts a program. Foundation's `Process` would also wait for children that outlive it, such as the server of tmux.
     private func spawn(_ program: String, _ arguments: [String], files: [String]) throws -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -77,14 +77,14 @@ final class Tool: Sendable {
         for (descriptor, file) in files.enumerated() {
             posix_spawn_file_actions_addopen(&actions, Int32(descriptor), file, O_RDWR, 0)
         }
-        // A thread of the tests may block signals, which a child would inherit: a server of tmux could not be ended.
+        // A thread of the tests may block signals, which a child would inherit; then a server of tmux couldn't be ended.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        // Who runs the tests may ignore it, which a child would inherit, too.
+        // The process that runs the tests may ignore it, which a child would inherit, too.
         var defaults = none
         sigaddset(&defaults, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &defaults)
@@ -114,7 +114,7 @@ final class Tool: Sendable {
         String(decoding: try Data(contentsOf: URL(filePath: folder).appending(path: name)), as: UTF8.self)
     }
 
-    /// Each file's contents by its path, to see that nothing changed.
+    /// Returns the contents of all files by path, to check that nothing changed.
     func files() throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder) where !name.hasPrefix(".") {
