@@ -62,11 +62,11 @@ print(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").suffi
 print(
     """
 
-    — What to try next
+    — Try next
     file='\(file.path)'
-    swift run --package-path Examples tour        # again: it counts on
-    tail -F "$file"                               # in another terminal: every change, as it is made
-    jq -s add "$file"                             # what is stored now
+    swift run --package-path Examples tour        # again: it continues the count
+    tail -F "$file"                               # in another terminal: each change as it happens
+    jq -s add "$file"                             # the stored values
     echo '{"nickname":"Ada"}' >> "$file"          # set a preference by hand
     """
 )

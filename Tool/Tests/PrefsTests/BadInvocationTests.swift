@@ -40,7 +40,7 @@ struct BadInvocationTests {
         ("write app volume -bin 1", 2, "isn't a type"),
         ("write app volume [1", 2, "it ends too early"),
         ("write app volume null", 2, "null"),
-        ("write app volume 1e999", 2, "isn't JSON"),
+        ("write app volume 1e999", 2, "can't be read as JSON"),
         ("write app -int 5", 2, "the name of the preference is missing"),
         ("write ../app volume 5", 2, "it contains \"/\""),
         ("write app volume 5 --file x", 2, "one word too many"),

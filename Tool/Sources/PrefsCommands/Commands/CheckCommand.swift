@@ -68,7 +68,7 @@ struct CheckCommand: ParsableCommand {
         for error in damage { Terminal.report(error) }
         if let refused { Terminal.warn(refused.message) }
         if !damage.isEmpty {
-            throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to a file next to it")
+            throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to another file in the same folder")
         }
         if let refused { throw Failure(refused.status, "") }
         try file.checkWritable()

@@ -92,7 +92,7 @@ private struct EditDraft {
     init(_ text: String) throws {
         let parent = Terminal.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(parent)/prefs.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Failure("make a folder in", parent, errno: errno) }
+        guard mkdtemp(&template) != nil else { throw Failure("create a folder in", parent, errno: errno) }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         path = folder + "/preferences.json"
         try OutputFile.replace(path, with: Array(text.utf8))

@@ -6,7 +6,7 @@ import Glibc
 /// Foundation's parser crashes on some damaged files, which must not end this process without a message.
 enum PropertyListParser {
     static func contents(of bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
-        guard let file = tmpfile() else { throw Failure("make", "a temporary file", errno: errno) }
+        guard let file = tmpfile() else { throw Failure("create", "a temporary file", errno: errno) }
         defer { fclose(file) }
         guard OutputFile.write(bytes, to: fileno(file)), lseek(fileno(file), 0, SEEK_SET) == 0 else {
             throw Failure("write", "a temporary file", errno: errno)

@@ -84,7 +84,7 @@ enum ValueArguments {
             }
             // Text that begins like an object or an array is probably meant as JSON.
             let hint = "{[".contains(text.prefix(1)) && !text.isEmpty ? "" : ". For text use: -string '\(text)'"
-            throw Failure(.usage, "\"\(text)\" isn't JSON: \(error.message)\(hint)")
+            throw Failure(.usage, "\"\(text)\" can't be read as JSON: \(error.message)\(hint)")
         }
     }
 
