@@ -104,7 +104,7 @@ struct PrefsAdopt: AsyncParsableCommand {
             try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .withoutOverwriting)
         } catch {
             Self.warn(
-                "prefs-adopt: \(output) can't be written: \(error); nothing was changed. Name a file that doesn't exist"
+                "prefs-adopt: \(output) can't be written, and nothing was changed: \(error); name a file that doesn't exist"
             )
             throw ExitCode(5)
         }
