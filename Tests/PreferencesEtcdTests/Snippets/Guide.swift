@@ -5,7 +5,7 @@ import Preferences
 import PreferencesEtcd
 import Testing
 
-/// What the guide shows, on a real node where it needs none of its own.
+/// The code of the guide, run on a real node if it can use the shared one.
 @Suite(needsEtcd)
 struct GuideTests {
     // snippet: declarations
@@ -26,8 +26,8 @@ struct GuideTests {
         let store = try PreferenceStore.etcd(suite, configuration)  // such as "com.example.shop"
         let preferences = FleetPreferences(in: store)
 
-        preferences.newCheckout = true  // every machine reads it as soon as its watch has told
-        try preferences.orders.update { $0 += 1 }  // counted once, whoever else counts
+        preferences.newCheckout = true  // every machine reads it once its watch has received it
+        try preferences.orders.update { $0 += 1 }  // atomic across all machines
         // end
         #expect(try FleetPreferences(in: .etcd(suite, configuration)).newCheckout)
         #expect(preferences.orders.value == 1)
@@ -53,7 +53,7 @@ struct GuideTests {
         ])
         let preferences = CheckoutPreferences(in: store)
         if preferences.checkout.includes(userID) { print("the new checkout") }
-        preferences.$checkout[\.percent].value = 25  // everywhere, and nobody who was included is dropped
+        preferences.$checkout[\.percent].value = 25  // everywhere; users who were included stay included
         print(preferences.$rateLimit.source)  // group, host, store or default
         // end
         let key = "preferences/\(suite)"
@@ -63,11 +63,11 @@ struct GuideTests {
             ("host.web-3.rateLimit", 10, .layer("host")),
         ] {
             try node.control("put", "\(key)/\(name)", "\(value)")
-            try await eventually("\(name) is not told") { preferences.rateLimit == value }
+            try await eventually("no notification of \(name)") { preferences.rateLimit == value }
             #expect(preferences.$rateLimit.source == source)
         }
         try node.control("put", "\(key)/checkout", #"{"percent":100,"seed":"checkout"}"#)
-        try await eventually("the rollout is not told") { preferences.checkout.includes(userID) }
+        try await eventually("no notification of the rollout") { preferences.checkout.includes(userID) }
     }
 
     @Test
@@ -91,7 +91,7 @@ struct GuideTests {
         ])
         configuration.tls = EtcdTLS(
             authority: "/etc/shop/authority.pem",
-            certificate: "/etc/shop/client.pem",  // where the servers demand one
+            certificate: "/etc/shop/client.pem",  // if the servers require one
             privateKey: "/etc/shop/client.key"
         )
         configuration.credentials = EtcdCredentials(user: "shop", password: password)
@@ -108,7 +108,7 @@ struct GuideTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let suite = freshSuite()
         // snippet: offline
-        configuration.cacheFile = folder.appending(path: "shop.jsonl")  // starts without any endpoint, too
+        configuration.cacheFile = folder.appending(path: "shop.jsonl")  // for a start while no endpoint can be reached
         configuration.offlineWrites = .queueing  // the default is .failing
         let monitor = EtcdMonitor()
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)

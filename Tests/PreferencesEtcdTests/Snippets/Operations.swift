@@ -7,7 +7,7 @@ import ServiceLifecycle
 import Testing
 import UnixSignals
 
-/// What the guide to operations shows.
+/// The code of the guide to operations.
 @Suite(needsEtcd)
 struct OperationsGuideTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -30,7 +30,7 @@ struct OperationsGuideTests {
 
     private struct Ended: Error {}
 
-    /// Ends the group.
+    /// A service that ends the group.
     private struct Server: Service {
         func run() async throws { throw Ended() }
     }
