@@ -10,27 +10,27 @@ internal import Foundation
 internal import NIOPosix
 #endif
 
-/// Keeps the values of a suite in etcd, and a mirror of them in memory that a watch keeps current.
+/// A backend that stores the values of a suite in etcd, and mirrors them in memory by a watch.
 final class EtcdBackend: PreferenceBackend {
     let configuration: EtcdConfiguration
     let keys: KeySpace
     let client: GatewayClient
     let mirror: Lock<Mirror>
     let queue = Lock(WriteQueue())
-    /// Held by whoever writes: a set, or the one who sends what waited.
-    let turn = Lock(())
+    /// Held during each write to etcd, by a call of the store or by the thread that sends the queue.
+    let writeLock = Lock(())
     let monitor: EtcdMonitor
     private let copy: OfflineCopy?
-    /// The waiting writes, if they outlive the program.
+    /// The file of the queued writes, or `nil` if they end with the process.
     let queueFile: QueueFile?
     let watch: WatchDriver
     private let host = Lock<PreferenceBackendHost?>(nil)
     private let isLoaded = Lock(false)
-    /// Whether a token was refused since the watch was last open.
-    private let isTokenDoubted = Lock(false)
+    /// Whether a token was rejected since the watch was last open.
+    private let wasTokenRejected = Lock(false)
     private let lastReported = Lock<GatewayFailure?>(nil)
 
-    /// Connects to nothing yet.
+    /// Creates a backend; nothing is connected yet.
     init(
         suite: String,
         _ configuration: EtcdConfiguration,
@@ -53,20 +53,20 @@ final class EtcdBackend: PreferenceBackend {
         watch = WatchDriver(client, keys: keys, configuration: configuration)
         client.transport.observeCertificates { [weak self] problem in
             record(.certificates(problem))
-            // A request has called, perhaps one with the turn: the problem is reported when that is over.
+            // The caller is a request, perhaps of a write that holds `writeLock`; the problem is reported when that has ended.
             if let problem { self?.mirror.withLock { $0.note(problem) } } else { self?.watch.renewConnection() }
         }
-        monitor.shows(self)
+        monitor.attach(self)
     }
 
     deinit {
         watch.stop()
         WaitingStores.remove(self)
-        reportEnd(of: "store")
+        reportUnsentWrites(atEndOf: "store")
         monitor.finish(self)
     }
 
-    /// That of a request and all its attempts covers a whole call.
+    /// The configuration's `timeout`, which covers a whole call of the store.
     var timeout: Duration? { configuration.timeout }
 
     func checkThreadMayBlock() throws(PreferencesError) {
@@ -81,7 +81,7 @@ final class EtcdBackend: PreferenceBackend {
         #endif
     }
 
-    /// When the store's call that is under way, or one that begins now, must have ended.
+    /// The deadline of the store's current call, or of one that begins now.
     var deadline: ContinuousClock.Instant { host.withLock { $0 }?.deadline() ?? .now + configuration.timeout }
 
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
@@ -96,16 +96,16 @@ final class EtcdBackend: PreferenceBackend {
             let problem = PreferencesError(error.reason)
             monitor.disconnected(problem)
             guard copy != nil || configuration.offlineWrites == .queueing else {
-                // It is loaded as soon as something can be read.
+                // The watch reads the suite when it can, and then the store loads again.
                 try watch.start(after: nil, self)
                 throw problem
             }
-            // What is set from now on waits, as it would without values of before.
-            if copy == nil || !error.reason.isPassing { host.report(problem) }
-            if !error.reason.isPassing { lastReported.withLock { $0 = error.reason } }
+            // The store starts with the copy's values, or with none if there is no copy, and queues its writes.
+            if copy == nil || !error.reason.isTemporary { host.report(problem) }
+            if !error.reason.isTemporary { lastReported.withLock { $0 = error.reason } }
             mirror.withLock { if $0.revision == 0 { $0.begin(withCopy: copied) } }
         }
-        for problem in mirror.withLock({ $0.takeProblems() }) { host.report(problem) }
+        for problem in mirror.withLock({ $0.drainProblems() }) { host.report(problem) }
         try watch.start(after: revision, self)
         isLoaded.withLock { $0 = true }
         updateCopy(from: copied)
@@ -123,7 +123,7 @@ final class EtcdBackend: PreferenceBackend {
     func sync() throws(PreferencesError) { try sync(until: nil) }
 
     func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
-        // If nothing waits, what etcd has acknowledged lies on the disks of most of its members.
+        // If nothing is queued, each write was acknowledged, and is on the disks of a majority of the members.
         guard queue.withLock({ $0.count }) > 0 else { return }
         sendAll(until: deadline)
         announceChanges()
@@ -132,51 +132,51 @@ final class EtcdBackend: PreferenceBackend {
             let status = monitor.status
             throw PreferencesError(
                 .notDurable,
-                "\(count) writes wait until etcd can be reached and takes them; wait and flush again"
-                    + (queueFile == nil ? ", as they end with the program" : ""),
+                "\(count) writes are queued, and not stored in etcd yet; wait and flush again"
+                    + (queueFile == nil ? ", as they are lost when the program ends" : ""),
                 cause: status.refusal ?? status.error
             )
         }
     }
 
-    /// Without the names of which the store shows what waits to be sent.
+    /// Returns the changes without those of names that have a queued value, which the store shows instead.
     func visible(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
         queue.withLock { queue in
             queue.overlay.isEmpty ? changes : changes.filter { queue.overlay[$0.key] == nil }
         }
     }
 
-    // MARK: Telling
+    // MARK: Notifying
 
-    /// Lets the store, the copy and the issue handler know what the mirror took in.
+    /// Updates the copy, reports the mirror's problems, and notifies the store if changes are pending.
     func announceChanges() {
         updateCopy()
-        let (hasNews, problems) = mirror.withLock { (!$0.pending.isEmpty, $0.takeProblems()) }
+        let (hasChanges, problems) = mirror.withLock { (!$0.pending.isEmpty, $0.drainProblems()) }
         for problem in problems { report(problem) }
-        // A load that failed is tried again.
-        let isWanted = mirror.withLock { $0.revision > 0 } && !isLoaded.withLock { $0 }
-        if hasNews || isWanted { announce() }
+        // A notification also makes the store repeat a load that failed.
+        let mustLoad = mirror.withLock { $0.revision > 0 } && !isLoaded.withLock { $0 }
+        if hasChanges || mustLoad { announce() }
     }
 
-    /// Reports the writes that end unsent with the store or the program.
-    func reportEnd(of what: String) {
+    /// Reports the writes that are still queued when the store or the program ends.
+    func reportUnsentWrites(atEndOf owner: String) {
         guard queueFile == nil, let waiting = waitingWrites else { return }
         report(
             PreferencesError(
                 .notDurable,
-                "\(waiting) end with the \(what), as etcd could not be reached or didn't take them; drain the monitor before "
-                    + "the end, or set keepsWaitingWrites",
+                "\(waiting) are lost, as the \(owner) ended before etcd had stored them; drain the monitor before the end, "
+                    + "or set keepsWaitingWrites",
                 cause: monitor.status.refusal ?? monitor.status.error
             )
         )
     }
 
-    /// How many writes wait and which names they set, for a message; nil if none waits.
+    /// The number of queued writes and the names that they set, for a message; `nil` if none is queued.
     var waitingWrites: String? {
         let (count, names) = queue.withLock { ($0.count, $0.names) }
         guard count > 0 else { return nil }
         let listed = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
-        return "\(count) writes that wait for etcd (\(listed))"
+        return "\(count) queued writes (\(listed))"
     }
 
     private func announce() { host.withLock { $0 }?.changed() }
@@ -185,11 +185,11 @@ final class EtcdBackend: PreferenceBackend {
 
     // MARK: The copy
 
-    /// A copy that can't be read is no reason to do without etcd.
+    /// Returns the values of the copy; if it can't be read, reports that and returns none, as etcd has the values too.
     private func loadCopy(_ host: PreferenceBackendHost) -> [String: PropertyListValue] {
         guard let copy else { return [:] }
         do throws(PreferencesError) {
-            defer { for problem in copy.takeProblems() { host.report(problem) } }
+            defer { for problem in copy.drainProblems() { host.report(problem) } }
             return try copy.load()
         } catch {
             host.report(error)
@@ -198,13 +198,13 @@ final class EtcdBackend: PreferenceBackend {
     }
 
     private func updateCopy() {
-        updateCopy { $0.takeUncopied() }
+        updateCopy { $0.drainUncopied() }
     }
 
-    /// Removes from the copy what is no longer stored, too.
+    /// Updates the copy to equal the mirror, given the values that it had.
     private func updateCopy(from copied: [String: PropertyListValue]) {
         updateCopy { mirror in
-            var changes = mirror.takeUncopied()
+            var changes = mirror.drainUncopied()
             for (name, value) in mirror.values { changes.updateValue(value, forKey: name) }
             for name in copied.keys where mirror.values[name] == nil { changes.updateValue(nil, forKey: name) }
             return changes
@@ -215,15 +215,15 @@ final class EtcdBackend: PreferenceBackend {
         guard let copy else { return }
         copy.update {
             mirror.withLock { changes(&$0) }
-        } putBack: { changes in
-            mirror.withLock { $0.putBack(uncopied: changes) }
+        } restore: { changes in
+            mirror.withLock { $0.restoreUncopied(changes) }
         }
-        for problem in copy.takeProblems() { report(problem) }
+        for problem in copy.drainProblems() { report(problem) }
     }
 
     // MARK: Reading
 
-    /// Reads the suite whole; gives the revision.
+    /// Reads the whole suite into the mirror, and returns the revision.
     func readAll(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) -> Int64 {
         while true {
             let known = mirror.withLock { $0.newest }
@@ -232,18 +232,18 @@ final class EtcdBackend: PreferenceBackend {
             }
             let revision = response.header?.revision.value ?? 0
             if revision < known { mirror.withLock { $0.forgetRevisions() } }
-            // A write of this process may have gone past it, and the mirror be wrong about what was before that.
+            // If the mirror advanced during the request, the answer is out of date and the suite is read again.
             if mirror.withLock({ $0.replace(with: response.kvs ?? [], at: revision) }) { return revision }
         }
     }
 
-    /// Takes what was put since the mirror's revision, and finds out what was removed where a count says that some was.
-    func take(
+    /// Merges the names that were put since the mirror's revision; if the count shows removals, reads which names remain.
+    func merge(
         _ delta: RangeResponse,
         at revision: Int64,
         until end: ContinuousClock.Instant
     ) throws(GatewayClient.Failure) {
-        guard !mirror.withLock({ $0.take(delta, at: revision) }) else { return }
+        guard !mirror.withLock({ $0.merge(delta, at: revision) }) else { return }
         let names: RangeResponse
         do throws(GatewayClient.Failure) {
             names = try client.call("/v3/kv/range", within: end - .now) { _ in
@@ -254,17 +254,17 @@ final class EtcdBackend: PreferenceBackend {
             _ = try readAll(until: end)
             return
         }
-        mirror.withLock { $0.take(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision) }
+        mirror.withLock { $0.merge(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision) }
     }
 }
 
 extension EtcdBackend: WatchDriver.Delegate {
-    func take(_ events: [WatchEvent]) {
-        // What was refused is tried again by probes, and not at each change.
+    func apply(_ events: [WatchEvent]) {
+        // Rejected writes are retried at probes, not at each change.
         if monitor.status.refusal == nil { sendQueue() }
-        // One by one, so that who only watches is told of each revision.
+        // One revision at a time, so that the store is notified of each.
         for batch in events.revisions {
-            mirror.withLock { $0.take(batch) }
+            mirror.withLock { $0.apply(batch) }
             announceChanges()
         }
     }
@@ -289,7 +289,7 @@ extension EtcdBackend: WatchDriver.Delegate {
             let mark = ranges.first?.kvs?.first?.modRevision.value ?? 0
             let count = isCounting ? Int(ranges.last?.count.value ?? 0) : nil
             let revision = newest.header?.revision.value ?? 0
-            // A cluster that was restored from a snapshot is behind what it told before.
+            // A cluster that was restored from a snapshot has an older revision than it had before.
             return .success(revision < known || mirror.withLock { $0.isBehind(mark: mark, count: count, at: revision) })
         } catch {
             return .failure(error)
@@ -304,14 +304,14 @@ extension EtcdBackend: WatchDriver.Delegate {
             return try client.ask(endpoint, "/v3/kv/txn", body, .probe, within: configuration.attemptTimeout)
         } catch {
             guard case .tokenRefused = error, configuration.credentials != nil else { throw error }
-            // A token has its time, and is renewed now.
+            // The token has expired, or was revoked; the second attempt uses a new one.
             return try client.ask(endpoint, "/v3/kv/txn", body, .probe, within: configuration.attemptTimeout)
         }
     }
 
     func becameConnected(to endpoint: String) {
         monitor.connected(to: endpoint)
-        isTokenDoubted.withLock { $0 = false }
+        wasTokenRejected.withLock { $0 = false }
         lastReported.withLock { $0 = nil }
         sendQueue()
         announceChanges()
@@ -320,13 +320,13 @@ extension EtcdBackend: WatchDriver.Delegate {
     func becameDisconnected(_ failure: GatewayFailure) {
         let error = PreferencesError(failure)
         monitor.disconnected(error)
-        // A token has its time; only where a new one is refused, too, somebody has to act.
+        // Tokens expire; only if a new one is rejected too does the operator have to act.
         if case .tokenRefused = failure, configuration.credentials != nil,
-            !isTokenDoubted.withLock({ exchange(&$0, with: true) })
+            !wasTokenRejected.withLock({ exchange(&$0, with: true) })
         {
             return
         }
-        // What passes shows in the state; the rest needs somebody to act.
-        if !failure.isPassing, lastReported.withLock({ exchange(&$0, with: failure) }) != failure { report(error) }
+        // A temporary failure shows in the status alone; for any other the operator has to act.
+        if !failure.isTemporary, lastReported.withLock({ exchange(&$0, with: failure) }) != failure { report(error) }
     }
 }

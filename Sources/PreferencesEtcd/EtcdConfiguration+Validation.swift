@@ -3,7 +3,7 @@ internal import Preferences
 extension EtcdConfiguration {
     /// Returns the configuration with each endpoint once and in its normal form.
     ///
-    /// - Throws: `misuse`, with what to write instead; `notPermitted` if the password's file can't be read.
+    /// - Throws: `misuse`, with the correct form in the message; `notPermitted` if the password's file can't be read.
     func validated() throws(PreferencesError) -> EtcdConfiguration {
         var valid = self
         valid.endpoints = []
@@ -25,19 +25,19 @@ extension EtcdConfiguration {
         guard maximumOperations >= 4 else {
             throw PreferencesError(
                 .misuse,
-                "\(maximumOperations) operations at once are too few; give the servers' --max-txn-ops"
+                "maximumOperations is \(maximumOperations); give the servers' --max-txn-ops, at least 4"
             )
         }
         guard maximumWaitingWrites >= 1 else {
             throw PreferencesError(
                 .misuse,
-                "maximumWaitingWrites is \(maximumWaitingWrites); let at least one write wait, or use .failing"
+                "maximumWaitingWrites is \(maximumWaitingWrites); give at least 1, or set offlineWrites to .failing"
             )
         }
         guard !keepsWaitingWrites || offlineWrites == .queueing && cacheFile != nil else {
             throw PreferencesError(
                 .misuse,
-                "keepsWaitingWrites needs offlineWrites to be .queueing, and a cacheFile beside which the writes are kept"
+                "keepsWaitingWrites needs offlineWrites to be .queueing, and a cacheFile next to which the writes are kept"
             )
         }
         return valid
@@ -57,7 +57,7 @@ extension EtcdConfiguration {
 
     private func normalized(_ endpoint: String) throws(PreferencesError) -> String {
         let usual = tls == nil ? "http" : "https"
-        // A password must not get into a message.
+        // The message must not show a password.
         let shown = endpoint.lastIndex(of: "@").map { "…" + endpoint[$0...] } ?? endpoint
         func misuse(_ problem: String) -> PreferencesError {
             PreferencesError(
@@ -76,10 +76,10 @@ extension EtcdConfiguration {
         guard !place.contains(where: { "/?#".contains($0) }) else { throw misuse("has a path, query or fragment") }
         let (host, port) = Self.hostAndPort(place)
         guard !host.isEmpty, host != "[]" else { throw misuse("has no host") }
-        guard Self.isHost(host) else { throw misuse("has a host that is none") }
+        guard Self.isHost(host) else { throw misuse("has an invalid host") }
         if let port {
             guard port.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(port), (1...65_535).contains(number)
-            else { throw misuse("has a port that is no number from 1 to 65535") }
+            else { throw misuse("has a port that isn't a number from 1 to 65535") }
         }
         guard tls == nil || scheme == "https" else {
             throw misuse("is not encrypted, though the configuration has tls")
@@ -88,7 +88,7 @@ extension EtcdConfiguration {
     }
 
     private static func hostAndPort(_ place: Substring) -> (host: Substring, port: Substring?) {
-        // An address of IPv6 has colons of its own, in brackets.
+        // An IPv6 address has colons too, inside brackets.
         let end = place.lastIndex(of: "]") ?? place.startIndex
         guard let colon = place[end...].lastIndex(of: ":") else { return (place, nil) }
         return (place[..<colon], place[place.index(after: colon)...])

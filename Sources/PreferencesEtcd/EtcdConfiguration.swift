@@ -8,74 +8,75 @@ internal import CoreMetrics
 public import Logging
 #endif
 
-/// How a store reaches its etcd cluster, and what it does while it can't.
+/// The configuration of a store over an etcd cluster: its endpoints, security, timeouts, and behaviour while they can't be reached.
 public struct EtcdConfiguration: Sendable {
-    /// What a write does while no endpoint can be reached.
+    /// The behaviour of writes while no endpoint can be reached.
     public enum OfflineWrites: Hashable, Sendable {
-        /// It throws `PreferencesError.Code.unavailable` once `timeout` is over, or `outcomeUnknown` where it may be done.
+        /// A write throws `PreferencesError.Code.unavailable` after `timeout`, or `outcomeUnknown` if it may be stored.
         case failing
-        /// It is kept in memory, readable at once, and sent in order when an endpoint can be reached.
+        /// A write is kept in memory, can be read at once, and is sent in order when an endpoint can be reached.
         ///
-        /// It ends with the process unless `keepsWaitingWrites` is set; `flush` throws while any waits. What then meets a value that somebody else
-        /// has set is decided by its condition: a plain set wins, an `update` or transaction is dropped and reported.
+        /// It is lost with the process unless `keepsWaitingWrites` is set; `flush` throws while any write is queued. If another process
+        /// has changed a value in the meantime, a plain set replaces it, while an `update` or transaction is dropped and reported.
         case queueing
     }
 
     /// The URLs of the members: `http` or `https`, host and port, such as `http://127.0.0.1:2379`.
     ///
-    /// One is chosen at random and used until it doesn't answer, so that a fleet spreads over the members however they
-    /// are listed. A slash at the end and duplicates are dropped.
+    /// One is chosen at random and used until it doesn't answer, so the programs of a fleet spread over the members, in whatever
+    /// order these are listed. A slash at the end and duplicates are dropped.
     public var endpoints: [String]
-    /// What the keys of all stores begin with; a name's key is `prefix/suite/name`, or `suite/name` if this is empty.
+    /// The prefix of the keys of all stores; a name's key is `prefix/suite/name`, or `suite/name` if this is empty.
     ///
-    /// It must not begin or end with a slash or have an empty part, so that one set of keys has one spelling.
+    /// It must not begin or end with a slash or have an empty part. The default is `preferences`.
     public var prefix = "preferences"
-    /// The user, where the cluster demands one.
+    /// The user, if the cluster requires one.
     public var credentials: EtcdCredentials?
-    /// Certificates for `https` endpoints; nil trusts what the system trusts.
+    /// The certificates for `https` endpoints; `nil` trusts the authorities that the system trusts.
     public var tls: EtcdTLS?
-    /// How long a read of all, or a write, is tried over every endpoint; the last answer may take `attemptTimeout` more.
+    /// The time for which a write, or a read of the whole suite, is tried at all endpoints; the last answer may take `attemptTimeout`
+    /// more. The default is 10 s.
     public var timeout = Duration.seconds(10)
-    /// How long one endpoint may take to answer before the next is tried.
+    /// The time that one endpoint has to answer before the next is tried; 2 s by default.
     public var attemptTimeout = Duration.seconds(2)
-    /// After how long a silence, ±10 %, the member that watches is asked whether anything was missed.
+    /// The time without a message of the watch, ±10 %, after which its member is asked whether changes were missed; 10 s by default.
     public var probeInterval = Duration.seconds(10)
-    /// How often, ±50 %, the open watch is moved to a member chosen at random; `nil`: never.
+    /// The time, ±50 %, after which the open watch moves to a member chosen at random; 30 minutes by default, `nil` for never.
     ///
-    /// It spreads the watches of a fleet again after a member was away. A move has no gap and no disconnection; if the
-    /// chosen member doesn't answer within `attemptTimeout` the watch stays where it is.
+    /// Moves spread the watches of a fleet again after a member was unavailable. A move misses no change and is no disconnection; if
+    /// the chosen member doesn't answer within `attemptTimeout`, the watch stays at its member.
     public var rebalanceInterval: Duration? = .seconds(1800)
-    /// What a write does while no endpoint can be reached.
+    /// The behaviour of writes while no endpoint can be reached; `.failing` by default.
     public var offlineWrites = OfflineWrites.failing
-    /// How many writes may wait with `.queueing`; one more throws `unavailable` and changes nothing. At least 1.
+    /// The largest number of writes that `.queueing` queues, at least 1; one more throws `unavailable` and changes nothing.
     ///
-    /// Plain sets of names that wait already are not counted again.
+    /// A plain set replaces a queued one of the same name, and then adds nothing to the number. The default is 10,000.
     public var maximumWaitingWrites = 10_000
-    /// Whether writes that wait outlive the program, in the file at `cacheFile` with `.queue` appended; needs `.queueing`.
+    /// Whether queued writes outlive the program, in the file at `cacheFile` with `.queue` appended; requires `.queueing`.
     ///
-    /// A set returns when it stands in that file. The next store with this cache file shows them from its first read, and sends
-    /// them. One store at a time may use the file: another one can't be made.
+    /// A set returns when it is written to that file. The next store with this cache file has the queued values from its first read,
+    /// and sends them. Only one store at a time can use the file; creating another one throws `misuse`. The default is `false`.
     public var keepsWaitingWrites = false
-    /// A file to keep a copy of all values in, so that a program can start while no endpoint can be reached.
+    /// The file for a copy of all values, with which a program can start while no endpoint can be reached.
     ///
-    /// Nil: such a start reports an error and reads give defaults until an endpoint answers. It is a file of the file
-    /// store's form, with its folder made where there is none, and holds nothing but a copy.
+    /// If it is `nil`, such a start reports an error, and reads return defaults until an endpoint answers. The file has the file store's
+    /// format and holds only the copy; its folder is created if it is missing.
     public var cacheFile: URL?
-    /// The server's `--max-txn-ops`; at least 4.
+    /// The servers' `--max-txn-ops`, at least 4; 128 by default, as with etcd.
     public var maximumOperations = 128
     #if Etcd
-    /// The log of connections, certificates, waiting writes and, at debug, retries; `nil`: nothing is logged.
+    /// The log of connections, certificates, queued writes and, at debug, retries; `nil` logs nothing.
     ///
     /// It gets no values, passwords or tokens. A handler runs on the thread of the request or the watch, and must not set
-    /// what the store keeps. Issues go to the store's `issueHandler`, not here.
+    /// preferences of the store. Issues go to the store's `issueHandler` instead.
     public var logger: Logger?
-    /// Makes the metrics; `nil` for the factory that the program has bootstrapped.
+    /// The factory of the metrics; `nil` for the one that the program has bootstrapped.
     var metrics: (any MetricsFactory)?
     #endif
-    /// Chooses endpoints and spreads pauses: a number in 0..<1.
+    /// Returns a random number in 0..<1, which chooses endpoints and varies pauses.
     var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
-    /// Creates a configuration for a cluster; it is checked when a store is made of it.
+    /// Creates a configuration for a cluster; creating a store with it checks it.
     public init(endpoints: [String]) {
         self.endpoints = endpoints
     }

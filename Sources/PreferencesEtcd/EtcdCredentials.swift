@@ -6,9 +6,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A user of the cluster.
+/// A user of the cluster and its password.
 ///
-/// The password is part of no description, dump or mirror.
+/// Descriptions, dumps and mirrors don't contain the password.
 public struct EtcdCredentials: Sendable {
     private enum Password: Sendable {
         case text(String)
@@ -20,30 +20,31 @@ public struct EtcdCredentials: Sendable {
     public var user: String
     private let source: Password
 
-    /// Creates credentials with a password that stays the same.
+    /// Creates credentials with a fixed password.
     public init(user: String, password: String) {
         self.user = user
         source = .text(password)
     }
 
-    /// Creates credentials with a password in a file, which is read when the store is made and each time that a token is
-    /// asked for; one newline at its end is dropped.
+    /// Creates credentials with a password in a file, which is read when the store is created and whenever a token is
+    /// requested; one newline at its end is dropped.
     public init(user: String, passwordFile: String) {
         self.user = user
         source = .file(passwordFile)
     }
 
-    /// Creates credentials with a password that is asked for each time that a token is.
+    /// Creates credentials with a closure that returns the password and is called whenever a token is requested.
     ///
     /// - Parameters:
     ///   - user: The user's name in the cluster.
-    ///   - password: May block, but not for longer than the configuration's `attemptTimeout`; it must not use the store.
+    ///   - password: A closure that returns the password, called on any thread. It may block for up to the configuration's
+    ///     `attemptTimeout`, and must not use the store.
     public init(user: String, password: @escaping @Sendable () throws -> String) {
         self.user = user
         source = .closure(password)
     }
 
-    /// Checks what can be checked without asking the closure.
+    /// Checks the user and the password, except for a closure's, which is not called.
     func check() throws(PreferencesError) {
         guard !user.isEmpty else {
             throw PreferencesError(.misuse, "the credentials have no user; give the user's name, or no credentials")
@@ -62,7 +63,7 @@ public struct EtcdCredentials: Sendable {
         }
     }
 
-    /// The password as it is now.
+    /// Returns the current password.
     func password() throws(GatewayFailure) -> String {
         let password: String
         do {
@@ -76,7 +77,7 @@ public struct EtcdCredentials: Sendable {
         } catch {
             throw .noPassword("\(place): \(error)")
         }
-        guard !password.isEmpty else { throw .noPassword("\(place) gives an empty one") }
+        guard !password.isEmpty else { throw .noPassword("\(place) has an empty password") }
         return password
     }
 
@@ -90,10 +91,10 @@ public struct EtcdCredentials: Sendable {
 }
 
 extension EtcdCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name alone.
+    /// The user's name.
     public var description: String { user }
-    /// The name alone.
+    /// The user's name.
     public var debugDescription: String { user }
-    /// The name alone.
+    /// A mirror with the user's name alone.
     public var customMirror: Swift.Mirror { Swift.Mirror(self, children: ["user": user]) }
 }

@@ -1,25 +1,25 @@
 internal import DurableFile
 public import Preferences
 
-/// How a store stands to its cluster.
+/// The status of a store's connection to its cluster, and of its queued writes.
 public struct EtcdStatus: Sendable {
-    /// The member that tells of changes; nil while none does.
+    /// The URL of the member that sends the changes, or `nil` while the store is disconnected.
     public internal(set) var endpoint: String?
-    /// Why none does.
+    /// The reason why the store is disconnected, or `nil` while it is connected or connects for the first time.
     public internal(set) var error: PreferencesError?
-    /// How many writes wait to be sent.
+    /// The number of queued writes.
     public internal(set) var waitingWrites = 0
-    /// The error with which the servers rejected the writes that wait, such as `noSpace`, `notPermitted` or `unavailable`; `nil` if they
-    /// did not, or were not asked.
+    /// The error with which the servers rejected the queued writes, such as `noSpace`, `notPermitted` or `unavailable`; `nil` if they
+    /// did not, or if none was sent.
     public internal(set) var refusal: PreferencesError?
 
-    /// Whether what is read is current; else it is what was stored when the connection was lost.
+    /// Whether the values are up to date; if not, reads return the values from before the connection was lost.
     public var isConnected: Bool { endpoint != nil }
 }
 
-/// Shows how a store stands to its cluster: now, and each change.
+/// A monitor of a store's connection to its cluster: the current status, and each change of it.
 ///
-/// Give one to one store at a time. All of it may be used on any thread.
+/// Use one for one store at a time. All its members can be used on any thread.
 public final class EtcdMonitor: Sendable {
     private struct State {
         var status = EtcdStatus()
@@ -29,19 +29,21 @@ public final class EtcdMonitor: Sendable {
         var record: @Sendable (EtcdEvent) -> Void = { _ in }
         var isFinished = false
         weak var backend: EtcdBackend?
-        /// The identity of `backend`, also while that ends: to look at a weak reference under the lock could be what ends it.
+        /// The identity of `backend`. A strong reference made under the lock could be the last, and the backend's `deinit` takes the
+        /// lock too.
         var shown: ObjectIdentifier?
     }
 
     private let state = Lock(State())
 
-    /// Makes a monitor, not connected yet.
+    /// Creates a monitor, to be passed to a store.
     public init() {}
 
-    /// The status now.
+    /// The current status.
     public var status: EtcdStatus { state.withLock { $0.status } }
 
-    /// The status now and then each change, until the store is gone; who is slow sees the newest only.
+    /// A sequence of the current status and each later one, in order, which ends when the store is released; a slow consumer
+    /// receives the newest only.
     public var statuses: AsyncStream<EtcdStatus> {
         let (stream, continuation) = AsyncStream.makeStream(of: EtcdStatus.self, bufferingPolicy: .bufferingNewest(1))
         let (number, isFinished) = state.withLock { state in
@@ -57,13 +59,14 @@ public final class EtcdMonitor: Sendable {
         return stream
     }
 
-    /// Has each change recorded.
+    /// Sets the closure that records events.
     func record(_ record: @escaping @Sendable (EtcdEvent) -> Void) { state.withLock { $0.record = record } }
 
-    /// Returns when no write waits any more; sends at once if the store is connected. Suspends, and blocks no thread.
+    /// Waits until no write is queued, and sends the queued ones at once if the store is connected; suspends, and blocks no thread.
     ///
-    /// - Throws: `notDurable` if some wait when the time is over, or the store or the task ends before, with their number and
-    ///   names and the reason.
+    /// - Parameter duration: The time to wait.
+    /// - Throws: `notDurable`, with the number, names and reason, if writes are still queued after the time, or when the store is
+    ///   released or the task is cancelled.
     public func drain(within duration: Duration) async throws(PreferencesError) {
         state.withLock { $0.backend }?.watch.probeNow()
         let isDrained = await withTaskGroup(of: Bool.self) { group in
@@ -83,13 +86,13 @@ public final class EtcdMonitor: Sendable {
         let backend = state.withLock { $0.backend }
         throw PreferencesError(
             .notDurable,
-            "\(backend?.waitingWrites ?? "\(status.waitingWrites) writes of a store that is gone") were not sent within \(duration)",
+            "\(backend?.waitingWrites ?? "\(status.waitingWrites) queued writes of a released store") were not sent within \(duration)",
             cause: status.refusal ?? status.error
         )
     }
 
-    /// Shows a store from now on; one made later takes the place of an earlier one.
-    func shows(_ backend: EtcdBackend) {
+    /// Shows the status of a backend, in place of an earlier one's.
+    func attach(_ backend: EtcdBackend) {
         state.withLock { state in
             state.backend = backend
             state.shown = ObjectIdentifier(backend)
@@ -111,15 +114,15 @@ public final class EtcdMonitor: Sendable {
         }
     }
 
-    func waits(_ count: Int) {
+    func setWaitingWrites(_ count: Int) {
         if status.waitingWrites != count { change { $0.waitingWrites = count } }
     }
 
-    func refuses(_ reason: PreferencesError?) {
+    func setRefusal(_ reason: PreferencesError?) {
         if status.refusal?.code != reason?.code { change { $0.refusal = reason } }
     }
 
-    /// Ends the statuses, unless another store is shown already.
+    /// Ends the sequences of statuses, unless another backend is attached already.
     func finish(_ backend: EtcdBackend) {
         let observers = state.withLock { state -> [Int: AsyncStream<EtcdStatus>.Continuation] in
             guard state.shown == ObjectIdentifier(backend) else { return [:] }
@@ -130,7 +133,7 @@ public final class EtcdMonitor: Sendable {
     }
 
     private func change(_ body: (inout EtcdStatus) -> Void) {
-        // Under the lock, so that nobody sees two changes in the wrong order; to yield runs no code of others.
+        // Yielding under the lock keeps the order; it runs no code of the consumers.
         let (events, record) = state.withLock { state in
             let old = state.status
             body(&state.status)
@@ -147,7 +150,7 @@ extension EtcdStatus {
     fileprivate func events(since old: EtcdStatus, isAgain: Bool) -> [EtcdEvent] {
         var events: [EtcdEvent] = []
         if let endpoint, !old.isConnected { events.append(.connected(to: endpoint, isAgain: isAgain)) }
-        // While it stays disconnected, one is enough.
+        // Further errors while the store is disconnected are no events.
         if let error, old.error == nil { events.append(.disconnected(error)) }
         if waitingWrites != old.waitingWrites {
             events.append(.waiting(from: old.waitingWrites, to: waitingWrites))

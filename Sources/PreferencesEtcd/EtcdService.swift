@@ -2,10 +2,10 @@
 public import Preferences
 public import ServiceLifecycle
 
-/// A store's life in a `ServiceGroup`: it is loaded when the service runs, and what waits is sent before the program ends.
+/// A service that loads a store when a `ServiceGroup` runs it, and sends the queued writes before the program ends.
 ///
-/// List it before the services that use the store. The group shuts services down in the reverse order, so that their last
-/// writes are made by then:
+/// List it before the services that use the store. The group shuts services down in reverse order, so they have made their
+/// last writes by then:
 ///
 ///     let group = ServiceGroup(services: [EtcdService(store, monitor: monitor), server], logger: logger)
 ///     try await group.run()
@@ -17,22 +17,22 @@ public struct EtcdService: Service {
     /// Creates the service.
     ///
     /// - Parameters:
-    ///   - store: A store made by `PreferenceStore.etcd(_:_:monitor:)`.
-    ///   - monitor: The monitor that the store was made with.
-    ///   - drainTimeout: How long a graceful shutdown waits for writes that were queued.
+    ///   - store: A store created by `PreferenceStore.etcd(_:_:monitor:)`.
+    ///   - monitor: The monitor that was passed to the store.
+    ///   - drainTimeout: The time that a graceful shutdown waits for queued writes; 10 s by default.
     public init(_ store: PreferenceStore, monitor: EtcdMonitor, drainTimeout: Duration = .seconds(10)) {
         self.store = store
         self.monitor = monitor
         self.drainTimeout = drainTimeout
     }
 
-    /// Loads the store, and returns when a graceful shutdown was asked for and no write waits.
+    /// Loads the store, waits for a graceful shutdown, and returns when no write is queued.
     ///
-    /// If etcd can't be reached the store reports it and the service goes on: values come when a member answers. The store
-    /// takes writes until the end, also during the shutdown.
+    /// If etcd can't be reached, the store reports that and the service continues: the values arrive when a member answers. The store
+    /// accepts writes until the end, also during the shutdown.
     ///
-    /// - Throws: `notDurable` if writes still wait after `drainTimeout`, or when the task is cancelled: they end with the program,
-    ///   unless the configuration keeps them. `CancellationError` if the task is cancelled before.
+    /// - Throws: `notDurable` if writes are still queued after `drainTimeout`, or if the task is cancelled during the shutdown: they
+    ///   are lost with the program unless the configuration keeps them. `CancellationError` if the task is cancelled before.
     public func run() async throws {
         do throws(PreferencesError) { try await store.load() } catch { store.report(error) }
         try await gracefulShutdown()

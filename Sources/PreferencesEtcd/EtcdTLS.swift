@@ -3,21 +3,21 @@ internal import Foundation
 internal import NIOSSL
 #endif
 
-/// Certificates and keys, each a PEM file.
+/// The paths of the certificates and keys for encrypted connections, each a PEM file.
 ///
-/// The files are read when the store is made, and looked at again before a request, at most once a second, and when a
-/// connection fails for its encryption. If they were changed, new connections use the new ones and the open watch moves to
-/// one, without a gap. While they can't be used, as between the replacement of a certificate and that of its key, the ones
-/// before stay in use; if that lasts, the store's issue handler gets it once.
+/// The files are read when the store is created, and checked for changes before requests, at most once a second, and after a
+/// connection failed because of its encryption. If they were changed, new connections use the new files, and the open watch moves
+/// to such a connection without missing a change. While they can't be used, as between the replacement of a certificate and of its
+/// key, the previous ones stay in use; if that lasts, the store reports it once to its issue handler.
 public struct EtcdTLS: Hashable, Sendable {
-    /// The authorities that signed the servers' certificates; `nil` trusts what the system trusts.
+    /// The path of the authorities that signed the servers' certificates; `nil` trusts those that the system trusts.
     public var authority: String?
-    /// The client's certificate chain, if the servers demand one.
+    /// The path of the client's certificate chain, if the servers require one.
     public var certificate: String?
-    /// The client's private key.
+    /// The path of the client's private key.
     public var privateKey: String?
 
-    /// Creates it from the paths of the files.
+    /// Creates a configuration of encryption from the paths of the files.
     public init(authority: String? = nil, certificate: String? = nil, privateKey: String? = nil) {
         self.authority = authority
         self.certificate = certificate
@@ -27,7 +27,7 @@ public struct EtcdTLS: Hashable, Sendable {
 
 #if Etcd
 extension EtcdTLS {
-    /// What the files held at one time.
+    /// The contents of the files at one time.
     struct Contents: Hashable {
         fileprivate var authority: [UInt8]?
         fileprivate var certificate: [UInt8]?
@@ -47,7 +47,7 @@ extension EtcdTLS {
 }
 
 extension EtcdTLS.Contents {
-    /// What connections are made with; throws if a file is damaged, or a key is not that of its certificate.
+    /// Returns the configuration for connections; throws if a file is damaged, or the key doesn't belong to the certificate.
     func configuration() throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         if let authority {

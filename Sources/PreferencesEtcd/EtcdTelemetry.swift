@@ -5,33 +5,33 @@ enum RequestKind: String, Sendable {
     case read, write, probe, authenticate
 }
 
-/// Something that operators log or count; it has no values, passwords or tokens.
+/// An event to log or count, without values, passwords or tokens.
 enum EtcdEvent: Sendable {
-    /// One attempt at one endpoint is over; without a failure it was answered.
+    /// An attempt at one endpoint has ended; without a failure it was answered.
     case attempt(RequestKind, failure: GatewayFailure?, Duration)
     /// An attempt failed, and is repeated after a pause.
     case retry(endpoint: String, reason: GatewayFailure, pause: Duration)
     case connected(to: String, isAgain: Bool)
     case disconnected(PreferencesError)
-    /// The open watch goes on over another connection.
+    /// The watch moved to another connection.
     case moved(to: String)
-    /// New connections use other certificates, or can't though the files were changed.
+    /// The files of the certificates were changed: new connections use them, or can't because of the error.
     case certificates(PreferencesError?)
-    /// The watch told changes of so many keys.
-    case told(Int)
-    /// The member that watches was asked; whether it has what the watch did not tell.
+    /// The watch received this number of events.
+    case received(Int)
+    /// A probe has ended: whether the member has changes that the watch has not delivered.
     case probed(Result<Bool, GatewayFailure>)
-    /// The number of writes that wait has changed.
+    /// The number of queued writes has changed.
     case waiting(from: Int, to: Int)
-    /// A write found that others were faster, and is built anew.
+    /// An attempt at a write failed because another process had changed its keys; it is repeated with the new values.
     case conflict
-    /// A write that waited is dropped, as its condition no longer holds.
+    /// A queued write was dropped, as its condition no longer holds.
     case dropped
 }
 
 #if !Etcd
 extension EtcdConfiguration {
-    /// Does nothing: without the trait there is neither log nor metrics.
+    /// Returns a closure that does nothing, as there is neither a log nor metrics without the trait.
     func recorder(suite: String) -> @Sendable (EtcdEvent) -> Void { { _ in } }
 }
 #endif
@@ -41,7 +41,7 @@ internal import CoreMetrics
 internal import Logging
 
 extension EtcdConfiguration {
-    /// Returns the closure that writes events to the log and counts them.
+    /// Returns a closure that logs and counts events.
     func recorder(suite: String) -> @Sendable (EtcdEvent) -> Void {
         var logger = logger
         logger?[metadataKey: "suite"] = .string(suite)
@@ -50,7 +50,7 @@ extension EtcdConfiguration {
     }
 }
 
-/// Writes events to a log and counts them.
+/// A recorder that logs and counts events.
 private struct EtcdTelemetry: Sendable {
     let suite: String
     let logger: Logger?
@@ -74,7 +74,7 @@ private struct EtcdTelemetry: Sendable {
                 .recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         case .connected(_, isAgain: true): increment("watch_reconnections_total")
         case .moved: increment("watch_moves_total")
-        case .told(let events): increment("watch_events_total", by: events)
+        case .received(let events): increment("watch_events_total", by: events)
         case .probed(.success(let isBehind)): increment("probes_total", ("outcome", isBehind ? "behind" : "current"))
         case .probed(.failure): increment("probes_total", ("outcome", "failed"))
         case .waiting(_, let count):
@@ -109,13 +109,14 @@ private struct EtcdTelemetry: Sendable {
             logger.error("the changed certificates can't be used", metadata: ["reason": "\(error)"])
         case .waiting(from: 0, to: 1...): logger.notice("writes wait for etcd")
         case .waiting(from: 1..., to: 0): logger.notice("no write waits for etcd any more")
-        case .dropped: logger.warning("a write that waited is dropped, as others changed what it was based on")
+        case .dropped:
+            logger.warning("a queued write was dropped, as another process changed the values that it depends on")
         case .retry(let endpoint, let reason, let pause):
             logger.debug(
                 "a request is repeated",
                 metadata: ["endpoint": "\(endpoint)", "reason": "\(reason.text)", "pause": "\(pause)"]
             )
-        case .attempt, .told, .probed, .waiting, .conflict: break
+        case .attempt, .received, .probed, .waiting, .conflict: break
         }
     }
 }

@@ -6,15 +6,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The names of a suite as etcd held them at one revision with the store's own later writes, and what of that the store has
-/// yet to be notified of.
+/// The values of a suite at a revision of etcd, together with later writes of this store, and the changes that the store
+/// hasn't been notified of.
 ///
-/// A write of the store's own is known as soon as it is answered, before the watch tells what others did up to it. So each
-/// key has a revision of its own, and anything older about the key changes nothing.
+/// A write of this store is applied when etcd acknowledges it, before the watch delivers the external changes up to that
+/// revision. So each key has its own revision, and older events of the key are ignored.
 struct Mirror: Sendable {
     struct Entry: Hashable, Sendable {
         var modRevision: Int64
-        /// Nil if it can't be read.
+        /// The value, or `nil` if it can't be decoded.
         var value: PropertyListValue?
     }
 
@@ -26,101 +26,101 @@ struct Mirror: Sendable {
     let keys: KeySpace
     private(set) var entries: [Data: Entry] = [:]
     private(set) var values: [String: PropertyListValue] = [:]
-    /// The revision up to which everything is known; zero until all was read.
+    /// The revision up to which the mirror is complete; zero until the suite was read.
     private(set) var revision: Int64 = 0
-    /// The revision of the store's own last write.
+    /// The revision of this store's last write.
     private var ownRevision: Int64 = 0
-    /// The keys that the store itself removed after `revision`, with the revisions of that.
+    /// The keys that this store removed after `revision`, with the revisions of the removals.
     private var tombstones: [Data: Int64] = [:]
-    /// Changes that the store hasn't been notified of, oldest first.
+    /// The changes that the store hasn't been notified of, oldest first.
     private(set) var pending: [Batch] = []
-    /// What can't be read, to be reported.
+    /// The errors that have yet to be reported.
     private var problems: [PreferencesError] = []
-    /// Changes that the copy in a file lacks.
+    /// The changes that the offline copy lacks.
     private var uncopied: [String: PropertyListValue?] = [:]
 
     init(_ keys: KeySpace) { self.keys = keys }
 
-    /// The newest revision of which anything is known.
+    /// The newest revision that the mirror has any change of.
     var newest: Int64 { max(revision, ownRevision) }
 
-    /// Whether a member has what the mirror doesn't know of.
+    /// Returns whether a member has changes that the mirror lacks.
     ///
     /// - Parameters:
     ///   - mark: The revision of the suite's mark.
-    ///   - count: How many names there are, if they were counted.
-    ///   - revision: The revision at which that was read.
+    ///   - count: The number of names, if they were counted.
+    ///   - revision: The revision at which these were read.
     func isBehind(mark: Int64, count: Int?, at revision: Int64) -> Bool {
-        // What was read before the mirror's last change says nothing about now.
+        // An answer that is older than the mirror doesn't show what it lacks.
         guard newest <= revision else { return false }
         return mark > newest || count.map { $0 != entries.count } ?? false
     }
 
-    // MARK: What is read
+    // MARK: Reading
 
-    /// Forgets which revisions are known, as the cluster was restored from an older state; to be called before `replace`.
+    /// Resets the known revisions, as the cluster was restored from an older state; call it before `replace`.
     mutating func forgetRevisions() {
         (revision, ownRevision) = (0, 0)
         tombstones = [:]
         for key in entries.keys { entries[key]?.modRevision = 0 }
     }
 
-    /// Takes everything as it was read whole; returns false if the mirror knows something newer.
+    /// Replaces the contents with those of the whole suite; returns false and changes nothing if the mirror is newer.
     mutating func replace(with keyValues: [KeyValue], at revision: Int64) -> Bool {
         guard revision >= self.revision else { return false }
         var changes: [String: PropertyListValue?] = [:]
         removeAll(except: Set(keyValues.map(\.key)), at: revision, &changes)
-        for keyValue in keyValues { take(keyValue, &changes) }
+        for keyValue in keyValues { apply(keyValue, &changes) }
         finish(changes, at: revision)
         return true
     }
 
-    /// Takes what was put since the mirror's revision; returns false and takes nothing if keys were removed, too.
+    /// Merges the keys put since the mirror's revision; returns false and changes nothing if keys were removed too.
     ///
-    /// To be called by whoever writes, so that no write of the store's own is newer than the delta.
-    mutating func take(_ delta: RangeResponse, at revision: Int64) -> Bool {
+    /// Call it while the backend's `writeLock` is held: then no write of this store is newer than the delta.
+    mutating func merge(_ delta: RangeResponse, at revision: Int64) -> Bool {
         guard revision > self.revision else { return true }
-        let addedCount = news(of: delta).count { entries[$0.key] == nil }
+        let addedCount = newer(in: delta).count { entries[$0.key] == nil }
         guard entries.count + addedCount == Int(delta.count.value) else { return false }
-        take(delta, keeping: nil, at: revision)
+        merge(delta, keeping: nil, at: revision)
         return true
     }
 
-    /// Takes what was put since the mirror's revision, and removes what was no key any more.
-    mutating func take(_ delta: RangeResponse, keeping present: Set<Data>?, at revision: Int64) {
+    /// Merges the keys put since the mirror's revision, and removes the keys that are not `present`, unless that is `nil`.
+    mutating func merge(_ delta: RangeResponse, keeping present: Set<Data>?, at revision: Int64) {
         guard revision > self.revision else { return }
         var changes: [String: PropertyListValue?] = [:]
-        let news = news(of: delta)
+        let newer = newer(in: delta)
         if let present { removeAll(except: present, at: revision, &changes) }
-        for keyValue in news { take(keyValue, &changes) }
+        for keyValue in newer { apply(keyValue, &changes) }
         finish(changes, at: revision)
     }
 
-    private func news(of delta: RangeResponse) -> [KeyValue] {
-        (delta.kvs ?? []).filter { $0.modRevision.value > revision && isNews($0) }
+    private func newer(in delta: RangeResponse) -> [KeyValue] {
+        (delta.kvs ?? []).filter { $0.modRevision.value > revision && isNewer($0) }
     }
 
-    /// Takes what a watch tells of one revision.
-    mutating func take(_ events: some Collection<WatchEvent>) {
+    /// Applies the events of one revision.
+    mutating func apply(_ events: some Collection<WatchEvent>) {
         guard let revision = events.first?.kv.modRevision.value, revision > self.revision else { return }
         var changes: [String: PropertyListValue?] = [:]
-        for event in events where isNews(event.kv) {
-            if event.isRemoval { remove(event.kv.key, &changes) } else { take(event.kv, &changes) }
+        for event in events where isNewer(event.kv) {
+            if event.isRemoval { remove(event.kv.key, &changes) } else { apply(event.kv, &changes) }
         }
         finish(changes, at: revision)
     }
 
-    /// Takes what a file knew before anything could be read from etcd.
+    /// Sets the values of the offline copy, before anything could be read from etcd.
     mutating func begin(withCopy values: [String: PropertyListValue]) {
         self.values = values
         for (name, value) in values { entries[keys.key(of: name)] = Entry(modRevision: 0, value: value) }
     }
 
-    // MARK: What is written
+    // MARK: Writing
 
-    /// Takes changes of the store's own that were stored at a revision; returns those of others that are known to be older.
+    /// Applies changes that this store wrote at a revision; removes older external changes from `pending` and returns them.
     ///
-    /// What came after them stays pending.
+    /// Newer ones stay pending.
     mutating func commit(_ changes: [String: PropertyListValue?], at revision: Int64) -> [String: PropertyListValue?] {
         var unused: [String: PropertyListValue?] = [:]
         if revision > self.revision {
@@ -137,45 +137,47 @@ struct Mirror: Sendable {
         let own = pending.dropFirst(before.count).prefix { $0.revision == revision }
         let after = pending.dropFirst(before.count + own.count)
         pending = Array(after)
-        // All was read at the very revision: then others' changes lie in the same batch.
-        var others = before.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
-        for batch in own { others.merge(batch.changes.filter { changes[$0.key] == nil }) { $1 } }
-        return others
+        // If the whole suite was read at this very revision, its batch has external changes too.
+        var external = before.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
+        for batch in own { external.merge(batch.changes.filter { changes[$0.key] == nil }) { $1 } }
+        return external
     }
 
-    // MARK: What the store is told
+    // MARK: Notifying
 
-    /// Makes the store be told what these names hold.
-    mutating func tell(_ names: some Collection<String>) {
+    /// Adds the current values of some names to the pending changes.
+    mutating func markPending(_ names: some Collection<String>) {
         var changes: [String: PropertyListValue?] = [:]
         for name in names { changes.updateValue(values[name], forKey: name) }
         finish(changes, at: revision)
     }
 
-    /// Puts back what a commit gave that nobody could be told.
-    mutating func tellFirst(_ changes: [String: PropertyListValue?]) {
+    /// Puts changes that `commit` returned back in front of the pending ones.
+    mutating func restorePending(_ changes: [String: PropertyListValue?]) {
         if !changes.isEmpty { pending.insert(Batch(revision: 0, changes: changes), at: 0) }
     }
 
-    /// All that the store hasn't been told.
+    /// Removes and returns all pending changes.
     mutating func drain() -> [String: PropertyListValue?] {
         defer { pending = [] }
         return pending.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
     }
 
-    mutating func takeUncopied() -> [String: PropertyListValue?] {
+    /// Removes and returns the changes that the offline copy lacks.
+    mutating func drainUncopied() -> [String: PropertyListValue?] {
         defer { uncopied = [:] }
         return uncopied
     }
 
-    /// Puts back what the copy could not be told; what is newer stays.
-    mutating func putBack(uncopied changes: [String: PropertyListValue?]) {
+    /// Puts back changes that could not be written to the offline copy; newer changes of a name win.
+    mutating func restoreUncopied(_ changes: [String: PropertyListValue?]) {
         uncopied.merge(changes) { newer, _ in newer }
     }
 
     mutating func note(_ problem: PreferencesError) { problems.append(problem) }
 
-    mutating func takeProblems() -> [PreferencesError] {
+    /// Removes and returns the errors that have yet to be reported.
+    mutating func drainProblems() -> [PreferencesError] {
         defer { problems = [] }
         return problems
     }
@@ -188,14 +190,14 @@ struct Mirror: Sendable {
         if !changes.isEmpty { pending.append(Batch(revision: revision, changes: changes)) }
     }
 
-    /// The revision of what is known of a key; zero if nothing is.
+    /// Returns the revision of the last known change of a key, or zero.
     private func knownRevision(of key: Data) -> Int64 { entries[key]?.modRevision ?? tombstones[key] ?? 0 }
 
-    private func isNews(_ keyValue: KeyValue) -> Bool { keyValue.modRevision.value > knownRevision(of: keyValue.key) }
+    private func isNewer(_ keyValue: KeyValue) -> Bool { keyValue.modRevision.value > knownRevision(of: keyValue.key) }
 
-    /// Takes a key and its value unless something newer is known of the key.
-    private mutating func take(_ keyValue: KeyValue, _ changes: inout [String: PropertyListValue?]) {
-        guard isNews(keyValue) else { return }
+    /// Applies a key and its value unless a newer change of the key is known.
+    private mutating func apply(_ keyValue: KeyValue, _ changes: inout [String: PropertyListValue?]) {
+        guard isNewer(keyValue) else { return }
         let name = keys.name(of: keyValue.key)
         let value = name == nil ? nil : read(keyValue)
         if value == nil { reportUnreadable(keyValue.key) }
@@ -204,7 +206,7 @@ struct Mirror: Sendable {
         if let name { set(value, for: name, &changes) }
     }
 
-    /// Removes what was no key at a revision, but for what the store itself put later.
+    /// Removes the keys that were absent at a revision, except for those that this store put later.
     private mutating func removeAll(
         except present: Set<Data>,
         at revision: Int64,
@@ -232,7 +234,7 @@ struct Mirror: Sendable {
     }
 
     private func read(_ keyValue: KeyValue) -> PropertyListValue? {
-        // Repaired text would be another value.
+        // Decoding that repairs invalid UTF-8 would give another value.
         guard let text = String(validating: keyValue.value ?? Data(), as: UTF8.self) else { return nil }
         do throws(PreferencesError) {
             return try PreferenceText.value(in: text)
@@ -245,8 +247,8 @@ struct Mirror: Sendable {
         problems.append(
             PreferencesError(
                 .damaged,
-                "the key \"\(String(decoding: key, as: UTF8.self))\" of etcd holds no stored value, or none that a name "
-                    + "has; it is skipped and kept. Correct it or delete it"
+                "the etcd key \"\(String(decoding: key, as: UTF8.self))\" has an invalid value or an invalid name; it is "
+                    + "skipped and kept. Correct it or delete it"
             )
         )
     }

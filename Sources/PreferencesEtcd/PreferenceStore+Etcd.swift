@@ -2,20 +2,21 @@
 public import Preferences
 
 extension PreferenceStore {
-    /// A store that every machine shares which reaches the same etcd cluster.
+    /// Creates a store whose values all machines share that use the same suite of the same etcd cluster.
     ///
-    /// It is connected to at the first read or write. Reads are served from memory, which a watch keeps current. A set
-    /// returns when most members have stored it: it takes at least a round trip, and up to the configuration's `timeout` and an
-    /// attempt while the cluster can't answer. With `await` the task is suspended; otherwise the thread is blocked, and an event loop
-    /// gets `misuse`. `transaction` and `update` are atomic over the whole fleet.
+    /// It connects at the first read or write. Reads return values from memory, which a watch keeps up to date. A set returns when a
+    /// majority of the members has stored it: after at least a round trip, and after the configuration's `timeout` and one attempt at
+    /// most. With `await` the task is suspended; otherwise the thread is blocked, and a call on an event loop fails with `misuse`.
+    /// `transaction` and `update` are atomic across all machines.
     ///
-    /// Each call makes a store with a connection and a watch of its own: make one, and keep it.
+    /// Each call creates a store with its own connection and watch: create one, and keep it.
     ///
     /// - Parameters:
-    ///   - suite: What the values belong to, such as `com.example.app`; not empty, and without a slash.
-    ///   - configuration: The cluster, and what to do while it can't be reached.
-    ///   - monitor: Is told how the store stands to the cluster.
-    /// - Throws: Where the suite's name, the endpoints or a certificate file can't be used.
+    ///   - suite: The name of the set of values, such as `com.example.app`; not empty, and without a slash.
+    ///   - configuration: The cluster, and the behaviour while it can't be reached.
+    ///   - monitor: A monitor that shows the status of the connection.
+    /// - Throws: `misuse`, `invalidName`, `notPermitted` or `unavailable` if the configuration, the suite's name, the password's file or
+    ///   a certificate's file can't be used.
     public static func etcd(
         _ suite: String,
         _ configuration: EtcdConfiguration,

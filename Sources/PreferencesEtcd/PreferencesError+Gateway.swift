@@ -1,7 +1,7 @@
 internal import Preferences
 
 extension PreferencesError {
-    /// What an answer that never came, or a refusal, means to who reads or sets a preference.
+    /// Creates the error of a store for a failed request.
     init(_ failure: GatewayFailure) {
         let text = failure.text
         switch failure {
@@ -19,8 +19,8 @@ extension PreferencesError {
         case .tokenRefused:
             self.init(
                 .notPermitted,
-                "etcd demands a user that it knows: set the configuration's credentials. A client certificate's common "
-                    + "name doesn't count as one: \(text)"
+                "etcd requires a user; set the configuration's credentials. The common name of a client certificate is not "
+                    + "accepted as one: \(text)"
             )
         case .noPassword:
             self.init(
@@ -35,20 +35,29 @@ extension PreferencesError {
         case .refused(let code, _):
             switch (code, text) {
             case (7, _):
-                self.init(.notPermitted, "etcd's user may not do that; grant the role the keys of the suite: \(text)")
+                self.init(
+                    .notPermitted,
+                    "etcd's user has no permission for this; grant its role the keys of the suite: \(text)"
+                )
             case (_, _) where text.contains("authentication failed"):
-                self.init(.notPermitted, "etcd refuses the user or password; nothing was read or changed: \(text)")
+                self.init(
+                    .notPermitted,
+                    "etcd rejects the user or password; correct the credentials. Nothing was read or changed: \(text)"
+                )
             case (_, _) where text.contains("authentication is not enabled"):
-                self.init(.notPermitted, "etcd has no users; leave out the credentials, or enable them: \(text)")
+                self.init(
+                    .notPermitted,
+                    "etcd has no users; remove the credentials, or enable authentication: \(text)"
+                )
             case (_, _) where text.contains("too large") || text.contains("larger than max"):
                 self.init(
                     .tooLarge,
-                    "what is set is larger than a request to etcd may be (--max-request-bytes); nothing was changed: \(text)"
+                    "the values are larger than a request to etcd may be (--max-request-bytes); nothing was changed: \(text)"
                 )
             case (_, _) where text.contains("too many operations"):
                 self.init(
                     .tooLarge,
-                    "the change has more names than etcd takes at once; set maximumOperations to the servers' "
+                    "the change has too many names for one etcd transaction; set maximumOperations to the servers' "
                         + "--max-txn-ops, or raise both; nothing was changed: \(text)"
                 )
             case (_, _) where failure.isOutOfSpace:
@@ -58,16 +67,16 @@ extension PreferencesError {
                         + "disarm the alarm: \(text)"
                 )
             default:
-                self.init(.unavailable, "etcd refuses the request; nothing was changed: \(text)")
+                self.init(.unavailable, "etcd rejects the request; nothing was changed: \(text)")
             }
         }
     }
 
-    /// A write of which nobody knows whether it happened.
+    /// Creates the error for a write of which it is unknown whether it is stored.
     init(inDoubt reason: GatewayFailure) {
         self.init(
             .outcomeUnknown,
-            "no endpoint of etcd said whether the change is stored; read it again when one answers: \(reason.text)"
+            "no endpoint of etcd confirmed whether the change is stored; read it again when one answers: \(reason.text)"
         )
     }
 }

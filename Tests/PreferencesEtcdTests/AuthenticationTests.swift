@@ -7,13 +7,13 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// A cluster with users.
+/// Tests with a cluster that has authentication enabled.
 @Suite(needsEtcd)
 struct AuthenticationTests {
-    /// A node where the user `app` may read and write `tests/allowed`, and nothing else.
+    /// Starts a node where the user `app` may read and write `tests/allowed`, and nothing else.
     private static func start(tokenSeconds: Int = 300) throws -> EtcdCluster {
         let cluster = try EtcdCluster.start(arguments: { _ in
-            // 3.5 logs the end of a token only so.
+            // 3.5 logs the expiry of a token at this level only.
             ["--auth-token-ttl", "\(tokenSeconds)", "--log-level", "debug"]
         })
         for command in [
@@ -27,19 +27,19 @@ struct AuthenticationTests {
     private func configuration(_ cluster: EtcdCluster, password: String?) -> EtcdConfiguration {
         var configuration = EtcdConfiguration.testing(cluster.endpoints)
         configuration.credentials = password.map { EtcdCredentials(user: "app", password: $0) }
-        // The tokens below are to expire, which each use puts off.
+        // Each use of a token delays its expiry, which the tests below wait for.
         configuration.probeInterval = .seconds(600)
         return configuration
     }
 
     @Test
-    func userWithAPasswordReadsWritesAndWatchesAndOthersAreRefused() async throws {
+    func userWithAPasswordReadsWritesAndWatchesAndAnyOtherIsRejected() async throws {
         let cluster = try Self.start()
         let right = configuration(cluster, password: "password")
         let (first, second) = (try PreferenceStore.etcd("allowed", right), try PreferenceStore.etcd("allowed", right))
         #expect(second.contents.isEmpty)
         try await first.transaction { $0["a"] = 1 }
-        try await eventually("the watch of a user tells nothing") { second["a"] == 1 }
+        try await eventually("the user's watch delivers nothing") { second["a"] == 1 }
 
         for password in ["wrong", nil] {
             let store = try PreferenceStore.etcd("allowed", configuration(cluster, password: password))
@@ -49,7 +49,7 @@ struct AuthenticationTests {
         let forbidden = try PreferenceStore.etcd("forbidden", right)
         let reports = Reports(of: forbidden)
         #expect(forbidden.contents.isEmpty)
-        #expect(reports.codes == [.notPermitted], "a forbidden range reads as if it were empty, without a word")
+        #expect(reports.codes == [.notPermitted], "a forbidden range reads as if it were empty, without an error")
         #expect(first.contents == ["a": 1])
     }
 
@@ -65,17 +65,17 @@ struct AuthenticationTests {
         try await store.transaction { $0["a"] = 2 }
         #expect(store["a"] == 2)
 
-        // A restart forgets all tokens and ends the watch.
+        // A restart invalidates all tokens and ends the watch.
         cluster.nodes[0].kill()
         try cluster.nodes[0].start()
         let other = try PreferenceStore.etcd("allowed", right)
         try await other.transaction { $0["b"] = 3 }
         try await eventually("the watch did not come back with a new token") { store["b"] == 3 }
-        #expect(reports.codes.isEmpty, "nobody has to act where a token has had its time")
+        #expect(reports.codes.isEmpty, "an expired token needs no action")
     }
 
     @Test
-    func passwordIsReplacedWhileAStoreLives() async throws {
+    func passwordCanBeReplacedWhileAStoreIsInUse() async throws {
         let cluster = try Self.start()
         let path = cluster.folder.path("password")
         func write(_ password: String) throws { try Data("\(password)\n".utf8).write(to: URL(filePath: path)) }
@@ -93,7 +93,7 @@ struct AuthenticationTests {
         #expect(error?.code == .notPermitted)
         try write("next")
         try await store.transaction { $0["a"] = 3 }
-        // A restart ends the watch, and the tokens.
+        // A restart ends the watch and invalidates all tokens.
         cluster.nodes[0].kill()
         try cluster.nodes[0].start()
         let other = try PreferenceStore.etcd("allowed", right)
@@ -102,7 +102,7 @@ struct AuthenticationTests {
     }
 
     @Test
-    func passwordsAndTokensAreShownByNothingThatHoldsThem() async throws {
+    func descriptionsAndDumpsShowNeitherPasswordsNorTokens() async throws {
         let cluster = try Self.start()
         try cluster.control(["--user", "root:secret", "user", "add", "vault:hunter2"])
         try cluster.control(["--user", "root:secret", "user", "grant-role", "vault", "app"])
@@ -132,7 +132,7 @@ struct AuthenticationTests {
     }
 
     @Test
-    func permissionThatIsTakenAwayIsReportedByTheWatch() async throws {
+    func watchReportsARevokedPermission() async throws {
         let cluster = try Self.start()
         let monitor = EtcdMonitor()
         let right = configuration(cluster, password: "password")

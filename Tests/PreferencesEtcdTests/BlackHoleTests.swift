@@ -9,23 +9,23 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// Callers that wait for a server: tasks suspend, threads wait until a deadline, event loops are never blocked.
+/// Tests of callers that wait for a server: tasks suspend, threads wait until a deadline, event loops are never blocked.
 @Suite(.timeLimit(.minutes(5)))
 struct BlackHoleTests {
-    /// An endpoint that swallows packets stops those who wait for it, and nobody else.
+    /// An endpoint that never answers delays only the tasks that wait for it.
     ///
-    /// Other tests block the threads of tasks too, for longer than a timeout perhaps: then one that is longer has to show it.
+    /// Other tests block threads of the pool too, perhaps for longer than a timeout; then it is repeated with a longer one.
     @Test
-    func tasksThatWriteIntoABlackHoleHoldUpNoOtherTask() async throws {
+    func tasksThatWriteToAnEndpointThatNeverAnswersBlockNoOtherTask() async throws {
         let hole = try BlackHole()
-        for timeout in [2, 8, 32] where try await isAnotherTaskRun(besideWritesTo: hole, for: .seconds(timeout)) {
+        for timeout in [2, 8, 32] where try await doesAnotherTaskRun(duringWritesTo: hole, for: .seconds(timeout)) {
             return
         }
         Issue.record("a task that needs no server waited until the writes had ended")
     }
 
-    /// Whether another task goes on while eight wait.
-    private func isAnotherTaskRun(besideWritesTo hole: BlackHole, for timeout: Duration) async throws -> Bool {
+    /// Returns whether another task continues while eight wait.
+    private func doesAnotherTaskRun(duringWritesTo hole: BlackHole, for timeout: Duration) async throws -> Bool {
         var configuration = EtcdConfiguration(endpoints: [hole.url])
         configuration.timeout = timeout
         let store = try PreferenceStore.etcd(freshSuite(), configuration)
@@ -64,7 +64,7 @@ struct BlackHoleTests {
         }.get()
         #expect(codes == [.misuse, .misuse, .misuse])
         #expect(reports.codes.isEmpty)
-        // A read can't throw: it reports, gives the default, and the value comes when it is there.
+        // A read can't throw: it reports the error and returns the default, and the value arrives later as a change.
         let read = try await loop.submit { count.value }.get()
         #expect(read == 0)
         #expect(reports.codes == [.misuse])

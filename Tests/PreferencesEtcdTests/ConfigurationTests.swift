@@ -5,7 +5,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// What is refused when a store is made, and what its message says to write instead.
+/// Tests of the configurations that are rejected when a store is created, and of the messages.
 struct ConfigurationTests {
     private func message(_ change: (inout EtcdConfiguration) -> Void) -> String {
         var configuration = EtcdConfiguration(endpoints: ["http://127.0.0.1:2379"])
@@ -37,19 +37,19 @@ struct ConfigurationTests {
         ("http://h:2379/v3", "has a path, query or fragment"), ("http://h:2379//", "has a path, query or fragment"),
         ("http://h:2379?a=b", "has a path, query or fragment"), ("http://h#f", "has a path, query or fragment"),
         ("http://", "has no host"), ("http://:2379", "has no host"), ("http://[]:2379", "has no host"),
-        ("http://h:", "has a port that is no number"), ("http://h:x", "has a port that is no number"),
-        ("http://h:0", "has a port that is no number"), ("http://h:65536", "has a port that is no number"),
-        ("http://h:-1", "has a port that is no number"), ("http://a b:1", "has a host that is none"),
-        ("http://::1:2379", "has a host that is none"), ("http://[::x]:1", "has a host that is none"),
+        ("http://h:", "has a port that isn't a number"), ("http://h:x", "has a port that isn't a number"),
+        ("http://h:0", "has a port that isn't a number"), ("http://h:65536", "has a port that isn't a number"),
+        ("http://h:-1", "has a port that isn't a number"), ("http://a b:1", "has an invalid host"),
+        ("http://::1:2379", "has an invalid host"), ("http://[::x]:1", "has an invalid host"),
         (" http://h:2379", "has another scheme"),
     ])
-    func unusableEndpointIsRefusedWithTheRightForm(endpoint: String, problem: String) {
+    func invalidEndpointIsRejectedWithTheCorrectForm(endpoint: String, problem: String) {
         let message = message { $0.endpoints = ["http://right:1", endpoint] }
         #expect(message.contains("the endpoint \"\(endpoint)\" \(problem)"), "\(message)")
     }
 
     @Test
-    func userAndPasswordInAnEndpointAreRefusedAndNotShown() {
+    func userAndPasswordInAnEndpointAreRejectedAndNotShown() {
         for endpoint in ["http://user:hunter2@h:2379", "http://user:hun/ter2@h:2379", "user:hunter2@h"] {
             let message = message { $0.endpoints = [endpoint] }
             #expect(message.contains("the endpoint \"…@h"), "\(message)")
@@ -58,7 +58,7 @@ struct ConfigurationTests {
     }
 
     @Test
-    func noEndpointsAndEndpointsThatTheCertificatesDoNotServeAreRefused() {
+    func missingAndUnencryptedEndpointsAreRejected() {
         #expect(message { $0.endpoints = [] }.contains("no endpoints"))
         let unencrypted = message { $0.tls = EtcdTLS() }
         #expect(unencrypted.contains("is not encrypted, though the configuration has tls; write"))
@@ -68,13 +68,13 @@ struct ConfigurationTests {
     @Test(arguments: [
         ("pre/", "pre"), ("/pre", "pre"), ("a//b", "a/b"), ("/", ""), ("//a///b//", "a/b"),
     ])
-    func prefixWithAnEmptyPartIsRefusedWithTheRightForm(prefix: String, right: String) {
+    func prefixWithAnEmptyPartIsRejectedWithTheCorrectForm(prefix: String, right: String) {
         #expect(message { $0.prefix = prefix }.hasSuffix("write \"\(right)\""))
         #expect(message { $0.prefix = right } == "nothing is wrong")
     }
 
     @Test
-    func timesThatAreNoneAreRefused() {
+    func invalidTimesAreRejected() {
         for time in [Duration.zero, .seconds(-1)] {
             #expect(message { $0.timeout = time }.hasPrefix("timeout is"))
             #expect(message { $0.attemptTimeout = time }.hasPrefix("attemptTimeout is"))
@@ -86,7 +86,7 @@ struct ConfigurationTests {
     }
 
     @Test
-    func emptyCredentialsAreRefused() {
+    func emptyCredentialsAreRejected() {
         #expect(message { $0.credentials = EtcdCredentials(user: "", password: "x") }.contains("have no user"))
         let empty = message { $0.credentials = EtcdCredentials(user: "shop", password: "") }
         #expect(empty.contains("the credentials of \"shop\" have an empty password"))
@@ -102,11 +102,11 @@ struct ConfigurationTests {
             #expect(try credentials.password() == password)
         }
         try Data("\n".utf8).write(to: URL(filePath: path))
-        #expect(throws: GatewayFailure.noPassword("\(path) gives an empty one")) { try credentials.password() }
+        #expect(throws: GatewayFailure.noPassword("\(path) has an empty password")) { try credentials.password() }
     }
 
     @Test
-    func passwordFileThatIsNotThereIsAnErrorAtOnce() {
+    func missingPasswordFileIsAnErrorAtOnce() {
         var configuration = EtcdConfiguration(endpoints: ["http://127.0.0.1:1"])
         configuration.credentials = EtcdCredentials(user: "shop", passwordFile: "/nowhere/password")
         let error = #expect(throws: PreferencesError.self) { try configuration.validated() }
@@ -115,13 +115,13 @@ struct ConfigurationTests {
     }
 
     @Test
-    func failureOfTheClosureIsTold() {
+    func failureOfTheClosureIsReported() {
         struct Sealed: Error {}
         let credentials = EtcdCredentials(user: "shop") { throw Sealed() }
         #expect(throws: GatewayFailure.noPassword("the credentials' closure: Sealed()")) { try credentials.password() }
     }
 
-    /// All that a debugger, `print` and `dump` show of something.
+    /// Returns the text that a debugger, `print` and `dump` show of a value.
     static func shown(_ value: Any) -> String {
         var text = "\(value) " + String(reflecting: value)
         dump(value, to: &text)
@@ -129,7 +129,7 @@ struct ConfigurationTests {
     }
 
     @Test
-    func passwordsAndTokensAreShownNowhere() throws {
+    func passwordsAndTokensAreNotShown() throws {
         var configuration = EtcdConfiguration(endpoints: ["http://127.0.0.1:1"])
         for credentials in [
             EtcdCredentials(user: "shop", password: "hunter2"), EtcdCredentials(user: "shop") { "hunter2" },
@@ -142,7 +142,7 @@ struct ConfigurationTests {
             }
         }
         var keeper = TokenKeeper(hasUser: true)
-        keeper.take("hunter2")
+        keeper.set("hunter2")
         #expect(!Self.shown(keeper).contains("hunter2"))
         let request = AuthenticateRequest(name: "shop", password: "hunter2")
         #expect(!Self.shown(request).contains("hunter2"))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// The backend on a real server.
+/// The contract test of the backend on a real server.
 @Suite(needsEtcd)
 struct ContractTests {
     @Test
@@ -24,7 +24,7 @@ struct ContractTests {
     }
 }
 
-/// Whether the next write is to be refused.
+/// A switch that makes the server reject the next write.
 final class Fault: Sendable {
     private let isPlanned = Lock(false)
 

@@ -6,18 +6,18 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// Members that end, hang or are not there, and what of it a program notices.
+/// Tests with members that end, hang or are missing.
 @Suite(needsEtcd)
 struct FailoverTests {
     private let suite = freshSuite()
 
     @Test
-    func deadFirstEndpointIsPassedOver() async throws {
+    func deadFirstEndpointIsSkipped() async throws {
         let dead = "http://127.0.0.1:\(try EtcdCluster.ports(1)[0])"
         let monitor = EtcdMonitor()
         let node = try SharedNode.get().endpoints[0]
         var configuration = EtcdConfiguration.testing([dead, node])
-        // The order of the list is kept.
+        // This number keeps the order of the list.
         configuration.random = { 0 }
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
         store.set(1, for: "a")
@@ -26,10 +26,10 @@ struct FailoverTests {
     }
 
     @Test
-    func restartedNodeIsFoundAgainWithoutGapOrRepeat() async throws {
+    func restartedNodeIsFoundAgainWithoutMissedOrRepeatedChanges() async throws {
         let cluster = try EtcdCluster.start()
         var configuration = EtcdConfiguration.testing(cluster.endpoints)
-        // Where events are late, two probes would have all be read, and steps be one.
+        // If events are late, two probes would cause a read of the suite, which merges several steps into one change.
         configuration.probeInterval = .seconds(10)
         let store = try PreferenceStore.etcd(suite, configuration)
         let counter = Preference("counter", default: 0, in: store)
@@ -50,7 +50,7 @@ struct FailoverTests {
     }
 
     @Test
-    func lostQuorumStopsWritesAndNotReadsAndPassesByItself() async throws {
+    func lostQuorumStopsWritesAndNotReadsUntilItIsBack() async throws {
         let cluster = try EtcdCluster.start(3)
         var configuration = EtcdConfiguration.testing(cluster.endpoints)
         let monitor = EtcdMonitor()
@@ -58,11 +58,11 @@ struct FailoverTests {
         configuration.attemptTimeout = .seconds(2)
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
         let value = Preference("value", default: 0, in: store)
-        func isTaken(_ number: Int) -> Bool {
+        func isStored(_ number: Int) -> Bool {
             do throws(PreferencesError) { try value.write(number) } catch { return false }
             return true
         }
-        try await eventually("no write is taken") { isTaken(1) }
+        try await eventually("no write is stored") { isStored(1) }
         for node in cluster.nodes.dropFirst() { node.kill() }
         let error = #expect(throws: PreferencesError.self) { try value.write(2) }
         #expect([.outcomeUnknown, .unavailable].contains(error?.code))
@@ -72,7 +72,7 @@ struct FailoverTests {
         }
         for node in cluster.nodes.dropFirst() { try node.start() }
         try await eventually("it was not noticed that the cluster is back") { monitor.status.isConnected }
-        try await eventually("no write is taken any more") { isTaken(3) }
+        try await eventually("no write is stored any more") { isStored(3) }
         #expect(value.value == 3)
         #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/value") == "3\n")
     }
@@ -91,7 +91,7 @@ struct FailoverTests {
         defer { member.resume() }
         let others = cluster.endpoints.filter { $0 != member.clientURL }
         let other = try PreferenceStore.etcd(suite, .testing(others))
-        try await eventually("nobody else can write") {
+        try await eventually("no other process can write") {
             do { try other.transaction { $0["b"] = 2 } } catch is PreferencesError { return false }
             return true
         }
@@ -106,7 +106,7 @@ struct FailoverTests {
         let cluster = try EtcdCluster.start(3)
         var configuration = EtcdConfiguration.testing(cluster.endpoints)
         configuration.rebalanceInterval = .milliseconds(300)
-        // Where events are late, two probes would have all be read, and steps be one.
+        // If events are late, two probes would cause a read of the suite, which merges several steps into one change.
         configuration.probeInterval = .seconds(10)
         let monitors = (0..<12).map { _ in EtcdMonitor() }
         let seen = Lock<[[Int]]>(Array(repeating: [], count: monitors.count))
@@ -127,7 +127,7 @@ struct FailoverTests {
         let writer = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
         var count = 0
         try await eventually("no watch came back to the member") {
-            // Watches move while all this is told.
+            // Watches move while these changes are delivered.
             for _ in 0..<5 {
                 count += 1
                 try writer.transaction { $0["counter"] = .integer(Int64(count)) }
@@ -146,13 +146,13 @@ struct FailoverTests {
     }
 
     @Test
-    func watchStaysWhereTheOtherMemberIsNotThere() async throws {
+    func watchStaysIfTheOtherMemberIsUnavailable() async throws {
         let node = try SharedNode.get().endpoints[0]
         let dead = "http://127.0.0.1:\(try EtcdCluster.ports(1)[0])"
         var configuration = EtcdConfiguration.testing([node, dead])
         configuration.rebalanceInterval = .milliseconds(20)
         let chosen = Lock(0)
-        // First the order of the list, then always the second endpoint.
+        // The first number keeps the order of the list, and the later ones choose the second endpoint.
         configuration.random = {
             chosen.withLock {
                 $0 += 1; return $0 <= 1 ? 0 : 0.9
@@ -168,14 +168,14 @@ struct FailoverTests {
         try await eventually("it was never tried") { chosen.withLock { $0 } > before + 50 }
         #expect(monitor.status.endpoint == node)
         try SharedNode.get().control("put", "tests/\(suite)/a", "2")
-        try await eventually("the watch tells nothing") { store["a"] == 2 }
+        try await eventually("the watch delivers nothing") { store["a"] == 2 }
         #expect(reports.codes.isEmpty)
         task.cancel()
         #expect(await task.value == nil, "it was disconnected")
     }
 
     @Test
-    func compactionWhileDisconnectedIsMadeUpForByReadingAll() async throws {
+    func suiteIsReadAgainAfterACompactionWhileDisconnected() async throws {
         let cluster = try EtcdCluster.start()
         let transport = try TestTransport()
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
@@ -198,7 +198,7 @@ struct FailoverTests {
         transport.mend()
         let expected: [String: PropertyListValue] = ["kept": 1, "changed": 20, "new": 1]
         try await eventually("it shows \(store.contents)") { store.contents == expected }
-        // Of what was compacted, the result alone.
+        // Of the compacted changes, only the result is delivered.
         try await eventually("it saw \(seen.withLock { $0 })") { seen.withLock { $0 } == [20] }
         observation.cancel()
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// The JSON of the gateway, as it stands in the answers of etcd 3.4.
+/// Tests of the JSON in the answers of etcd 3.4's gateway.
 struct GatewayTests {
     private func decode<Value: Decodable>(_ text: String) throws -> Value {
         try JSONDecoder().decode(Value.self, from: Data(text.utf8))
@@ -42,7 +42,7 @@ struct GatewayTests {
     }
 
     @Test
-    func removalIsToldFromAPut() throws {
+    func removalIsDistinguishedFromAPut() throws {
         let line: StreamLine = try decode(
             #"{"result":{"header":{"revision":"4"},"events":[{"kv":{"key":"YQ==","mod_revision":"4"},"type":"DELETE"},{"kv":{"key":"YQ==","mod_revision":"5"}}]}}"#
         )
@@ -67,13 +67,13 @@ struct GatewayTests {
         (#"{"message":"etcdserver: too many requests","code":8}"#, .transient("etcdserver: too many requests")),
         (#"{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader"}"#, .transient("etcdserver: no leader")),
     ])
-    func errorsAreSortedByWhatToDoNext(text: String, failure: GatewayFailure) throws {
+    func errorsAreClassified(text: String, failure: GatewayFailure) throws {
         let error: ErrorResponse = try decode(text)
         #expect(GatewayFailure(error) == failure)
     }
 
     @Test
-    func onlyWhatMayHaveBeenDoneIsInDoubt() {
+    func onlyRequestsThatMayHaveBeenExecutedAreInDoubt() {
         #expect(GatewayFailure.unreachable("").isInDoubt)
         #expect(GatewayFailure.transient("").isInDoubt)
         #expect(!GatewayFailure.unconnected("").isInDoubt)
@@ -82,7 +82,7 @@ struct GatewayTests {
     }
 
     @Test
-    func rotationGoesOnOnceForEachEndpointThatFailed() {
+    func rotationAdvancesOnceForEachEndpointThatFailed() {
         var rotation = EndpointRotation(["a", "b", "c"]) { 0 }
         rotation.leave("a")
         rotation.leave("a")
@@ -113,7 +113,7 @@ struct GatewayTests {
             rotation.leave("a")
             seconds[rotation.current, default: 0] += 1
         }
-        // A fixed seed: about a third each, and of those that leave one member half go to each of the others.
+        // With a fixed seed about a third choose each member, and half of those that leave one go to each of the two remaining.
         #expect(firsts.values.allSatisfy { (900...1100).contains($0) }, "\(firsts)")
         #expect(seconds.count == 2 && seconds.values.allSatisfy { (430...570).contains($0) }, "\(seconds)")
     }
@@ -131,21 +131,21 @@ struct GatewayTests {
     }
 
     @Test
-    func tokenIsAskedForOnceAndAgainWhenItIsRefused() {
+    func tokenIsRequestedOnceAndAgainWhenItIsRejected() {
         var keeper = TokenKeeper(hasUser: true)
         #expect(keeper.next == .authenticate)
-        keeper.take("one")
+        keeper.set("one")
         #expect(keeper.next == .use("one"))
-        keeper.take("two")
-        keeper.refuse("one")
-        #expect(keeper.next == .use("two"), "a refusal of the older one says nothing of this")
-        keeper.refuse("two")
+        keeper.set("two")
+        keeper.invalidate("one")
+        #expect(keeper.next == .use("two"), "a rejection of the older one is no reason for this one")
+        keeper.invalidate("two")
         #expect(keeper.next == .authenticate)
         #expect(TokenKeeper(hasUser: false).next == .use(nil))
     }
 
     @Test
-    func namesAndKeysBelongTogetherOneToOne() throws {
+    func namesAndKeysCorrespondOneToOne() throws {
         let keys = try KeySpace(prefix: "p", suite: "s")
         for name in ["a", "/", "a/b", "\u{0}", "é", "😀"] { #expect(keys.name(of: keys.key(of: name)) == name) }
         #expect(keys.key(of: "caf\u{E9}") == keys.key(of: "cafe\u{301}"))
@@ -159,7 +159,7 @@ struct GatewayTests {
     }
 }
 
-/// Numbers that are the same in each run (Steele et al., "Fast splittable pseudorandom number generators", 2014).
+/// A generator with the same numbers in each run (Steele et al., "Fast splittable pseudorandom number generators", 2014).
 struct SplitMix {
     var state: UInt64
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// What the mirror makes of answers and events, and what a transaction is built from.
+/// Tests of how the mirror applies answers and events, and of the transactions that are built from it.
 struct MirrorTests {
     private let keys: KeySpace
     private var mirror: Mirror
@@ -32,10 +32,10 @@ struct MirrorTests {
     }
 
     @Test
-    mutating func eventsAreTakenByRevision() {
+    mutating func eventsAreAppliedByRevision() {
         let events = [event("a", "2", 11), event("c", "3", 11), removal("b", 12)]
         let batches = events.revisions.map { revision in
-            mirror.take(revision)
+            mirror.apply(revision)
             return mirror.drain()
         }
         #expect(batches == [["a": 2, "c": 3], ["b": nil]])
@@ -43,18 +43,18 @@ struct MirrorTests {
     }
 
     @Test
-    mutating func eventsThatAreKnownChangeNothing() {
-        for revision in [event("a", "0", 9), removal("b", 10)].revisions { mirror.take(revision) }
+    mutating func knownEventsChangeNothing() {
+        for revision in [event("a", "0", 9), removal("b", 10)].revisions { mirror.apply(revision) }
         #expect(mirror.values == ["a": 1, "b": 2])
-        let told = mirror.drain()
-        #expect(told.isEmpty)
+        let changes = mirror.drain()
+        #expect(changes.isEmpty)
     }
 
     @Test
-    mutating func clusterThatWasRestoredIsTakenAsItIs() {
+    mutating func restoredClusterReplacesTheMirror() {
         _ = mirror.commit(["a": 7], at: 20)
-        let isTaken = mirror.replace(with: [put("a", "1", 3), put("c", "3", 4)], at: 8)
-        #expect(!isTaken, "an answer from before is out of date")
+        let isReplaced = mirror.replace(with: [put("a", "1", 3), put("c", "3", 4)], at: 8)
+        #expect(!isReplaced, "an older answer is out of date")
         mirror.forgetRevisions()
         let isRestored = mirror.replace(with: [put("a", "1", 3), put("c", "3", 4)], at: 8)
         #expect(isRestored)
@@ -64,97 +64,97 @@ struct MirrorTests {
     }
 
     @Test
-    mutating func countTellsOfRemovalsThatADeltaDoesNotShow() {
-        let isComplete = mirror.take(RangeResponse(kvs: [put("c", "3", 12)], count: 3), at: 12)
+    mutating func countShowsRemovalsThatADeltaOmits() {
+        let isComplete = mirror.merge(RangeResponse(kvs: [put("c", "3", 12)], count: 3), at: 12)
         #expect(isComplete)
         let delta = RangeResponse(kvs: [put("d", "4", 13)], count: 3)
-        let isStillComplete = mirror.take(delta, at: 13)
-        #expect(!isStillComplete && mirror.revision == 12, "the watch is still to tell of it")
-        mirror.take(delta, keeping: Set(["a", "c", "d"].map(keys.key(of:))), at: 13)
+        let isStillComplete = mirror.merge(delta, at: 13)
+        #expect(!isStillComplete && mirror.revision == 12, "the watch has not delivered it yet")
+        mirror.merge(delta, keeping: Set(["a", "c", "d"].map(keys.key(of:))), at: 13)
         #expect(mirror.values == ["a": 1, "c": 3, "d": 4] && mirror.revision == 13)
-        let told = mirror.drain()
-        #expect(told == ["b": nil, "c": 3, "d": 4])
+        let changes = mirror.drain()
+        #expect(changes == ["b": nil, "c": 3, "d": 4])
     }
 
     @Test
-    mutating func allThatIsReadReplacesWhatIsOlderAndKeepsTheStoresOwnNewerWrites() {
+    mutating func readOfAllReplacesOlderValuesAndKeepsNewerOwnWrites() {
         _ = mirror.commit(["c": 3, "a": nil], at: 14)
-        let isTaken = mirror.replace(with: [put("a", "1", 3), put("d", "4", 12)], at: 13)
-        #expect(isTaken && mirror.values == ["c": 3, "d": 4])
-        let told = mirror.drain()
-        #expect(told == ["b": nil, "d": 4])
-        let isOlderTaken = mirror.replace(with: [], at: 12)
-        #expect(!isOlderTaken && mirror.values == ["c": 3, "d": 4])
-        let isNewerTaken = mirror.replace(with: [put("a", "5", 15)], at: 16)
-        #expect(isNewerTaken && mirror.values == ["a": 5])
+        let isReplaced = mirror.replace(with: [put("a", "1", 3), put("d", "4", 12)], at: 13)
+        #expect(isReplaced && mirror.values == ["c": 3, "d": 4])
+        let changes = mirror.drain()
+        #expect(changes == ["b": nil, "d": 4])
+        let isReplacedByOlder = mirror.replace(with: [], at: 12)
+        #expect(!isReplacedByOlder && mirror.values == ["c": 3, "d": 4])
+        let isReplacedByNewer = mirror.replace(with: [put("a", "5", 15)], at: 16)
+        #expect(isReplacedByNewer && mirror.values == ["a": 5])
     }
 
     // MARK: Own writes ahead of the watch
 
-    /// An event that is older than the store's own write of the name comes after the answer to that write.
+    /// The watch delivers the older event after etcd has acknowledged the store's own write of the name.
     @Test
-    mutating func eventThatIsOlderThanTheStoresOwnWriteIsSkippedForItsName() {
+    mutating func eventThatIsOlderThanAnOwnWriteIsIgnored() {
         _ = mirror.commit(["a": 7], at: 14)
         #expect(mirror.revision == 10 && mirror.newest == 14)
-        mirror.take([event("a", "6", 12), event("c", "3", 12)])
+        mirror.apply([event("a", "6", 12), event("c", "3", 12)])
         #expect(mirror.values == ["a": 7, "b": 2, "c": 3] && mirror.revision == 12)
-        let told = mirror.drain()
-        #expect(told == ["c": 3])
+        let changes = mirror.drain()
+        #expect(changes == ["c": 3])
         #expect(mirror.entries[keys.key(of: "a")]?.modRevision == 14)
     }
 
     @Test
-    mutating func eventThatIsOlderThanTheStoresOwnRemovalBringsNothingBack() {
+    mutating func eventThatIsOlderThanAnOwnRemovalRestoresNothing() {
         _ = mirror.commit(["a": nil], at: 14)
-        mirror.take([event("a", "6", 12)])
-        let isDeltaTaken = mirror.take(RangeResponse(kvs: [put("a", "6", 13)], count: 1), at: 13)
-        #expect(isDeltaTaken && mirror.values == ["b": 2])
-        let told = mirror.drain()
-        #expect(told.isEmpty)
-        mirror.take([removal("a", 14)])
-        mirror.take([event("a", "8", 15)])
+        mirror.apply([event("a", "6", 12)])
+        let isMerged = mirror.merge(RangeResponse(kvs: [put("a", "6", 13)], count: 1), at: 13)
+        #expect(isMerged && mirror.values == ["b": 2])
+        let changes = mirror.drain()
+        #expect(changes.isEmpty)
+        mirror.apply([removal("a", 14)])
+        mirror.apply([event("a", "8", 15)])
         #expect(mirror.values == ["a": 8, "b": 2])
     }
 
     @Test
-    mutating func nameThatTheStorePutsAgainAfterItsRemovalIsKnownByThePut() {
+    mutating func nameThatTheStorePutsAgainHasTheRevisionOfThePut() {
         _ = mirror.commit(["a": nil], at: 12)
         _ = mirror.commit(["a": 9], at: 14)
-        for revision in [removal("a", 12), event("a", "9", 14)].revisions { mirror.take(revision) }
+        for revision in [removal("a", 12), event("a", "9", 14)].revisions { mirror.apply(revision) }
         #expect(mirror.values == ["a": 9, "b": 2] && mirror.revision == 14)
-        let told = mirror.drain()
-        #expect(told.isEmpty)
+        let changes = mirror.drain()
+        #expect(changes.isEmpty)
     }
 
     @Test
-    mutating func removalThatIsOlderThanTheStoresOwnPutIsSkipped() {
+    mutating func removalThatIsOlderThanAnOwnPutIsIgnored() {
         _ = mirror.commit(["b": 7], at: 14)
-        mirror.take([removal("b", 12)])
-        mirror.take(RangeResponse(kvs: [], count: 1), keeping: [keys.key(of: "a")], at: 13)
+        mirror.apply([removal("b", 12)])
+        mirror.merge(RangeResponse(kvs: [], count: 1), keeping: [keys.key(of: "a")], at: 13)
         #expect(mirror.values == ["a": 1, "b": 7])
     }
 
     @Test
-    mutating func copyThatCouldNotBeWrittenIsToldAgainOfWhatIsNotNewer() {
-        mirror.take([event("a", "5", 11), event("b", "6", 11)])
-        let untold = mirror.takeUncopied()
-        mirror.take([event("a", "7", 12)])
-        mirror.putBack(uncopied: untold)
-        #expect(mirror.takeUncopied() == ["a": 7, "b": 6])
+    mutating func changesThatCouldNotBeCopiedAreRestoredUnlessThereAreNewerOnes() {
+        mirror.apply([event("a", "5", 11), event("b", "6", 11)])
+        let uncopied = mirror.drainUncopied()
+        mirror.apply([event("a", "7", 12)])
+        mirror.restoreUncopied(uncopied)
+        #expect(mirror.drainUncopied() == ["a": 7, "b": 6])
     }
 
     @Test
-    mutating func valueThatIsNoTextIsReportedAndNotRepaired() {
-        mirror.take([
+    mutating func valueThatIsNotUTF8IsReportedAndNotRepaired() {
+        mirror.apply([
             WatchEvent(kv: KeyValue(key: keys.key(of: "a"), value: Data([0x22, 0xE9, 0x22]), modRevision: 11))
         ])
         #expect(mirror.values == ["b": 2])
-        #expect(mirror.takeProblems().map(\.code) == [.damaged])
+        #expect(mirror.drainProblems().map(\.code) == [.damaged])
     }
 
-    /// etcd takes no more operations inside of another transaction than are left beside its comparisons.
+    /// etcd subtracts the operations or comparisons of a transaction from the limit of those nested in it.
     @Test(arguments: [126, 127, 128, 200])
-    func noTransactionHasMoreThanTheServerTakes(count: Int) throws {
+    func noTransactionExceedsTheServersLimit(count: Int) throws {
         let changes: [String: PropertyListValue?] = Dictionary(
             uniqueKeysWithValues: (0..<count).map { ("name\($0)", PropertyListValue?.none) }
         )
@@ -172,36 +172,36 @@ struct MirrorTests {
     }
 
     @Test
-    mutating func commitGivesWhatOthersDidBeforeAndLeavesWhatTheyDidAfter() {
-        for event in [event("a", "5", 11), event("b", "7", 12), event("a", "6", 13)] { mirror.take([event]) }
-        let outside = mirror.commit(["b": 7], at: 12)
-        #expect(outside == ["a": 5])
-        let told = mirror.drain()
-        #expect(told == ["a": 6])
+    mutating func commitReturnsOlderExternalChangesAndKeepsNewerOnesPending() {
+        for event in [event("a", "5", 11), event("b", "7", 12), event("a", "6", 13)] { mirror.apply([event]) }
+        let external = mirror.commit(["b": 7], at: 12)
+        #expect(external == ["a": 5])
+        let changes = mirror.drain()
+        #expect(changes == ["a": 6])
     }
 
     @Test
-    mutating func commitThatTheWatchHasNotToldIsTakenOnce() {
-        let outside = mirror.commit(["b": 7, "a": nil], at: 12)
-        #expect(outside.isEmpty)
+    mutating func commitAheadOfTheWatchIsAppliedOnce() {
+        let external = mirror.commit(["b": 7, "a": nil], at: 12)
+        #expect(external.isEmpty)
         #expect(mirror.values == ["b": 7])
-        mirror.take([event("b", "7", 12), removal("a", 12)])
-        let told = mirror.drain()
-        #expect(told.isEmpty)
+        mirror.apply([event("b", "7", 12), removal("a", 12)])
+        let changes = mirror.drain()
+        #expect(changes.isEmpty)
         #expect(mirror.entries[keys.key(of: "b")]?.modRevision == 12)
     }
 
     @Test
     mutating func unreadableValueIsReportedAndCountsAsAbsent() {
-        mirror.take([event("a", "{broken", 11)])
-        mirror.take([WatchEvent(kv: KeyValue(key: keys.start + [0xFE], modRevision: 12))])
+        mirror.apply([event("a", "{broken", 11)])
+        mirror.apply([WatchEvent(kv: KeyValue(key: keys.start + [0xFE], modRevision: 12))])
         #expect(mirror.values == ["b": 2])
-        let problems = mirror.takeProblems() + mirror.takeProblems()
+        let problems = mirror.drainProblems() + mirror.drainProblems()
         #expect(problems.map(\.code) == [.damaged, .damaged])
     }
 
     @Test
-    mutating func memberIsAheadByItsMarkOrByItsCount() {
+    mutating func memberIsAheadByItsMarkOrItsCount() {
         #expect(!mirror.isBehind(mark: 10, count: 2, at: 10))
         #expect(mirror.isBehind(mark: 11, count: 2, at: 11))
         #expect(mirror.isBehind(mark: 5, count: 3, at: 12))
@@ -209,13 +209,13 @@ struct MirrorTests {
         _ = mirror.commit(["c": 3], at: 14)
         #expect(
             !mirror.isBehind(mark: 13, count: 2, at: 13),
-            "what was read before the store's last write tells nothing"
+            "an answer from before the store's last write shows nothing"
         )
         #expect(!mirror.isBehind(mark: 14, count: 3, at: 14))
     }
 
     @Test
-    func markAndFenceLieOutsideOfTheNames() {
+    func markAndFenceAreOutsideTheRangeOfNames() {
         let (start, end) = keys.names
         #expect(keys.mark.lexicographicallyPrecedes(start))
         #expect(!keys.fence.lexicographicallyPrecedes(end) && keys.fence.lexicographicallyPrecedes(keys.end))
@@ -237,7 +237,7 @@ struct MirrorTests {
     }
 
     @Test
-    func everyNameOfAWriteIsComparedAndAnAbsentOneWithTheMarkToo() throws {
+    func eachNameOfAWriteIsComparedAndForAnAbsentOneAlsoTheMark() throws {
         let condition = PreferenceCondition(values: ["b": 2])
         let known = [
             Comparison(key: keys.key(of: "a"), modRevision: 3), Comparison(key: keys.key(of: "b"), modRevision: 5),
@@ -252,9 +252,9 @@ struct MirrorTests {
         #expect(Set(adding.compare) == Set(known + absent))
     }
 
-    /// The mark was put by the store's own last write, and a range may hold what others put before that.
+    /// The store's own last write put the mark, and a range may have external changes from before it.
     @Test
-    mutating func markIsComparedWithTheStoresOwnLastWriteAndARangeWithWhatIsKnownOfAll() throws {
+    mutating func markIsComparedWithTheLastOwnWriteAndARangeWithTheMirrorsRevision() throws {
         _ = mirror.commit(["a": 4], at: 14)
         let condition = PreferenceCondition(values: [:], isComplete: true)
         let request = try builder(["new": 1], if: condition).request(isRepeated: false)
@@ -265,7 +265,7 @@ struct MirrorTests {
     }
 
     @Test
-    func completeConditionComparesAllKeysAndThatThereIsNoOther() throws {
+    func completeConditionComparesAllKeysAndTheRange() throws {
         let condition = PreferenceCondition(values: [:], isComplete: true)
         let request = try builder(["new": 1], if: condition).request(isRepeated: false)
         let (start, end) = keys.names
@@ -292,7 +292,7 @@ struct MirrorTests {
     }
 
     @Test
-    func manyWritesArePackedAndTooManyAreRefused() throws {
+    func manyWritesArePackedAndTooManyAreRejected() throws {
         let many = Dictionary(uniqueKeysWithValues: (0..<3000).map { ("n\($0)", PropertyListValue?.some(1)) })
         let request = try builder(many).request(isRepeated: false)
         #expect(request.compare.count == 2)
@@ -303,7 +303,7 @@ struct MirrorTests {
     }
 
     @Test
-    func writeIsFoundInTheHistoryByItsMarkAndNotByItsValue() throws {
+    func writeIsFoundInTheHistoryByItsMarkAndNotItsValue() throws {
         let mark = WriteMark()
         let builder = try builder(["a": 4], if: PreferenceCondition(values: ["a": 1]), mark: mark)
         let another = [

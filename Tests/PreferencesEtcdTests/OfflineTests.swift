@@ -7,7 +7,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// What a program does without any endpoint, as it chose.
+/// Tests of a program that reaches no endpoint, with each configuration.
 @Suite(needsEtcd)
 struct OfflineTests {
     private let suite = freshSuite()
@@ -31,7 +31,7 @@ struct OfflineTests {
     }
 
     @Test
-    mutating func readsGoOnAndWritesFail() async throws {
+    mutating func readsContinueAndWritesFail() async throws {
         configuration.timeout = .milliseconds(200)
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let value = Preference("value", default: 0, in: store)
@@ -64,7 +64,7 @@ struct OfflineTests {
     }
 
     @Test
-    mutating func queueCanBeBegunWithoutAnEndpointAndWithoutACopy() async throws {
+    mutating func writesAreQueuedWithoutAnEndpointAndWithoutACopy() async throws {
         configuration.offlineWrites = .queueing
         try put("other", "1")
         transport.cut()
@@ -129,7 +129,7 @@ struct OfflineTests {
     }
 
     @Test
-    mutating func queuedUpdateThatOthersOvertookIsDroppedAndReportedAndAPlainSetWins() async throws {
+    mutating func queuedUpdateThatConflictsIsDroppedAndReportedAndAPlainSetWins() async throws {
         configuration.offlineWrites = .queueing
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
@@ -152,9 +152,9 @@ struct OfflineTests {
     }
 
     @Test
-    mutating func queuedUpdateWhoseAnswerWasLostIsNotDoneTwice() async throws {
+    mutating func queuedUpdateWhoseAnswerWasLostIsNotExecutedTwice() async throws {
         configuration.offlineWrites = .queueing
-        // How long the update looks for its answer; the write before must be done in that time, too.
+        // The time in which the update searches for its answer; the write before must be finished in it too.
         configuration.timeout = .seconds(10)
         let transport = try TestTransport { $0 == 2 ? .lostConnection : nil }
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
@@ -172,7 +172,7 @@ struct OfflineTests {
     }
 
     @Test(.timeLimit(.minutes(60)))
-    mutating func statusesShowEachTurn() async throws {
+    mutating func statusesShowEachChange() async throws {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         _ = store.contents
         var statuses = monitor.statuses.makeAsyncIterator()

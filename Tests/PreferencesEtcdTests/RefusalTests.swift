@@ -7,7 +7,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// A cluster whose space is used up, or whose user has lost its permission: what was acknowledged is kept.
+/// Tests with a cluster that has no space, or whose user has lost its permission: acknowledged writes are kept.
 @Suite(needsEtcd)
 struct RefusalTests {
     private let suite = freshSuite()
@@ -23,7 +23,7 @@ struct RefusalTests {
         try EtcdCluster.start(arguments: { _ in ["--quota-backend-bytes", "4000000"] })
     }
 
-    /// Puts until the alarm is raised.
+    /// Puts values until the alarm is raised.
     private func fill(_ cluster: EtcdCluster) throws {
         let store = try PreferenceStore.etcd("filler", .testing(cluster.endpoints))
         let filler = PropertyListValue.string(String(repeating: "x", count: 500_000))
@@ -46,7 +46,7 @@ struct RefusalTests {
     }
 
     @Test
-    func setIsRefusedWithoutSpaceAndARemovalIsNot() throws {
+    func setIsRejectedWithoutSpaceAndARemovalIsNot() throws {
         let cluster = try Self.startSmall()
         let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints), monitor: monitor)
         for name in ["a", "b", "c"] { try store.write(1, for: name) }
@@ -55,11 +55,11 @@ struct RefusalTests {
         #expect(error?.code == .noSpace)
         #expect(store["a"] == 1)
         try store.write(nil, for: "a")
-        let isTaken = try store.transaction { transaction in
+        let isClaimed = try store.transaction { transaction in
             defer { transaction["b"] = nil }
             return transaction["b"] == 1
         }
-        #expect(isTaken)
+        #expect(isClaimed)
         #expect(store.contents == ["c": 1])
         #expect(try PreferenceStore.etcd(suite, .testing(cluster.endpoints)).contents == ["c": 1])
         try makeSpace(cluster)
@@ -67,9 +67,9 @@ struct RefusalTests {
         #expect(try stored("a", in: cluster) == "2\n")
     }
 
-    /// A server looks for space once more after it has stored a write.
+    /// A server checks its space again after it has stored a write.
     @Test(arguments: [false, true])
-    func writeThatIsStoredThoughThereIsNoSpaceIsDoneOnce(isFollowed: Bool) throws {
+    func writeThatIsStoredAlthoughThereIsNoSpaceIsExecutedOnce(isFollowed: Bool) throws {
         let cluster = try SharedNode.get()
         let other = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
         let noSpace = GatewayFailure.refused(code: 8, message: "etcdserver: mvcc: database space exceeded")
@@ -100,7 +100,7 @@ struct RefusalTests {
             guard number == 1 else { return nil }
             return .otherAnswer(.unreachable("lost")) {
                 if isFollowed { try other.write(1, for: "other") }
-                // The fence is put behind this.
+                // The fence is put after this.
                 try cluster.control("put", "nothing", "1")
                 try compact(cluster)
             }
@@ -118,13 +118,13 @@ struct RefusalTests {
         #expect(try stored("counter", in: cluster) == "2\n")
     }
 
-    // MARK: Something else answers
+    // MARK: Another server answers
 
     @Test(arguments: [
         GatewayFailure.notUnderstood("HTTP status 403 without an error of etcd"),
         .refused(code: 15, message: "etcdserver: corrupt cluster"),
     ])
-    func whatSomethingElseRefusesWaits(failure: GatewayFailure) async throws {
+    func writeThatAnotherServerRejectsIsQueued(failure: GatewayFailure) async throws {
         let cluster = try SharedNode.get()
         let transport = try TestTransport { $0 < 4 ? .failure(failure) : nil }
         var configuration = EtcdConfiguration.testing(cluster.endpoints)
@@ -142,7 +142,7 @@ struct RefusalTests {
     }
 
     @Test
-    func startWithoutPermissionGoesOnWhenThatIsPutRight() async throws {
+    func startWithoutPermissionContinuesWhenItIsGranted() async throws {
         let cluster = try SharedNode.get()
         try cluster.control("put", "tests/\(suite)/a", "1")
         let transport = try TestTransport()
@@ -157,14 +157,14 @@ struct RefusalTests {
         #expect(reports.codes == [.notPermitted])
         transport.mend()
         try await eventually("the values don't come") { store["a"] == 1 }
-        try await eventually("what waited is not sent") { monitor.status.waitingWrites == 0 }
+        try await eventually("the queued writes are not sent") { monitor.status.waitingWrites == 0 }
         #expect(try stored("b", in: cluster) == "2\n")
     }
 
-    // MARK: What waits
+    // MARK: Queued writes
 
     @Test
-    func whatWasQueuedWaitsForSpaceAndIsSentInOrder() async throws {
+    func queuedWritesWaitForSpaceAndAreSentInOrder() async throws {
         let cluster = try Self.startSmall()
         var configuration = EtcdConfiguration.testing(cluster.endpoints)
         configuration.offlineWrites = .queueing
@@ -188,7 +188,7 @@ struct RefusalTests {
         try await counter.update { $0 += 1 }
         try await store.write("set without space", for: "text")
         try await store.write(nil, for: "older")
-        #expect(try stored("older", in: cluster).isEmpty, "a removal that nothing has to do with goes first")
+        #expect(try stored("older", in: cluster).isEmpty, "an independent removal is sent first")
         #expect(try stored("counter", in: cluster) == "5\n")
         #expect(store.contents == ["counter": 7, "text": "set without space"])
         #expect(monitor.status.waitingWrites == 3)
@@ -207,15 +207,15 @@ struct RefusalTests {
         #expect(reports.codes == [.noSpace])
     }
 
-    /// Of a claim whose answer was lost nobody can say who made it, as there was no space for a mark.
+    /// If the answer to a removal with a condition is lost, its process is unknown, as there was no space for a mark.
     @Test
-    func removalWithoutSpaceWhoseAnswerIsLostIsDecidedByWhatIsStored() throws {
+    func storedValuesDecideARemovalWithoutSpaceWhoseAnswerIsLost() throws {
         let cluster = try Self.startSmall()
         let configuration = EtcdConfiguration.testing(cluster.endpoints)
         let first = try PreferenceStore.etcd(suite, configuration)
         for name in ["plain", "claimed", "lost"] { try first.write(1, for: name) }
         try fill(cluster)
-        // Each removal is sent with the mark first, which is refused.
+        // Each removal is sent with the mark first, which is rejected.
         let transport = try TestTransport { number in
             switch number {
             case 2, 5: .lostAnswer
@@ -239,7 +239,7 @@ struct RefusalTests {
     // MARK: No permission
 
     @Test
-    func whatWasQueuedWaitsForPermission() async throws {
+    func queuedWritesWaitForPermission() async throws {
         let cluster = try EtcdCluster.start()
         let root = ["--user", "root:secret"]
         let range = ["--prefix=true", "tests/\(suite)/"]

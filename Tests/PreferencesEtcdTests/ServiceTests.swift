@@ -8,7 +8,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// A store in a group of services.
+/// Tests of a store in a group of services.
 @Suite(needsEtcd)
 struct ServiceTests {
     private let suite = freshSuite()
@@ -39,7 +39,7 @@ struct ServiceTests {
     }
 
     @Test
-    func gracefulShutdownSendsWhatWaits() async throws {
+    func gracefulShutdownSendsQueuedWrites() async throws {
         let transport = try TestTransport()
         let node = try SharedNode.get()
         let store = try store(over: transport, node.endpoints)
@@ -51,7 +51,7 @@ struct ServiceTests {
         store.set(1, for: "a")
         #expect(monitor.status.waitingWrites == 1)
         await group.triggerGracefulShutdown()
-        // The store takes writes until the end.
+        // The store accepts writes until the end.
         store.set(2, for: "b")
         transport.mend()
         try await run
@@ -61,7 +61,7 @@ struct ServiceTests {
     }
 
     @Test
-    func writesThatStillWaitAreAnError() async throws {
+    func writesThatAreStillQueuedAreAnError() async throws {
         let transport = try TestTransport()
         let store = try store(over: transport, try SharedNode.get().endpoints)
         let group = group(EtcdService(store, monitor: monitor, drainTimeout: .milliseconds(50)))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// Stores on different machines, here of one process, over one node.
+/// Tests of stores that share one node, in one process in place of several machines.
 @Suite(needsEtcd)
 struct SharingTests {
     private let cluster: EtcdCluster
@@ -20,7 +20,7 @@ struct SharingTests {
     }
 
     @Test
-    func setIsReadAndObservedElsewhere() async throws {
+    func setIsReadAndObservedByAnotherStore() async throws {
         let (first, second) = (
             try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
         )
@@ -36,7 +36,7 @@ struct SharingTests {
         observation.cancel()
     }
 
-    /// Adds one so often, beginning again where others were faster for too long.
+    /// Adds one the given number of times, and repeats updates that throw `conflict`.
     private func count(_ times: Int, in store: PreferenceStore) throws {
         let counter = Preference("counter", default: 0, in: store)
         var done = 0
@@ -66,7 +66,7 @@ struct SharingTests {
     }
 
     @Test
-    func valuesLieInEtcdAsTheFileStoreWritesThem() throws {
+    func valuesInEtcdHaveTheFormOfTheFileStore() throws {
         let store = try PreferenceStore.etcd(suite, configuration)
         store.set(2.0, for: "real")
         store.set(.data(Data([0, 1])), for: "data")
@@ -75,7 +75,7 @@ struct SharingTests {
     }
 
     @Test
-    func whatAPersonPutsOrDeletesIsSeen() async throws {
+    func putsAndDeletionsByEtcdctlAreObserved() async throws {
         let store = try PreferenceStore.etcd(suite, configuration)
         let reports = Reports(of: store)
         store.set(3, for: "volume")
@@ -114,7 +114,7 @@ struct SharingTests {
     }
 
     @Test
-    func requestThatIsTooLargeIsRefusedAndChangesNothing() throws {
+    func requestThatIsTooLargeIsRejectedAndChangesNothing() throws {
         var configuration = configuration
         configuration.attemptTimeout = .seconds(30)
         let store = try PreferenceStore.etcd(suite, configuration)
@@ -130,7 +130,7 @@ struct SharingTests {
     }
 
     @Test
-    func transactionOverMoreNamesThanAnEtcdTransactionTakesIsOne() throws {
+    func transactionOverTheLimitOfEtcdIsAtomic() throws {
         let store = try PreferenceStore.etcd(suite, configuration)
         try store.transaction { transaction in
             for index in 0..<1000 { transaction["name \(index)"] = .integer(Int64(index)) }
@@ -140,9 +140,9 @@ struct SharingTests {
         #expect(Set(revisions.matches(of: #/"mod_revision":(\d+)/#).map { String($0.1) }).count == 1)
     }
 
-    /// Half of the answers and requests are lost: whether an update was done is found out, and never guessed.
+    /// Half of the answers and requests are lost, and the store finds out whether each update was executed.
     @Test
-    func updatesWhoseAnswersAreLostAreDoneOnce() async throws {
+    func updatesWhoseAnswersAreLostAreExecutedOnce() async throws {
         let stores = try (0..<3).map { index in
             let transport = try TestTransport { number in
                 switch (number + index) % 4 {
@@ -165,21 +165,21 @@ struct SharingTests {
     }
 
     @Test
-    func removalWhoseAnswerIsLostIsDoneByOne() throws {
+    func removalWhoseAnswerIsLostIsExecutedByOneStore() throws {
         try PreferenceStore.etcd(suite, configuration).transaction { $0["job"] = 1 }
         let transport = try TestTransport { $0 == 1 ? .lostAnswer : nil }
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
-        let isTaken = try store.transaction { transaction in
+        let isClaimed = try store.transaction { transaction in
             defer { transaction["job"] = nil }
             return transaction["job"] != nil
         }
-        #expect(isTaken)
+        #expect(isClaimed)
         #expect(try PreferenceStore.etcd(suite, configuration).contents.isEmpty)
     }
 
-    /// A copy of a request that the network held back comes after somebody removed what it had put.
+    /// A delayed copy of a request arrives after the name that it put was removed.
     @Test(arguments: [false, true])
-    func requestThatComesLateBringsNoRemovedNameBack(isRemovedByItsWriter: Bool) throws {
+    func delayedRequestRestoresNoRemovedName(isRemovedByItsWriter: Bool) throws {
         let transport = try TestTransport()
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         try store.write(1, for: "job")
@@ -191,9 +191,9 @@ struct SharingTests {
         #expect(try PreferenceStore.etcd(suite, configuration).contents == ["job": 2])
     }
 
-    /// The watch of one store is slower than its own writes.
+    /// The events of the watch arrive after the store's own writes.
     @Test
-    func whatOthersChangedBeforeAnOwnSetIsToldAfterItAndOverwritesNothing() async throws {
+    func olderExternalChangesAreDeliveredAfterAnOwnSetAndOverwriteNothing() async throws {
         let store = try PreferenceStore.etcd(suite, configuration)
         let other = try PreferenceStore.etcd(suite, configuration)
         for round in 1...50 {

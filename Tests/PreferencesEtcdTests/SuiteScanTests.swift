@@ -3,9 +3,9 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// Which suites the keys of a cluster belong to; without a server.
+/// Tests of the suites found in the keys of a cluster, without a server.
 struct SuiteScanTests {
-    /// The suites in `keys`, read as etcd gives them: in order, from the asked key on, a page at a time.
+    /// Returns the suites in `keys`, which are read like those of etcd: in order, from the requested key on, one page at a time.
     private static func names(in keys: [String], prefix: String, pageSize: Int) -> (names: [String], pages: Int) {
         var scan = SuiteScan(prefix: prefix, pageSize: pageSize)
         var pages = 0
@@ -15,14 +15,14 @@ struct SuiteScanTests {
             let page = keys.map { Data($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
                 .filter { !$0.lexicographicallyPrecedes(request.key) }
                 .filter { end == Data([0]) || $0.lexicographicallyPrecedes(end) }
-            scan.take(Array(page.prefix(pageSize)))
+            scan.add(Array(page.prefix(pageSize)))
             pages += 1
         }
         return (scan.names, pages)
     }
 
     @Test(arguments: [1, 2, 3, 100])
-    func suitesWithAValueAreFoundWhateverAPageHolds(pageSize: Int) {
+    func suitesWithAValueAreFoundForEachPageSize(pageSize: Int) {
         let keys = [
             "p/a/x", "p/a/y", "p/a-b/x", "p/a.b/x/y", "p/empty/", "p/marked/", "p/marked/x", "p/none", "p//x",
             "p0/other/x",

@@ -7,13 +7,13 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// Runs where etcd is installed; CI installs it, so that there it must be.
+/// Runs the suite if etcd is installed; in CI it must be.
 let needsEtcd = ConditionTrait.enabled(
     if: EtcdCluster.isInstalled || ProcessInfo.processInfo.environment["CI"] == "true",
     "SKIPPED: etcd and etcdctl are not installed (Debian: etcd-server, etcd-client)"
 )
 
-/// One node that most tests share, each with a suite of its own.
+/// A node that most tests share, each with its own suite.
 enum SharedNode {
     private static let node = Lock<EtcdCluster?>(nil)
 
@@ -28,7 +28,7 @@ enum SharedNode {
 }
 
 extension EtcdConfiguration {
-    /// With times that suit a machine which may be slow.
+    /// Returns a configuration with timeouts for a slow machine.
     static func testing(_ endpoints: [String]) -> EtcdConfiguration {
         var configuration = EtcdConfiguration(endpoints: endpoints)
         configuration.prefix = "tests"
@@ -40,7 +40,7 @@ extension EtcdConfiguration {
 }
 
 extension PreferenceStore {
-    /// A store over a transport that a test can disturb.
+    /// Creates a store over a transport into which a test can inject faults.
     convenience init(
         etcd suite: String,
         _ configuration: EtcdConfiguration,
@@ -53,7 +53,7 @@ extension PreferenceStore {
     }
 }
 
-/// What a store reported, in order.
+/// The errors that a store reported, in order.
 final class Reports: Sendable {
     private let reported = Lock<[PreferencesError]>([])
 
@@ -62,12 +62,12 @@ final class Reports: Sendable {
     var codes: [PreferencesError.Code] { reported.withLock { $0.map(\.code) } }
 }
 
-/// A suite that no other test uses.
+/// Returns the name of a suite that no other test uses.
 func freshSuite() -> String { "suite.\(UUID().uuidString)" }
 
-/// Waits until something is true; a failure where it never is.
+/// Waits until a condition holds; records a failure if it doesn't within 60 s.
 func eventually(
-    _ what: Comment,
+    _ failure: Comment,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
 ) async throws {
@@ -76,8 +76,8 @@ func eventually(
         if try condition() { return }
         try await Task.sleep(for: .milliseconds(10))
     }
-    // The sleep may have been a long one.
+    // The last sleep may have been longer than asked for.
     if try condition() { return }
-    Issue.record(what, sourceLocation: sourceLocation)
+    Issue.record(failure, sourceLocation: sourceLocation)
 }
 #endif

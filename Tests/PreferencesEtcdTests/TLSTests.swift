@@ -7,10 +7,10 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// Encrypted connections, with certificates made for the test.
+/// Tests of encrypted connections, with certificates that the tests create.
 @Suite(needsEtcd)
 struct TLSTests {
-    /// Two authorities, a certificate of the server by the first, and certificates of clients by each.
+    /// Creates two authorities, a server's certificate by the first, and certificates of clients by each.
     private static func makeCertificates(in folder: TemporaryFolder) throws {
         try run(
             "authority right; authority wrong; sign server right; sign client right; sign stranger wrong",
@@ -18,7 +18,7 @@ struct TLSTests {
         )
     }
 
-    /// Runs a script that may make authorities and certificates: `authority NAME`, `sign NAME AUTHORITY [DAYS]`.
+    /// Runs a script that can create authorities and certificates: `authority NAME`, `sign NAME AUTHORITY [DAYS]`.
     private static func run(_ script: String, in folder: TemporaryFolder) throws {
         let functions = """
             set -e
@@ -43,7 +43,7 @@ struct TLSTests {
         guard process.terminationStatus == 0 else { throw EtcdObstacle(try folder.read("openssl.log")) }
     }
 
-    /// A configuration with the certificates that `install` copied.
+    /// Returns a configuration with the certificates that `install` copied.
     private static func installed(_ cluster: EtcdCluster) -> EtcdConfiguration {
         var configuration = EtcdConfiguration.testing(cluster.endpoints)
         configuration.tls = EtcdTLS(
@@ -88,16 +88,16 @@ struct TLSTests {
         )
         #expect(second.contents.isEmpty)
         try await first.transaction { $0["a"] = 1 }
-        try await eventually("the watch tells nothing") { second["a"] == 1 }
+        try await eventually("the watch delivers nothing") { second["a"] == 1 }
 
         for (authority, client) in [("wrong", "client"), (nil, "client"), ("right", "stranger"), ("right", nil)] {
             let refused = try store(authority: authority, client: client, timeout: .seconds(8))
-            // A call that comes behind it may have too little of its own time left to learn the reason.
+            // A call that waits for the first one may time out before it gets the reason.
             let error = await #expect(throws: PreferencesError.self) { try await refused.load() }
             #expect(error?.code == .unavailable)
             let later = #expect(throws: PreferencesError.self) { try refused.transaction { $0["a"] = 2 } }
             #expect(later?.code == .unavailable)
-            // A server that refuses a client may end the connection before it has said why.
+            // A server that rejects a client may close the connection before it sends the reason.
             guard authority != "right" else { continue }
             #expect(
                 error.map { "\($0)".contains("no encrypted connection can be made") } == true,
@@ -108,13 +108,13 @@ struct TLSTests {
     }
 
     @Test
-    func authorityAndCertificatesMayBeReplacedWhileAStoreLives() async throws {
+    func authorityAndCertificatesCanBeReplacedWhileAStoreIsInUse() async throws {
         let cluster = try Self.start()
         try Self.run("install right client", in: cluster.folder)
         let suite = freshSuite()
         let store = try PreferenceStore.etcd(suite, Self.installed(cluster))
         try await store.transaction { $0["a"] = 1 }
-        // The servers' authority is read when they start.
+        // The servers read their authority when they start.
         cluster.nodes[0].kill()
         try Self.run("authority right; sign server right; sign client right; install right client", in: cluster.folder)
         try cluster.nodes[0].start()
@@ -139,13 +139,13 @@ struct TLSTests {
         #expect(!monitor.status.isConnected)
         try Self.run("install right client", in: cluster.folder)
         try await eventually("the watch is not opened with the new certificate") { monitor.status.isConnected }
-        // Blocking: a task that is suspended waits for other tests, longer than this store's timeout.
+        // The call blocks: a suspended task might wait for other tests, for longer than the store's timeout.
         try { try store.transaction { $0["a"] = 1 } }()
         #expect(store["a"] == 1)
     }
 
     @Test
-    func filesThatCanNotBeUsedAreReportedOnceAndThoseOfBeforeStayInUse() async throws {
+    func unusableFilesAreReportedOnceAndThePreviousOnesStayInUse() async throws {
         let cluster = try Self.start()
         try Self.run("sign next right; install right client", in: cluster.folder)
         let monitor = EtcdMonitor()
@@ -158,7 +158,7 @@ struct TLSTests {
         try await eventually("the watch is nowhere") { monitor.status.isConnected }
         let task = Task { await monitor.statuses.first { !$0.isConnected } }
 
-        // No certificate at all, no file, and one without its key.
+        // The file has no certificate, is missing, and has one that doesn't match the key.
         for (count, change) in ["echo x > my-client.pem", "rm my-client.pem", "cp next.pem my-client.pem"].enumerated()
         {
             try Self.run(change, in: cluster.folder)
@@ -179,7 +179,7 @@ struct TLSTests {
     }
 
     @Test
-    func certificateFileThatIsNotThereIsAnErrorAtOnce() {
+    func missingCertificateFileIsAnErrorAtOnce() {
         var configuration = EtcdConfiguration(endpoints: ["https://127.0.0.1:1"])
         configuration.tls = EtcdTLS(authority: "/nowhere/authority.pem")
         let error = #expect(throws: PreferencesError.self) { try PreferenceStore.etcd("suite", configuration) }

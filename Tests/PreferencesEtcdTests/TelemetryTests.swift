@@ -8,7 +8,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// What a store logged, in order.
+/// The lines that a store logged, in order.
 final class TestLog: Sendable {
     private let lines = Lock<[(level: Logger.Level, message: String, metadata: Logger.Metadata)]>([])
 
@@ -19,7 +19,7 @@ final class TestLog: Sendable {
     func metadata(of message: String) -> Logger.Metadata? {
         lines.withLock { $0.first { $0.message == message }?.metadata }
     }
-    /// All that was written, for what must not be in it.
+    /// The text of all lines, to check that it doesn't contain secrets.
     var text: String { lines.withLock { "\($0)" } }
 
     var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
@@ -41,7 +41,7 @@ final class TestLog: Sendable {
     }
 }
 
-/// What operators see of a store.
+/// Tests of a store's log and metrics.
 @Suite(needsEtcd)
 struct TelemetryTests {
     private let suite = freshSuite()
@@ -101,7 +101,7 @@ struct TelemetryTests {
         #expect(gauge.lastValue == 2)
         #expect(log.levels(of: "writes wait for etcd") == [.notice])
         transport.mend()
-        try await eventually("what waits is not sent") { gauge.lastValue == 0 }
+        try await eventually("the queued writes are not sent") { gauge.lastValue == 0 }
         try await eventually("it does not reconnect") { counted("watch_reconnections_total") == 1 }
         #expect(log.levels(of: "no write waits for etcd any more") == [.notice])
         #expect(log.levels(of: "disconnected from etcd").count == 1)
@@ -115,7 +115,7 @@ struct TelemetryTests {
         #expect(log.levels(of: "a request is repeated") == [.debug])
         #expect(log.metadata(of: "a request is repeated")?["reason"] == "lost on the way there")
         #expect(counted("write_conflicts_total") == 0)
-        // Changed behind its back until one is not told in time.
+        // `etcdctl` changes the value until the store writes before its watch has received a change.
         let counter = Preference("a", default: 0, in: store)
         var round = 10
         try await eventually("no conflict in 60 s") {

@@ -8,25 +8,25 @@ struct NoStream: TransportStream {
     func cancel() {}
 }
 
-/// Requests over HTTP that a test can cut off, refuse or lose the answers of.
+/// A transport over HTTP into which a test can inject faults: no connection, rejections, lost requests and lost answers.
 final class TestTransport: Transport {
     enum Fault {
-        /// The server refuses it.
+        /// The server rejects the request.
         case refusal
-        /// It isn't done, and this is the answer.
+        /// The request is not executed, and this is the answer.
         case failure(GatewayFailure)
-        /// It is lost on the way there.
+        /// The request is lost.
         case lostRequest
-        /// The server does it, and the answer is lost.
+        /// The server executes the request, and the answer is lost.
         case lostAnswer
-        /// The same, and nothing can be reached from then on.
+        /// The same, and no server can be reached from then on.
         case lostConnection
-        /// The server does it, then something else happens, and the answer is this.
+        /// The server executes the request, then the closure runs, and its result is the answer.
         case otherAnswer(GatewayFailure, after: @Sendable () throws -> Void)
     }
 
     private struct State {
-        /// The answer to everything while no request gets through.
+        /// The answer to all requests while the connection is cut.
         var cut: GatewayFailure?
         var isCut: Bool { cut != nil }
         var streams: [@Sendable (StreamPart) -> Void] = []
@@ -36,7 +36,7 @@ final class TestTransport: Transport {
 
     private let transport: HTTPTransport
     private let state = Lock(State())
-    /// What happens to a write, by its number.
+    /// Returns the fault of a write, by its number.
     private let fault: @Sendable (Int) -> Fault?
 
     init(_ fault: @escaping @Sendable (Int) -> Fault? = { _ in nil }) throws {
@@ -44,7 +44,7 @@ final class TestTransport: Transport {
         self.fault = fault
     }
 
-    /// Ends all connections, and lets none be made until `mend`.
+    /// Ends all connections, and allows no new ones until `mend`.
     func cut(_ answer: GatewayFailure = .unconnected("cut")) {
         let (streams, open) = state.withLock { state in
             state.cut = answer
@@ -54,19 +54,19 @@ final class TestTransport: Transport {
         for stream in streams { stream(.end(.unreachable("cut"))) }
     }
 
-    /// Delivers a write again, as a network does that holds a copy back.
+    /// Delivers a write again, like a delayed copy in a network.
     func repeatWrite(_ number: Int) throws {
         _ = try transport.send(state.withLock { $0.writes[number - 1] }, timeout: .seconds(5))
     }
 
-    /// How many writes were sent, or tried to be.
+    /// The number of writes that were sent, including those that a fault stopped.
     var writeCount: Int { state.withLock { $0.writes.count } }
 
     func mend() { state.withLock { $0.cut = nil } }
 
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
         let text = String(decoding: request.body, as: UTF8.self)
-        // Others ask for the mark, or whether something is as it was.
+        // Transactions without changes read the mark, or check whether keys are unmodified.
         let isWrite = text.contains("request_put") || text.contains("request_delete_range")
         let (cut, number) = state.withLock { state in
             if isWrite { state.writes.append(request) }
@@ -101,7 +101,7 @@ final class TestTransport: Transport {
             return NoStream()
         }
         let stream = transport.stream(request, receive)
-        // It may have been cut while this one was opened.
+        // The connection may have been cut while the stream was opened.
         let isCut = state.withLock { state in
             guard !state.isCut else { return true }
             state.streams.append(receive)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// Writes that wait for an endpoint: how many, for how long, and over the end of the program.
+/// Tests of queued writes: their number, their time, and the end of the program.
 @Suite(needsEtcd)
 struct WaitingWritesTests {
     private let suite = freshSuite()
@@ -33,7 +33,7 @@ struct WaitingWritesTests {
         configuration.keepsWaitingWrites = true
     }
 
-    /// A store that can't reach the cluster until its transport is mended.
+    /// Creates a store that can't reach the cluster until `mend` is called on its transport.
     private func offline(_ monitor: EtcdMonitor = EtcdMonitor()) throws -> (PreferenceStore, TestTransport) {
         var configuration = configuration
         configuration.timeout = .milliseconds(200)
@@ -42,7 +42,7 @@ struct WaitingWritesTests {
         return (try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport), transport)
     }
 
-    /// Makes a store when the one before has let go of the queue's file, which its watch may keep for a moment.
+    /// Creates a store when the previous one has unlocked the queue's file, which its watch may retain for a moment.
     private func reopened() async throws -> PreferenceStore {
         var store: PreferenceStore?
         try await eventually("the file is never free") {
@@ -55,7 +55,7 @@ struct WaitingWritesTests {
     }
 
     @Test
-    mutating func writesThatWaitAreBounded() async throws {
+    mutating func numberOfQueuedWritesIsLimited() async throws {
         configuration.maximumWaitingWrites = 2
         let (store, transport) = try offline(monitor)
         try await store.write(1, for: "a")
@@ -72,7 +72,7 @@ struct WaitingWritesTests {
     }
 
     @Test
-    func configurationThatCannotBeMeantIsRefused() throws {
+    func contradictoryConfigurationIsRejected() throws {
         let configuration = configuration
         func code(_ change: (inout EtcdConfiguration) -> Void) -> PreferencesError.Code? {
             var changed = configuration
@@ -114,7 +114,7 @@ struct WaitingWritesTests {
             }
             #expect(store?["counter"] == 6)
             store = nil
-            #expect(reports.codes == [], "they don't end with the store")
+            #expect(reports.codes == [], "they are not lost with the store")
         }
         let next = try await reopened()
         #expect(next["theme"] == "dark")
@@ -126,7 +126,7 @@ struct WaitingWritesTests {
     }
 
     @Test(arguments: [false, true])
-    mutating func keptConditionIsCheckedWhenItIsSentAndOneThatMayBeDoneIsNotGuessed(isInDoubt: Bool) async throws {
+    mutating func keptConditionIsCheckedWhenItIsSentAndReportedIfItMayBeStored(isInDoubt: Bool) async throws {
         keep()
         try await PreferenceStore.etcd(suite, .testing(cluster.endpoints)).write(5, for: "counter")
         let transport = try TestTransport { $0 == 1 ? .lostConnection : nil }
@@ -157,7 +157,7 @@ struct WaitingWritesTests {
     }
 
     @Test
-    mutating func secondStoreOverTheSameQueueIsRefused() throws {
+    mutating func secondStoreOverTheSameQueueIsRejected() throws {
         keep()
         let store = try PreferenceStore.etcd(suite, configuration)
         let error = #expect(throws: PreferencesError.self) { try PreferenceStore.etcd(suite, configuration) }
@@ -166,13 +166,13 @@ struct WaitingWritesTests {
     }
 
     @Test
-    func drainSaysWhatIsLeftWhenTimeIsOver() async throws {
+    func drainReportsUnsentWritesAfterItsTime() async throws {
         let (store, transport) = try offline(monitor)
         try await monitor.drain(within: .zero)
         for name in ["a", "b"] { try await store.write(1, for: name) }
         let error = await #expect(throws: PreferencesError.self) { try await monitor.drain(within: .milliseconds(1)) }
         #expect(error?.code == .notDurable)
-        #expect(error?.message.contains("2 writes that wait for etcd (a, b)") == true)
+        #expect(error?.message.contains("2 queued writes (a, b)") == true)
         #expect((error?.cause as? PreferencesError)?.code == .unavailable)
         transport.mend()
         try await monitor.drain(within: .seconds(60))
@@ -181,7 +181,7 @@ struct WaitingWritesTests {
     }
 
     @Test
-    func writesThatEndWithTheStoreAreReported() async throws {
+    func writesThatAreLostWithTheStoreAreReported() async throws {
         var store: PreferenceStore? = try offline().0
         let reports = Reports(of: try #require(store))
         try await store?.write(1, for: "a")
@@ -190,7 +190,7 @@ struct WaitingWritesTests {
     }
 
     @Test
-    func writesThatEndWithTheProgramAreReported() throws {
+    func writesThatAreLostWithTheProgramAreReported() throws {
         let process = Process()
         process.executableURL = URL(filePath: BuiltProgram.path("etcd-torture"))
         process.arguments = ["worker", "leave", "0", "http://127.0.0.1:\(try EtcdCluster.ports(1)[0])"]
@@ -201,7 +201,7 @@ struct WaitingWritesTests {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
-        #expect(text.contains("1 writes that wait for etcd (left) end with the program"))
+        #expect(text.contains("1 queued writes (left) are lost, as the program ended"))
     }
 }
 #endif

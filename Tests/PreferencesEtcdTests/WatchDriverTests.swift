@@ -7,7 +7,7 @@ import Testing
 
 @Suite
 struct WatchDriverTests {
-    @Test func renewalOfAConnectionThatFailsIsTriedAgain() async throws {
+    @Test func failedRenewalOfAConnectionIsRepeated() async throws {
         // The watch opens; the second connection fails; the third opens.
         let transport = ScriptedTransport { $0 != 2 }
         let moves = Lock(0)
@@ -33,7 +33,7 @@ struct WatchDriverTests {
     }
 }
 
-/// Streams that say at once that their watch is open, or end at once.
+/// A transport whose streams report at once that their watch is open, or end at once.
 private final class ScriptedTransport: Transport {
     private let count = Lock(0)
     private let opens: @Sendable (_ number: Int) -> Bool
@@ -67,7 +67,7 @@ private final class QuietDelegate: WatchDriver.Delegate {
 
     var connections: Int { count.withLock { $0 } }
 
-    func take(_ events: [PreferencesEtcd.WatchEvent]) {}
+    func apply(_ events: [PreferencesEtcd.WatchEvent]) {}
     func reread() -> Result<Int64, GatewayFailure> { .failure(.unreachable("nothing is read")) }
     func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure> { .success(false) }
     func becameConnected(to endpoint: String) { count.withLock { $0 += 1 } }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// What a watch does next, by what happened; without a server, a thread or a clock.
+/// Tests of the actions for each input, without a server, a thread or a clock.
 struct WatchStateMachineTests {
     private static func machine(after revision: Int64? = 10) -> WatchStateMachine {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
@@ -38,7 +38,7 @@ struct WatchStateMachineTests {
     private let lost = GatewayFailure.unreachable("lost")
 
     @Test
-    func watchBeginsBehindWhatWasRead() {
+    func watchStartsAfterTheRevisionThatWasRead() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
         #expect(machine.patience == .seconds(2))
@@ -47,7 +47,7 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func writeThatWaitsBesideAnOpenWatchHasTheMemberAsked() {
+    func writeThatIsQueuedWhileTheWatchIsOpenStartsAProbe() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
         expect(&machine, .waiting, gives: [])
@@ -59,7 +59,7 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func whatAStreamSaidThatIsOverDoesNotCount() {
+    func responsesOfAnEndedStreamAreIgnored() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
         expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
@@ -69,7 +69,7 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func whereNothingWasReadThatComesFirst() {
+    func suiteIsReadFirstIfThatFailedBefore() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: nil), gives: [.reread])
         expect(&machine, .reread(.failure(lost)), gives: [.becameDisconnected(lost), .leaveEndpoint])
@@ -78,18 +78,18 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func lostWatchGoesOnBehindTheLastEvent() {
+    func lostWatchContinuesAfterTheLastEvent() {
         var machine = Self.watching()
-        expect(&machine, Self.response(12, 15), gives: [.take([Self.event(12), Self.event(15)])])
+        expect(&machine, Self.response(12, 15), gives: [.apply([Self.event(12), Self.event(15)])])
         expect(&machine, .ended(lost), gives: [.becameDisconnected(lost), .leaveEndpoint])
         expect(&machine, .silence(since: .zero), gives: [.open(from: 16)])
     }
 
     @Test
-    func eventsToldBeforeAreNotToldAgain() {
+    func eventsAreDeliveredOnce() {
         var machine = Self.watching()
         _ = machine.handle(Self.response(12))
-        expect(&machine, Self.response(11, 12, 13), gives: [.take([Self.event(13)])])
+        expect(&machine, Self.response(11, 12, 13), gives: [.apply([Self.event(13)])])
         expect(&machine, Self.response(13), gives: [])
     }
 
@@ -124,7 +124,7 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func silentWatchIsProbedAndGoesOnWhereNothingWasMissed() {
+    func silentWatchIsProbedAndContinuesIfNothingWasMissed() {
         var machine = Self.watching()
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(false)), gives: [])
@@ -132,7 +132,7 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func silentWatchThatMissedSomethingIsOpenedAgainAndThenNoLongerTrusted() {
+    func silentWatchThatMissedChangesIsReopenedAndThenReplacedByReadingAll() {
         var machine = Self.watching()
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(true)), gives: [])
@@ -149,11 +149,11 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func whatWasOnItsWayEndsTheDoubt() {
+    func lateEventEndsTheLag() {
         var machine = Self.watching()
         _ = machine.handle(.silence(since: .zero))
         _ = machine.handle(.probed(.success(true)))
-        expect(&machine, Self.response(12), gives: [.take([Self.event(12)])])
+        expect(&machine, Self.response(12), gives: [.apply([Self.event(12)])])
         #expect(machine.patience == .seconds(10))
     }
 
@@ -166,7 +166,7 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func watchThatIsNotOpenedInTimeIsLeft() {
+    func memberThatDoesNotOpenTheWatchInTimeIsLeft() {
         var machine = Self.machine()
         let leaving = machine.handle(.silence(since: .zero))
         #expect(leaving.first == .close)
@@ -174,7 +174,7 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func forbiddenRangeIsAnErrorAndNoSilence() {
+    func forbiddenRangeIsAnError() {
         var machine = Self.machine()
         let reason = "rpc error: code = PermissionDenied desc = etcdserver: permission denied"
         let refusal = WatchResponse(created: true, canceled: true, cancelReason: reason)
@@ -201,7 +201,7 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func streamThatIsSilentForLongerThanEtcdEverIsIsReplacedWithoutADisconnection() {
+    func streamThatIsSilentForTooLongIsReplacedWithoutADisconnection() {
         var machine = Self.watching()
         expect(&machine, .silence(since: .seconds(900)), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(false)), gives: [])
@@ -210,36 +210,36 @@ struct WatchStateMachineTests {
         expect(&machine, .silence(since: .seconds(10)), gives: [.probe(isCounting: false)])
     }
 
-    // MARK: Another connection
+    // MARK: Replacement
 
     @Test
-    func openWatchMovesWithoutADisconnectionGapOrRepeat() {
+    func openWatchMovesWithoutADisconnectionOrMissedOrRepeatedEvents() {
         var machine = Self.watching()
-        expect(&machine, Self.response(11), gives: [.take([Self.event(11)])])
-        expect(&machine, .move, gives: [.openOther(from: 12)])
+        expect(&machine, Self.response(11), gives: [.apply([Self.event(11)])])
+        expect(&machine, .move, gives: [.openReplacement(from: 12)])
         expect(&machine, .move, gives: [])
         #expect(!machine.mayMove)
-        // The one in use goes on until the other is open, which then tells again from where it began.
-        expect(&machine, Self.response(12, 13), gives: [.take([Self.event(12), Self.event(13)])])
-        expect(&machine, .moved(true), gives: [.useOther, .becameConnected])
-        expect(&machine, Self.response(12, 13, 14), gives: [.take([Self.event(14)])])
+        // The current watch continues until the replacement is open, which then delivers again from its first revision.
+        expect(&machine, Self.response(12, 13), gives: [.apply([Self.event(12), Self.event(13)])])
+        expect(&machine, .moved(true), gives: [.useReplacement, .becameConnected])
+        expect(&machine, Self.response(12, 13, 14), gives: [.apply([Self.event(14)])])
         #expect(machine.mayMove)
     }
 
     @Test
-    func watchStaysWhereTheOtherMemberDoesNotAnswer() {
+    func watchStaysIfTheOtherMemberDoesNotAnswer() {
         var machine = Self.watching()
-        expect(&machine, .move, gives: [.openOther(from: 11)])
-        expect(&machine, .moved(false), gives: [.closeOther])
-        expect(&machine, Self.response(11), gives: [.take([Self.event(11)])])
+        expect(&machine, .move, gives: [.openReplacement(from: 11)])
+        expect(&machine, .moved(false), gives: [.closeReplacement])
+        expect(&machine, Self.response(11), gives: [.apply([Self.event(11)])])
         expect(&machine, .moved(true), gives: [])
     }
 
     @Test
-    func watchThatEndsWhileItMovesOpensAnewAndForgetsTheOther() {
+    func watchThatEndsDuringAMoveIsReopenedAndClosesTheReplacement() {
         var machine = Self.watching()
-        expect(&machine, .move, gives: [.openOther(from: 11)])
-        expect(&machine, .ended(lost), gives: [.closeOther, .becameDisconnected(lost), .leaveEndpoint])
+        expect(&machine, .move, gives: [.openReplacement(from: 11)])
+        expect(&machine, .ended(lost), gives: [.closeReplacement, .becameDisconnected(lost), .leaveEndpoint])
         expect(&machine, .moved(true), gives: [])
         expect(&machine, .silence(since: .zero), gives: [.open(from: 11)])
         expect(&machine, .move, gives: [])
@@ -257,17 +257,17 @@ struct WatchStateMachineTests {
     }
 
     @Test
-    func movedWatchNoLongerDoubts() {
+    func moveEndsTheLag() {
         var machine = Self.watching()
         _ = machine.handle(.silence(since: .zero))
         _ = machine.handle(.probed(.success(true)))
-        expect(&machine, .move, gives: [.openOther(from: 11)])
-        expect(&machine, .moved(true), gives: [.useOther, .becameConnected])
+        expect(&machine, .move, gives: [.openReplacement(from: 11)])
+        expect(&machine, .moved(true), gives: [.useReplacement, .becameConnected])
         #expect(machine.patience == .seconds(10))
     }
 
     @Test
-    func pausesAndProbesAreSpreadByChance() {
+    func pausesAndProbesVaryRandomly() {
         for (random, probe, pause) in [(0.0, 9000, 25), (0.5, 10_000, 50), (1.0, 11_000, 75)] {
             var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10)) { random }
             _ = machine.handle(.begin(after: 10))

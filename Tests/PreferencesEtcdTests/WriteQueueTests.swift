@@ -3,7 +3,7 @@ import Testing
 
 @testable import PreferencesEtcd
 
-/// Which writes wait, in which order, and what the store shows of them.
+/// Tests of the queued writes, their order, and the values that the store shows.
 struct WriteQueueTests {
     private var queue = WriteQueue()
 
@@ -15,77 +15,77 @@ struct WriteQueueTests {
         let write = WriteQueue.Write(changes: changes, condition: condition, mayBeStored: mayBeStored)
         let step = queue.appending(write)
         let expected = queue.count(after: step)
-        queue.perform(step)
+        queue.apply(step)
         #expect(queue.count == expected)
     }
 
-    /// Takes out the first write; returns its changes and the names that no other sets.
-    private mutating func takeFirst() -> ([String: PropertyListValue?], Set<String>)? {
+    /// Removes the first write; returns its changes and the names that no other write sets.
+    private mutating func removeFirst() -> ([String: PropertyListValue?], Set<String>)? {
         guard let (number, write) = queue.first else { return nil }
-        return (write.changes, queue.perform([number: nil]))
+        return (write.changes, queue.apply([number: nil]))
     }
 
-    private mutating func takeAll() -> [[String: PropertyListValue?]] {
+    private mutating func removeAll() -> [[String: PropertyListValue?]] {
         var all: [[String: PropertyListValue?]] = []
-        while let (changes, _) = takeFirst() { all.append(changes) }
+        while let (changes, _) = removeFirst() { all.append(changes) }
         return all
     }
 
     private let onA = PreferenceCondition(values: ["a": 1])
 
-    /// Numbers come from a file, which somebody may have changed.
+    /// Numbers come from a file, which may have been edited.
     @Test
-    mutating func numbersBeginWhereverTheFirstIs() {
+    mutating func numbersCanStartAnywhere() {
         let far = Int.max / 2
-        queue.perform([far: WriteQueue.Write(changes: ["a": 1], condition: .none)])
+        queue.apply([far: WriteQueue.Write(changes: ["a": 1], condition: .none)])
         #expect(queue.first?.number == far)
         append(["b": 2])
-        #expect(takeAll() == [["a": 1], ["b": 2]])
+        #expect(removeAll() == [["a": 1], ["b": 2]])
         queue.reserve(through: far + 10)
         append(["c": 3])
         #expect(queue.first?.number == far + 11)
     }
 
     @Test
-    mutating func viewIsWhatWaitsOverWhatIsStored() {
+    mutating func viewIsStoredValuesOverriddenByQueuedOnes() {
         append(["a": 8, "b": nil], if: onA)
         append(["a": 9])
         #expect(queue.view(of: ["a": 1, "b": 2]) == ["a": 9])
-        let first = takeFirst()
+        let first = removeFirst()
         #expect(first?.1 == ["b"])
         #expect(queue.view(of: ["a": 1, "b": 2]) == ["a": 9, "b": 2])
-        let second = takeFirst()
+        let second = removeFirst()
         #expect(second?.1 == ["a"])
         #expect(queue.count == 0 && queue.overlay.isEmpty)
     }
 
     @Test
-    mutating func plainWriteReplacesWhatEarlierPlainOnesSetUnderItsNames() {
+    mutating func plainWriteReplacesEarlierPlainOnesOfItsNames() {
         append(["a": 1, "b": 1])
         append(["c": 1])
         append(["a": 2])
         append(["a": 3, "c": nil])
         #expect(queue.view(of: ["c": 0]) == ["a": 3, "b": 1])
-        let all = takeAll()
+        let all = removeAll()
         #expect(all == [["b": 1], ["a": 3, "c": nil]])
     }
 
     @Test
-    mutating func writeThatAConditionInBetweenReadsIsKept() {
+    mutating func writeThatALaterConditionReadsIsKept() {
         append(["a": 1, "b": 1])
         append(["x": 1], if: onA)
         append(["a": 2, "b": 2])
-        let all = takeAll()
+        let all = removeAll()
         #expect(all == [["a": 1], ["x": 1], ["a": 2, "b": 2]])
     }
 
     @Test
-    mutating func conditionOnAllKeepsAllThatCameBefore() {
+    mutating func completeConditionKeepsAllEarlierWrites() {
         append(["a": 1])
         append(["x": 1], if: PreferenceCondition(values: [:], isComplete: true))
         append(["a": 2])
         append(["a": 3])
-        let all = takeAll()
+        let all = removeAll()
         #expect(all == [["a": 1], ["x": 1], ["a": 3]])
     }
 
@@ -93,12 +93,12 @@ struct WriteQueueTests {
     mutating func writeThatMayBeStoredIsNotChanged() {
         append(["a": 1], mayBeStored: true)
         append(["a": 2])
-        let all = takeAll()
+        let all = removeAll()
         #expect(all == [["a": 1], ["a": 2]])
     }
 
     @Test
-    mutating func removalsThatNothingBeforeHasToDoWithAreIndependent() {
+    mutating func removalsThatShareNoNameWithEarlierWritesAreIndependent() {
         append(["a": 1])
         append(["b": nil])
         append(["a": nil, "c": nil], if: PreferenceCondition(values: ["a": 1]))
@@ -108,9 +108,9 @@ struct WriteQueueTests {
         #expect(independent == [["b": nil], ["d": nil, "e": nil]])
     }
 
-    /// Whatever is merged, what is stored in the end is what the sets in their order make of it, and so is what is shown.
+    /// Merging writes changes neither the values stored in the end, nor those shown, from the result of all writes in order.
     @Test(arguments: 0..<50)
-    mutating func anyScheduleEndsAsItsWritesInOrder(seed: Int) {
+    mutating func anyScheduleResultsInItsWritesInOrder(seed: Int) {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
         func random(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -129,14 +129,14 @@ struct WriteQueueTests {
                 model.merge(changes.compactMapValues { $0 }) { $1 }
                 for (name, value) in changes where value == nil { model[name] = nil }
             } else if let (number, write) = queue.first {
-                // Nobody else writes, so each condition is true of what was stored before.
+                // No other process writes, so each condition holds for the stored values.
                 #expect(write.condition.holds(for: stored))
                 for (name, value) in write.changes { stored[name] = value }
-                queue.perform([number: nil])
+                queue.apply([number: nil])
             }
             #expect(queue.view(of: stored) == model)
         }
-        for changes in takeAll() { for (name, value) in changes { stored[name] = value } }
+        for changes in removeAll() { for (name, value) in changes { stored[name] = value } }
         #expect(stored == model)
     }
 }

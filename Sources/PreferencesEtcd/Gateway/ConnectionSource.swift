@@ -6,28 +6,28 @@ internal import NIOPosix
 internal import NIOSSL
 internal import Preferences
 
-/// Connections with the certificates of one time; closed with the last reference.
+/// The connections that use one set of certificates; they are closed with the last reference.
 final class Connections: Sendable {
     let client: HTTPClient
 
     fileprivate init(_ client: HTTPClient) { self.client = client }
 
     deinit {
-        // It must live until it is shut down.
+        // The client must not be released before its shutdown has ended.
         client.shutdown { [client] _ in withExtendedLifetime(client) {} }
     }
 }
 
-/// Gives the connections to make requests with: others after the certificates' files were replaced.
+/// The source of the connections for requests, which are replaced when the files of the certificates change.
 final class ConnectionSource: Sendable {
     private struct State {
         var current: Connections
-        /// A digest of the files that they were made of, so that no private key is kept.
+        /// A hash of the files that `current` was made from; a copy of the files would keep the private key in memory.
         var digest: Int
-        /// The digest of files that can't be used, or of the error if they can't be read.
+        /// The hash of files that can't be used, or of the error if they can't be read.
         var unusable: (digest: Int, isReported: Bool)?
-        var isLookDue = false
-        var lookedAt = ContinuousClock.now
+        var isCheckDue = false
+        var checkedAt = ContinuousClock.now
         var handler: (@Sendable (PreferencesError?) -> Void)?
     }
 
@@ -62,24 +62,24 @@ final class ConnectionSource: Sendable {
         state.withLock { $0.handler = handler }
     }
 
-    /// Has the files be looked at before the next request.
-    func lookAgain() { state.withLock { $0.isLookDue = true } }
+    /// Requests a check of the files before the next request.
+    func setNeedsCheck() { state.withLock { $0.isCheckDue = true } }
 
-    /// What to make a request with; reads the certificates' files if that is due.
+    /// Returns the connections for a request; checks the files of the certificates first if that is due.
     func current() -> Connections {
         if let tls {
             let isDue = state.withLock { state in
-                guard state.isLookDue || state.lookedAt.duration(to: .now) >= .seconds(1) else { return false }
-                state.isLookDue = false
-                state.lookedAt = .now
+                guard state.isCheckDue || state.checkedAt.duration(to: .now) >= .seconds(1) else { return false }
+                state.isCheckDue = false
+                state.checkedAt = .now
                 return true
             }
-            if isDue { look(at: tls) }
+            if isDue { check(tls) }
         }
         return state.withLock { $0.current }
     }
 
-    private func look(at tls: EtcdTLS) {
+    private func check(_ tls: EtcdTLS) {
         var digest: Int?
         do {
             let contents = try tls.contents()
@@ -90,7 +90,7 @@ final class ConnectionSource: Sendable {
                 return
             }
             let made = Self.connections(try contents.configuration(), connectTimeout, loops)
-            // What was used before is released without the lock.
+            // The old connections are released after the lock.
             let (old, handler) = state.withLock { state in
                 defer {
                     state.digest = contents.hashValue
@@ -105,7 +105,7 @@ final class ConnectionSource: Sendable {
         }
     }
 
-    /// Reports what stays unusable from one look to the next, once: files are replaced one after the other.
+    /// Reports unusable files once, and only if the next check finds them unchanged: files are replaced one after the other.
     private func noteUnusable(_ digest: Int, _ tls: EtcdTLS, _ error: any Error) {
         let handler = state.withLock { state -> (@Sendable (PreferencesError?) -> Void)? in
             guard let known = state.unusable, known.digest == digest else {
@@ -118,7 +118,7 @@ final class ConnectionSource: Sendable {
         handler?(
             PreferencesError(
                 .unavailable,
-                "the certificate or key files were changed and can't be used; those of before stay in use. Check \(tls)",
+                "the certificate or key files were changed and can't be used; the previous ones stay in use. Check \(tls)",
                 cause: error
             )
         )
@@ -134,7 +134,7 @@ final class ConnectionSource: Sendable {
         configuration.timeout = .init(connect: TimeAmount(connectTimeout))
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
-        // Else a refused connection is tried again and again until the request's time is over.
+        // Otherwise a refused connection would be retried until the request's timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
         return Connections(HTTPClient(eventLoopGroupProvider: .shared(loops), configuration: configuration))
     }

@@ -1,11 +1,11 @@
-/// Which endpoint is asked, and which next if it doesn't answer.
+/// The endpoints, of which one is current and the next is tried if that doesn't answer.
 struct EndpointRotation: Hashable, Sendable {
-    /// In the order in which they are tried.
+    /// The endpoints in the order in which they are tried.
     let endpoints: [String]
     private var index = 0
 
-    /// Takes at least one endpoint, and puts them into a random order, so that clients of a member that ends spread over
-    /// all others.
+    /// Creates a rotation of at least one endpoint in random order, so that the clients of a member that ends spread over all
+    /// remaining ones.
     init(_ endpoints: [String], random: () -> Double) {
         var endpoints = endpoints
         for index in endpoints.indices.dropLast() {
@@ -16,13 +16,13 @@ struct EndpointRotation: Hashable, Sendable {
 
     var current: String { endpoints[index] }
 
-    /// Goes on to the next one, unless somebody else did since `endpoint` was asked.
+    /// Advances to the next endpoint, unless another thread has done so since `endpoint` was tried.
     mutating func leave(_ endpoint: String) {
         guard endpoint == current else { return }
         index = (index + 1) % endpoints.count
     }
 
-    /// Makes an endpoint the one that is asked.
+    /// Selects an endpoint as the current one.
     mutating func use(_ endpoint: String) {
         index = endpoints.firstIndex(of: endpoint) ?? index
     }

@@ -6,17 +6,18 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Requests to whichever endpoint answers, with a token that is renewed; blocks for as long as it is told, or an attempt more.
+/// A client of etcd's gateway that tries its endpoints in turn and renews its token; a call blocks for its timeout at most, and an
+/// attempt more.
 final class GatewayClient: Sendable {
-    /// Why a call had no answer.
+    /// The reason why a call failed.
     struct Failure: Error {
         var reason: GatewayFailure
-        /// Whether a server may have done what was asked.
+        /// Whether a server may have executed the request.
         var isInDoubt: Bool
     }
 
     let transport: any Transport
-    /// Is called with what operators log and count.
+    /// The closure that logs and counts events.
     let record: @Sendable (EtcdEvent) -> Void
     private let credentials: EtcdCredentials?
     private let attemptTimeout: Duration
@@ -41,16 +42,16 @@ final class GatewayClient: Sendable {
     var endpoint: String { rotation.withLock { $0.current } }
     var endpoints: [String] { rotation.withLock { $0.endpoints } }
 
-    /// One of the endpoints, by chance.
+    /// An endpoint chosen at random.
     var randomEndpoint: String { endpoints[Int(random() * Double(endpoints.count))] }
 
     func leave(_ endpoint: String) { rotation.withLock { $0.leave(endpoint) } }
 
     func use(_ endpoint: String) { rotation.withLock { $0.use(endpoint) } }
 
-    /// Asks until there is an answer or time is over.
+    /// Sends a request, repeatedly and to all endpoints if necessary, and returns the answer.
     ///
-    /// `request` is called for each attempt, and told whether a server may have done an earlier one.
+    /// `request` is called for each attempt; its parameter is whether a server may have executed an earlier one.
     func call<Response: Decodable>(
         _ path: String,
         within timeout: Duration,
@@ -71,13 +72,13 @@ final class GatewayClient: Sendable {
                 failure = error
             }
             if case .tokenRefused = failure, credentials != nil, renewals < 3 {
-                // Not executed, and answered at once with a new token.
+                // The request was not executed, and is repeated at once with a new token.
                 renewals += 1
                 continue
             }
             isRepeated = isRepeated || failure.isInDoubt
             if case .notUnderstood = failure { leave(endpoint) }
-            guard failure.isPassing else { throw Failure(reason: failure, isInDoubt: isRepeated) }
+            guard failure.isTemporary else { throw Failure(reason: failure, isInDoubt: isRepeated) }
             leave(endpoint)
             let wait = pause.next()
             guard ContinuousClock.now + wait < end else { throw Failure(reason: failure, isInDoubt: isRepeated) }
@@ -86,7 +87,7 @@ final class GatewayClient: Sendable {
         }
     }
 
-    /// Asks one endpoint once.
+    /// Sends a request to one endpoint once, and returns the answer.
     func ask<Response: Decodable>(
         _ endpoint: String,
         _ path: String,
@@ -96,19 +97,19 @@ final class GatewayClient: Sendable {
     ) throws(GatewayFailure) -> Response {
         let token: String?
         do throws(GatewayFailure) { token = try self.token(from: endpoint, within: timeout) } catch {
-            // What was asked has not been sent yet.
+            // The request itself was not sent yet.
             throw error.isInDoubt ? .unconnected(error.text) : error
         }
         let request = GatewayRequest(endpoint: endpoint, path: path, body: body, token: token)
         do throws(GatewayFailure) {
             return try send(request, kind, within: timeout)
         } catch {
-            if case .tokenRefused = error { refuse(token) }
+            if case .tokenRefused = error { invalidate(token) }
             throw error
         }
     }
 
-    /// The token to send, which may have to be asked for first.
+    /// Returns the token to send, after requesting one if necessary; `nil` if the configuration has no user.
     func token(from endpoint: String, within timeout: Duration) throws(GatewayFailure) -> String? {
         guard case .authenticate = tokens.withLock({ $0.next }), let credentials else {
             if case .use(let token) = tokens.withLock({ $0.next }) { return token }
@@ -118,7 +119,7 @@ final class GatewayClient: Sendable {
         let request = GatewayRequest(endpoint: endpoint, path: "/v3/auth/authenticate", body: body)
         let response: AuthenticateResponse = try send(request, .authenticate, within: timeout)
         guard let token = response.token else { throw .notUnderstood("an answer without a token") }
-        tokens.withLock { $0.take(token) }
+        tokens.withLock { $0.set(token) }
         return token
     }
 
@@ -138,7 +139,7 @@ final class GatewayClient: Sendable {
         }
     }
 
-    func refuse(_ token: String?) { tokens.withLock { $0.refuse(token) } }
+    func invalidate(_ token: String?) { tokens.withLock { $0.invalidate(token) } }
 
     static func encode(_ request: some Encodable) throws(GatewayFailure) -> Data {
         do {

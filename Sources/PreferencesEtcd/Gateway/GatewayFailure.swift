@@ -1,30 +1,30 @@
-/// Why a request had no answer, and so what to do next.
+/// The reason why a request failed, which decides what is done next.
 enum GatewayFailure: Error, Hashable, Sendable {
-    /// No connection, so nothing was sent.
+    /// There was no connection, so nothing was sent.
     case unconnected(String)
-    /// Sent, but not answered, or not in time.
+    /// The request was sent, but not answered in time.
     case unreachable(String)
-    /// The server can't answer now: it has no leader, is overloaded or ends.
+    /// The server can't answer now: it has no leader, is overloaded or shuts down.
     case transient(String)
-    /// The token is missing, too old, or of another time.
+    /// The token is missing, expired, or older than the last change of the users.
     case tokenRefused(String)
-    /// The password to ask for a token with can't be read.
+    /// The password for requesting a token can't be read.
     case noPassword(String)
-    /// The server's final word.
+    /// The server rejected the request for good.
     case refused(code: Int, message: String)
-    /// What came is not what a gateway says.
+    /// The answer isn't one of etcd's gateway.
     case notUnderstood(String)
 
-    /// Sorts an error by the code and text that etcd gives it.
+    /// Creates the failure for the code and text of an error of etcd.
     init(_ error: ErrorResponse) {
         let text = error.message
         switch error.code {
-        // Without a token, or with one that was made before users changed, this is what 3.4 to 3.6 say.
+        // The texts of 3.4 to 3.6 for a request without a token, and with one from before a change of the users.
         case _ where text.contains("user name is empty") || text.contains("auth store is old"):
             self = .tokenRefused(text)
-        // Codes of gRPC: canceled, deadline exceeded, aborted, unavailable.
+        // gRPC's codes for canceled, deadline exceeded, aborted, and unavailable.
         case 1, 4, 10, 14: self = .transient(text)
-        // Without a code of its own: the leader is just being changed.
+        // This has no code of its own: the leader is changing.
         case 2 where text.contains("proposal dropped"): self = .transient(text)
         case 8 where text.contains("too many requests"): self = .transient(text)
         case 16: self = .tokenRefused(text)
@@ -32,15 +32,15 @@ enum GatewayFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether another endpoint, or the same one later, may do better.
-    var isPassing: Bool {
+    /// Whether another endpoint, or the same one later, may answer.
+    var isTemporary: Bool {
         switch self {
         case .unconnected, .unreachable, .transient: true
         case .tokenRefused, .noPassword, .refused, .notUnderstood: false
         }
     }
 
-    /// Whether what was asked may have been done.
+    /// Whether the server may have executed the request.
     var isInDoubt: Bool {
         switch self {
         case .unreachable, .transient: true
@@ -48,17 +48,17 @@ enum GatewayFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the servers take nothing that needs space, until somebody makes some and disarms the alarm.
+    /// Whether the servers reject all puts until an operator makes space and disarms the alarm.
     var isOutOfSpace: Bool {
         if case .refused(_, let text) = self { text.contains("database space exceeded") } else { false }
     }
 
-    /// Whether the request itself is wrong, or what it asks for is gone; codes of gRPC: invalid argument, out of range.
-    var isVerdict: Bool {
+    /// Whether the request itself is the cause: gRPC's codes for invalid argument, and out of range, as of a compacted revision.
+    var isRequestError: Bool {
         if case .refused(let code, _) = self { code == 3 || code == 11 } else { false }
     }
 
-    /// Whether the revision that was asked for is compacted.
+    /// Whether the requested revision is compacted.
     var isCompacted: Bool {
         if case .refused(11, _) = self { true } else { false }
     }

@@ -1,6 +1,6 @@
-/// A 64-bit integer as the JSON gateway writes it: as a string, since JSON's numbers are doubles to many.
+/// A 64-bit integer as the JSON gateway writes it: as a string, since many programs read JSON's numbers as doubles.
 ///
-/// A number is read, too. Zero is left out by the gateway, so every such field of an answer is optional.
+/// A number is accepted too. The gateway omits zeros, so every such field of an answer is optional.
 struct GatewayInteger: Codable, Hashable, Sendable, ExpressibleByIntegerLiteral {
     var value: Int64
 
@@ -17,7 +17,7 @@ struct GatewayInteger: Codable, Hashable, Sendable, ExpressibleByIntegerLiteral 
             return
         }
         guard let value = Int64(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" is no integer")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" isn't an integer")
         }
         self.value = value
     }
@@ -29,6 +29,6 @@ struct GatewayInteger: Codable, Hashable, Sendable, ExpressibleByIntegerLiteral 
 }
 
 extension Optional<GatewayInteger> {
-    /// The value of a field that may have been left out.
+    /// The value of a field, or zero if it was omitted.
     var value: Int64 { self?.value ?? 0 }
 }

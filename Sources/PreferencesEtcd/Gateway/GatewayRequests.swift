@@ -4,15 +4,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-// What is sent to the gateway, with etcd's own names. Data is written as base64; nil is left out.
+// The requests to the gateway, with etcd's names. Data is encoded as base64, and nil is omitted.
 
-/// The keys from `key` on, below `rangeEnd`; the one key where that is nil.
+/// A read of the keys from `key` on that are less than `rangeEnd`; of `key` alone if that is `nil`.
 struct RangeRequest: Encodable, Sendable {
     var key: Data
     var rangeEnd: Data?
-    /// Only what was changed at this revision or later; what is counted stays all.
+    /// The revision before which keys that were last modified are omitted; the count includes them.
     var minimumModRevision: GatewayInteger?
-    /// As of this revision and not of now.
+    /// The revision to read at; `nil` for the current one.
     var revision: GatewayInteger?
     var limit: GatewayInteger?
     var keysOnly: Bool?
@@ -36,7 +36,7 @@ struct DeleteRequest: Encodable, Sendable {
     var key: Data
 }
 
-/// What must hold of a key, or of every key of a range.
+/// A comparison of the revision of a key, or of each key of a range.
 struct Comparison: Encodable, Hashable, Sendable {
     enum Result: String, Encodable { case equal = "EQUAL", less = "LESS" }
 
@@ -96,7 +96,7 @@ struct WatchRequest: Encodable, Sendable {
         var key: Data
         var rangeEnd: Data
         var startRevision: GatewayInteger
-        /// Lets etcd tell its revision now and then where nothing happens, so that a compaction rarely hurts.
+        /// Requests the current revision regularly also without events, so that the one to resume from is rarely compacted.
         private let progressNotify = true
 
         init(key: Data, rangeEnd: Data, startRevision: Int64) {
@@ -124,6 +124,6 @@ struct AuthenticateRequest: Encodable, Sendable, CustomReflectable {
     var name: String
     var password: String
 
-    /// Without the password; a description shows no more.
+    /// A mirror without the password, which descriptions and dumps use.
     var customMirror: Swift.Mirror { Swift.Mirror(self, children: ["name": name]) }
 }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-// What the gateway answers. Fields that are zero, false or empty are left out.
+// The answers of the gateway, which omits fields that are zero, false or empty.
 
 struct ResponseHeader: Decodable, Hashable, Sendable {
     var revision: GatewayInteger?
@@ -24,7 +24,7 @@ struct KeyValue: Decodable, Hashable, Sendable {
 struct RangeResponse: Decodable, Sendable {
     var header: ResponseHeader?
     var kvs: [KeyValue]?
-    /// How many keys the range has, whatever of them is listed.
+    /// The number of keys in the range, including those that `kvs` omits.
     var count: GatewayInteger?
 }
 
@@ -43,7 +43,7 @@ struct TransactionResponse: Decodable, Sendable {
 }
 
 struct WatchEvent: Decodable, Hashable, Sendable {
-    /// Left out for a put.
+    /// The type, which is omitted for a put.
     var type: String?
     var kv: KeyValue
 
@@ -82,7 +82,7 @@ struct AuthenticateResponse: Decodable, Sendable {
     var token: String?
 }
 
-/// An error of the server; in a stream it is nested in `error`, and its code has another name.
+/// An error of the server; in a stream, it is nested in `error` and its code has another name.
 struct ErrorResponse: Decodable, Hashable, Sendable, Error {
     var code: Int
     var message: String
@@ -106,7 +106,7 @@ struct ErrorResponse: Decodable, Hashable, Sendable, Error {
     }
 }
 
-/// A line of a streamed answer.
+/// A line of a stream.
 struct StreamLine: Decodable, Sendable {
     var result: WatchResponse?
     var error: ErrorResponse?

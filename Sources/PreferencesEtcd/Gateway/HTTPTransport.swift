@@ -12,10 +12,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Requests over HTTP/1.1, on one event loop for all stores of the process.
+/// A transport over HTTP/1.1, on one event loop for all stores of the process.
 ///
-/// Who sends is blocked while that loop works: tasks of Swift's own pool would wait for each other if all its threads were
-/// blocked here.
+/// The calling thread blocks while the event loop does the work. With tasks in place of the loop, blocked callers could
+/// occupy all threads of Swift's pool, and the tasks would never run.
 final class HTTPTransport: Transport {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
@@ -63,7 +63,7 @@ final class HTTPTransport: Transport {
                 case .failure(let error): receive(.end(.unconnected(text(of: error, at: endpoint))))
                 }
             }
-            // Keeps its connections, which may no longer be those of new requests.
+            // Retains the stream's connections, as new requests may use different ones.
             return HTTPStream(cancelling: {
                 withExtendedLifetime(connections) { task.fail(reason: HTTPClientError.cancelled) }
             })
@@ -75,7 +75,7 @@ final class HTTPTransport: Transport {
 
     private static func request(_ request: GatewayRequest) throws -> HTTPClient.Request {
         var headers: HTTPHeaders = ["Content-Type": "application/json"]
-        // Lets the server end a watch on a member that has lost its leader.
+        // Makes the server end a watch on a member that has lost its leader.
         headers.add(name: "Grpc-Metadata-hasleader", value: "true")
         if let token = request.token { headers.add(name: "Authorization", value: token) }
         return try HTTPClient.Request(
@@ -90,7 +90,7 @@ final class HTTPTransport: Transport {
         do {
             return GatewayFailure(try JSONDecoder().decode(ErrorResponse.self, from: body))
         } catch {
-            // A proxy, or a server that is just starting.
+            // The answer is from a proxy, or from a server that is starting.
             let text = "HTTP status \(status.code) without an error of etcd"
             return status.code >= 500 ? .transient(text) : .notUnderstood(text)
         }
@@ -98,14 +98,14 @@ final class HTTPTransport: Transport {
 
     private func text(of error: any Error, at endpoint: String) -> String {
         let cause = (error as? HTTPClientError)?.shortDescription ?? "\(error)"
-        // The certificates may be others by now, for the next attempt.
-        if cause.contains("SSL") { connections.lookAgain() }
+        // The certificates may have been replaced, and the next attempt may succeed.
+        if cause.contains("SSL") { connections.setNeedsCheck() }
         return "\(endpoint): \(cause)"
     }
 }
 
 extension HTTPTransport: CustomReflectable {
-    /// Nothing: the client and its event loops keep the requests of open streams, with their tokens.
+    /// An empty mirror: the client and its event loop hold the requests of open streams, with their tokens.
     var customMirror: Swift.Mirror { Swift.Mirror(self, children: [:]) }
 }
 
@@ -114,7 +114,7 @@ private struct HTTPStream: TransportStream {
     func cancel() { cancelling() }
 }
 
-/// Collects an answer, and knows whether its request was sent.
+/// A delegate that collects an answer, and records whether the request was sent.
 private final class AnswerDelegate: HTTPClientResponseDelegate {
     struct Response: Sendable {
         var status = HTTPResponseStatus.ok
@@ -143,7 +143,7 @@ private final class AnswerDelegate: HTTPClientResponseDelegate {
     func didFinishRequest(task: HTTPClient.Task<Response>) throws -> Response { response.withLock { $0 } }
 }
 
-/// Cuts a streamed answer into lines.
+/// A delegate that splits a streamed answer into lines.
 private final class LineDelegate: HTTPClientResponseDelegate {
     typealias Response = GatewayFailure?
 

@@ -1,4 +1,4 @@
-/// How long to wait before the next attempt: not at all while there are endpoints to try, then ever longer, ±50 %.
+/// The pause before the next attempt: none until each endpoint was tried, then increasing ones, ±50 %.
 struct RetryPause: Sendable {
     private let endpointCount: Int
     private let random: @Sendable () -> Double
@@ -15,16 +15,18 @@ struct RetryPause: Sendable {
         return Self.pause(after: failures / endpointCount).jittered(by: 0.5, random())
     }
 
-    /// 50 ms after the first failure, twice as long after each further one, and 1 s at most.
+    /// Returns 50 ms after the first failure, and twice as much after each further one, up to 1 s.
     static func pause(after failures: Int) -> Duration {
         min(.seconds(1), .milliseconds(50) * (1 << min(max(failures - 1, 0), 10)))
     }
 }
 
 extension Duration {
-    /// The duration, shortened or extended by up to a share of it, so that clients don't come back in step.
+    /// Returns the duration, shortened or extended by up to a share of it, so that clients don't retry at the same time.
     ///
-    /// - Parameter random: A number in 0..<1; 0.5 leaves the duration as it is.
+    /// - Parameters:
+    ///   - share: The largest deviation, as a fraction of the duration.
+    ///   - random: A number in 0..<1; 0.5 leaves the duration unchanged.
     func jittered(by share: Double, _ random: Double) -> Duration {
         self * (1 + share * (2 * random - 1))
     }

@@ -1,9 +1,9 @@
-/// The token by which etcd knows the user; asked for when there is none, and again when it is refused.
+/// The token that authenticates the user; it is requested before the first request, and again when etcd rejects it.
 struct TokenKeeper: Hashable, Sendable {
     enum Step: Hashable, Sendable {
-        /// Send with this token; nil where there is no user.
+        /// Send this token; `nil` if the configuration has no user.
         case use(String?)
-        /// Ask for a token first.
+        /// Request a token first.
         case authenticate
     }
 
@@ -14,15 +14,15 @@ struct TokenKeeper: Hashable, Sendable {
 
     var next: Step { hasUser && token == nil ? .authenticate : .use(token) }
 
-    mutating func take(_ token: String) { self.token = token }
+    mutating func set(_ token: String) { self.token = token }
 
-    /// Forgets a token, unless another thread has a newer one already.
-    mutating func refuse(_ token: String?) {
+    /// Removes a token that etcd rejected, unless another thread has replaced it already.
+    mutating func invalidate(_ token: String?) {
         if self.token == token { self.token = nil }
     }
 }
 
 extension TokenKeeper: CustomReflectable {
-    /// Whether there is a token, without its text; a description shows no more.
+    /// A mirror with only whether there is a token, which descriptions and dumps use.
     var customMirror: Swift.Mirror { Swift.Mirror(self, children: ["hasToken": token != nil]) }
 }

@@ -6,35 +6,35 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// One POST to one endpoint.
+/// A POST request to one endpoint.
 struct GatewayRequest: Sendable {
     var endpoint: String
-    /// Begins with a slash, such as `/v3/kv/txn`.
+    /// The path, with a slash at its start, such as `/v3/kv/txn`.
     var path: String
     var body: Data
     var token: String?
 }
 
 extension GatewayRequest: CustomReflectable {
-    /// Without the token, and without the body, which may have a password.
+    /// A mirror without the token, and without the body, which may have a password.
     var customMirror: Swift.Mirror { Swift.Mirror(self, children: ["endpoint": endpoint, "path": path]) }
 }
 
-/// How requests reach an endpoint; tests put faults between.
+/// The connection of a client to its endpoints; tests replace it to inject faults.
 protocol Transport: Sendable {
-    /// Sends and waits for the whole answer; blocks the calling thread no longer than `timeout`.
+    /// Sends a request and returns the whole answer; blocks the calling thread for `timeout` at most.
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data
 
-    /// Sends and hands on each line of the answer as it comes, in order, on a thread of the transport's.
+    /// Sends a request, and calls `receive` with each line of the answer in order, on a thread of the transport.
     ///
-    /// `receive` is called until the stream is cancelled, and with the end once.
+    /// `receive` is called until the stream is cancelled, and once with its end.
     func stream(
         _ request: GatewayRequest,
         _ receive: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream
 
-    /// Calls `handler` each time that later connections use other certificates, and with an error if the files were changed
-    /// but can't be used; on the thread of a request.
+    /// Calls `handler` when the files of the certificates were changed: with `nil` if new connections use them, and with an error if
+    /// they can't be used; on the thread of a request.
     func observeCertificates(_ handler: @escaping @Sendable (PreferencesError?) -> Void)
 }
 
@@ -48,6 +48,6 @@ enum StreamPart: Sendable {
 }
 
 protocol TransportStream: Sendable {
-    /// Ends the stream; the last call of `receive` may be under way.
+    /// Ends the stream; a last call of `receive` may still be running.
     func cancel()
 }

@@ -1,28 +1,28 @@
 internal import DurableFile
 internal import Preferences
 
-/// A copy of all values in a file of the file store's form, for a start without any endpoint.
+/// A copy of all values in a file in the file store's format, for a start while no endpoint can be reached.
 final class OfflineCopy: Sendable {
     private let file: Lock<FileBackend>
-    /// What the file had to say, which may be while it is locked.
+    /// The errors to report, which can occur while `file` is locked.
     private let problems = Lock<[PreferencesError]>([])
 
     init(path: String) {
         file = Lock(FileBackend(path: path, watcher: nil))
     }
 
-    /// What the file holds.
+    /// Returns the values in the file.
     func load() throws(PreferencesError) -> [String: PropertyListValue] {
         let host = PreferenceBackendHost(changed: {}) { [weak self] in self?.note($0) }
         return try file.withLock { file throws(PreferencesError) in try file.load(host: host) }
     }
 
-    /// Writes what `changes` gives; that is asked in turn, so that the newest is written last.
+    /// Writes the changes that `changes` returns; it is called under the file's lock, so that newer changes are written last.
     ///
-    /// Where it can't be written `putBack` is given the changes.
+    /// If they can't be written, `restore` gets them.
     func update(
         _ changes: () -> [String: PropertyListValue?],
-        putBack: ([String: PropertyListValue?]) -> Void
+        restore: ([String: PropertyListValue?]) -> Void
     ) {
         file.withLock { file in
             let changes = changes()
@@ -30,7 +30,7 @@ final class OfflineCopy: Sendable {
             do throws(PreferencesError) {
                 _ = try file.apply(changes, if: .none)
             } catch {
-                putBack(changes)
+                restore(changes)
                 note(error)
             }
         }
@@ -41,8 +41,8 @@ final class OfflineCopy: Sendable {
         try file.withLock { file throws(PreferencesError) in _ = try file.apply(changes, if: .none) }
     }
 
-    /// What there is to be reported.
-    func takeProblems() -> [PreferencesError] {
+    /// Removes and returns the errors to report.
+    func drainProblems() -> [PreferencesError] {
         problems.withLock { exchange(&$0, with: []) }
     }
 

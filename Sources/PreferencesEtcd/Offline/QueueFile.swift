@@ -7,18 +7,18 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The waiting writes in a file of the file store's form, by number, so that they outlive the program.
+/// The queued writes in a file in the file store's format, by number, so that they outlive the program.
 final class QueueFile: Sendable {
-    /// More writes than that are never numbered.
+    /// The largest number that a write may have.
     private static let largestNumber = Int.max / 2
     let path: String
     private let file: OfflineCopy
-    /// Locked while the store lives; a file of its own, as the other is locked by each append and replaced by compactions.
+    /// A file that is locked while the store exists; not the queue's file, which appends lock and compactions replace.
     private let lock: OpenFile
 
-    /// Locks the file.
+    /// Creates a queue's file and locks it.
     ///
-    /// - Throws: `misuse` if another store has it.
+    /// - Throws: `misuse` if another store has locked it, `unavailable` if its folder or lock can't be created.
     init(path: String) throws(PreferencesError) {
         self.path = path
         file = OfflineCopy(path: path)
@@ -33,21 +33,25 @@ final class QueueFile: Sendable {
             lock = try fileSystem.open("\(path).lock", for: .creating)
             isFree = try fileSystem.lock(lock)
         } catch {
-            throw PreferencesError(.unavailable, "the file for waiting writes can't be used: \(path)", cause: error)
+            throw PreferencesError(
+                .unavailable,
+                "the file for queued writes can't be opened; check who owns its folder: \(path)",
+                cause: error
+            )
         }
         guard isFree else {
             throw PreferencesError(
                 .misuse,
-                "another store or process sends the waiting writes of \(path); use one store, or another cacheFile for this one"
+                "another store or process uses the queue of writes in \(path); use one store, or another cacheFile for this one"
             )
         }
     }
 
-    /// Returns the writes, and the last number that is taken; each that can't be read is reported and kept.
+    /// Returns the writes and the highest number in use; a write that can't be read is reported and kept.
     func load(
         _ report: (PreferencesError) -> Void
     ) throws(PreferencesError) -> (step: WriteQueue.Step, lastNumber: Int) {
-        defer { for problem in file.takeProblems() { report(problem) } }
+        defer { for problem in file.drainProblems() { report(problem) } }
         var step: WriteQueue.Step = [:]
         var lastNumber = -1
         for (name, value) in try file.load() {
@@ -59,7 +63,7 @@ final class QueueFile: Sendable {
                 report(
                     PreferencesError(
                         .damaged,
-                        "the waiting write \(name) of \(path) can't be read; it is kept and not sent"
+                        "the queued write \(name) in \(path) can't be read; it is kept and not sent. Correct or remove its line"
                     )
                 )
             }
@@ -67,7 +71,7 @@ final class QueueFile: Sendable {
         return (step, lastNumber)
     }
 
-    /// Writes a step; returns when it outlives the process.
+    /// Writes a step; it then outlives the process.
     func write(_ step: WriteQueue.Step) throws(PreferencesError) {
         var changes: [String: PropertyListValue?] = [:]
         for (number, write) in step { changes.updateValue(try write?.stored(), forKey: String(number)) }
@@ -76,7 +80,7 @@ final class QueueFile: Sendable {
 }
 
 extension WriteQueue.Write {
-    // Values as text, since as values they could be nested deeper than the file takes.
+    // Values are stored as text, since inside a dictionary they could exceed the file's limit for nesting.
     fileprivate func stored() throws(PreferencesError) -> PropertyListValue {
         func stored(_ values: [String: PropertyListValue?]) throws(PreferencesError) -> PropertyListValue {
             var texts: [String: PropertyListValue] = [:]

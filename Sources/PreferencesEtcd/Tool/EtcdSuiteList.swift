@@ -8,7 +8,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Finds the suites of a prefix in pages of keys.
+/// A scan for the suites of a prefix, in pages of keys.
 struct SuiteScan {
     /// The names found, each once, in the order of the keys.
     private(set) var names: [String] = []
@@ -20,7 +20,7 @@ struct SuiteScan {
     private var next: Data
 
     init(prefix: String, pageSize: Int = 500) {
-        // In etcd a key of one zero byte is the first one of all, and as the end of a range it means no end.
+        // For etcd a key of one zero byte is the first of all keys, and as the end of a range it means no end.
         start = prefix.isEmpty ? Data() : Data("\(prefix)/".utf8)
         end = prefix.isEmpty ? Data([0]) : Data("\(prefix)0".utf8)
         next = prefix.isEmpty ? Data([0]) : start
@@ -32,19 +32,19 @@ struct SuiteScan {
         RangeRequest(key: next, rangeEnd: end, limit: GatewayInteger(Int64(pageSize)), keysOnly: true)
     }
 
-    /// Takes the keys of a page.
-    mutating func take(_ keys: [Data]) {
+    /// Adds the keys of a page.
+    mutating func add(_ keys: [Data]) {
         isDone = keys.count < pageSize
         for key in keys {
             guard let suite = suite(of: key) else { continue }
             if names.last != suite { names.append(suite) }
         }
         guard let last = keys.last else { return }
-        // What follows the slash behind a suite's name is the suite's; the next character is "0".
+        // The keys of a suite begin with its name and a slash, and "0" is the character after the slash.
         next = suite(of: last).map { start + Data("\($0)0".utf8) } ?? last + [0]
     }
 
-    /// The suite that has a value under a key; nil for a suite's mark and fence and for keys that are no store's.
+    /// Returns the suite that has a value under a key; `nil` for the mark and fence of a suite, and for keys of no suite.
     private func suite(of key: Data) -> String? {
         let rest = key.dropFirst(start.count)
         guard key.starts(with: start), let slash = rest.firstIndex(of: UInt8(ascii: "/")), slash > rest.startIndex,
@@ -55,7 +55,7 @@ struct SuiteScan {
 }
 
 #if Etcd
-/// The names of the suites on a cluster, for the tool `prefs`; SPI, and no part of the public contract.
+/// A list of the suites on a cluster, for the tool `prefs`; SPI, and not part of the public interface.
 @_spi(Tool)
 public final class EtcdSuiteList: Sendable {
     private let configuration: EtcdConfiguration
@@ -63,7 +63,7 @@ public final class EtcdSuiteList: Sendable {
 
     /// Creates a list; nothing is connected yet.
     ///
-    /// - Throws: `misuse` for a configuration that no store could have, `unavailable` if a certificate file can't be read.
+    /// - Throws: `misuse` if the configuration is invalid, `unavailable` if a certificate file can't be read.
     public init(_ configuration: EtcdConfiguration) throws(PreferencesError) {
         let configuration = try configuration.validated()
         self.configuration = configuration
@@ -73,12 +73,12 @@ public final class EtcdSuiteList: Sendable {
         )
     }
 
-    /// Returns the suites under the prefix that have a value, sorted; reads keys alone, and skips the rest of a large suite.
+    /// Returns the suites under the prefix that have a value, sorted; reads only keys, and skips the rest of a large suite.
     ///
-    /// Blocks the calling thread for a round trip for each 500 keys or large suite; each is tried for the configuration's
+    /// It blocks the calling thread for a round trip for each 500 keys or large suite; each is tried for the configuration's
     /// `timeout`.
     ///
-    /// - Throws: `unavailable`, or `notPermitted` unless the user may read all keys under the prefix.
+    /// - Throws: `unavailable`, or `notPermitted` if the user must not read all keys under the prefix.
     public func names() throws(PreferencesError) -> [String] {
         var scan = SuiteScan(prefix: configuration.prefix)
         do throws(GatewayClient.Failure) {
@@ -86,7 +86,7 @@ public final class EtcdSuiteList: Sendable {
                 let request = scan.request
                 let page: RangeResponse = try client.call("/v3/kv/range", within: configuration.timeout) { _ in request
                 }
-                scan.take((page.kvs ?? []).map(\.key))
+                scan.add((page.kvs ?? []).map(\.key))
             } while !scan.isDone
         } catch {
             throw PreferencesError(error.reason)

@@ -1,27 +1,27 @@
 internal import DurableFile
 internal import Preferences
 
-/// Does what the state machine of a watch says, on a thread of its own.
+/// A thread that performs the actions of a watch's state machine, and passes it the answers of the servers.
 final class WatchDriver: Sendable {
     private struct Inbox {
-        /// Each with the stream that it came by, if it did by one.
+        /// The inputs, each with the number of the stream that it came from, if any.
         var inputs = FirstInFirstOut<(input: WatchStateMachine.Input, stream: Int?)>()
-        /// Which of the streams is in use; what another says, or has said, is dropped.
+        /// The number of the current stream; inputs of closed streams are dropped.
         var stream: Int?
-        /// The one that is being opened beside it.
-        var other: Int?
+        /// The number of the stream of a replacement that is being opened.
+        var replacement: Int?
         var streamCount = 0
-        /// When the watch is to move to a new connection to its member.
+        /// The time to replace the connection to the current member.
         var renewal: ContinuousClock.Instant?
-        /// When the one in use was opened or last said anything.
-        var lastWord = ContinuousClock.now
+        /// The time when the current stream was opened or last sent anything.
+        var lastMessage = ContinuousClock.now
         var isStopped = false
         var isStarted = false
     }
 
-    /// What the machine's actions do outside of it; all blocks.
+    /// The receiver of the machine's actions; each of its methods may block.
     protocol Delegate: AnyObject, Sendable {
-        func take(_ events: [WatchEvent])
+        func apply(_ events: [WatchEvent])
         func reread() -> Result<Int64, GatewayFailure>
         func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure>
         func becameConnected(to endpoint: String)
@@ -45,7 +45,7 @@ final class WatchDriver: Sendable {
         random = configuration.random
     }
 
-    /// Watches from behind a revision, or from what is read first; once.
+    /// Starts the watch after a revision, or if that is `nil` reads the suite first; later calls do nothing.
     func start(after revision: Int64?, _ delegate: some Delegate) throws(PreferencesError) {
         let isFirst = inbox.withLock { inbox in
             defer { inbox.isStarted = true }
@@ -57,14 +57,17 @@ final class WatchDriver: Sendable {
         }
         guard isRunning else {
             inbox.withLock { $0.isStarted = false }
-            throw PreferencesError(.unavailable, "the system has no thread left to watch etcd with; end some")
+            throw PreferencesError(
+                .unavailable,
+                "the system can't start a thread to watch etcd; end some threads or processes and try again"
+            )
         }
     }
 
-    /// Has the member be asked now that watches, which sends what waits.
+    /// Requests a probe of the watch's member, which also sends the queued writes.
     func probeNow() { inbox.signal { $0.inputs.append((.waiting, nil)) } }
 
-    /// Has the watch go on over a new connection to its member, without a gap.
+    /// Moves the watch to a new connection to the same member, without missing a change.
     func renewConnection() { inbox.signal { $0.renewal = .now } }
 
     func stop() { inbox.signal { $0.isStopped = true } }
@@ -73,8 +76,8 @@ final class WatchDriver: Sendable {
         var machine = WatchStateMachine(attemptTimeout: attemptTimeout, probeInterval: probeInterval, random: random)
         var watch = Watches(rebalanceAt: nextRebalance)
         defer {
-            watch.used.stream?.cancel()
-            watch.other.stream?.cancel()
+            watch.current.stream?.cancel()
+            watch.replacement.stream?.cancel()
         }
         var inputs: [WatchStateMachine.Input] = [.begin(after: revision)]
         while true {
@@ -96,12 +99,12 @@ final class WatchDriver: Sendable {
     }
 
     private struct Watches {
-        var used = OpenWatch()
-        /// The one that is being opened beside it, over another connection.
-        var other = OpenWatch()
-        /// When that must be open.
-        var otherEnd: ContinuousClock.Instant?
-        /// Whether it renews the connection to the same member.
+        var current = OpenWatch()
+        /// The watch over another connection that is being opened to replace the current one.
+        var replacement = OpenWatch()
+        /// The time by which the replacement must be open.
+        var replacementDeadline: ContinuousClock.Instant?
+        /// Whether the replacement is at the same member.
         var isRenewal = false
         var rebalanceAt: ContinuousClock.Instant?
     }
@@ -117,27 +120,27 @@ final class WatchDriver: Sendable {
     ) -> WatchStateMachine.Input? {
         switch action {
         case .open(let revision):
-            // One that ended by what it said may still be open, and holds a connection.
-            watch.used.stream?.cancel()
-            return open(&watch.used, at: client.endpoint, from: revision, as: \.stream).map { .ended($0) }
+            // If the server ended the watch by a message, its stream may still be open and hold a connection.
+            watch.current.stream?.cancel()
+            return open(&watch.current, at: client.endpoint, from: revision, as: \.stream).map { .ended($0) }
         case .close:
             inbox.withLock { $0.stream = nil }
-            watch.used.stream?.cancel()
-            watch.used.stream = nil
-        case .leaveEndpoint: client.leave(watch.used.endpoint)
-        case .renewToken: client.refuse(watch.used.token)
-        case .take(let events):
-            client.record(.told(events.count))
-            delegate.take(events)
+            watch.current.stream?.cancel()
+            watch.current.stream = nil
+        case .leaveEndpoint: client.leave(watch.current.endpoint)
+        case .renewToken: client.invalidate(watch.current.token)
+        case .apply(let events):
+            client.record(.received(events.count))
+            delegate.apply(events)
         case .probe(let isCounting):
-            let result = delegate.probe(watch.used.endpoint, isCounting: isCounting)
+            let result = delegate.probe(watch.current.endpoint, isCounting: isCounting)
             client.record(.probed(result))
             return .probed(result)
         case .reread: return .reread(delegate.reread())
-        case .openOther(let revision): return openOther(from: revision, &watch)
-        case .useOther: useOther(&watch)
-        case .closeOther: closeOther(&watch)
-        case .becameConnected: delegate.becameConnected(to: watch.used.endpoint)
+        case .openReplacement(let revision): return openReplacement(from: revision, &watch)
+        case .useReplacement: useReplacement(&watch)
+        case .closeReplacement: closeReplacement(&watch)
+        case .becameConnected: delegate.becameConnected(to: watch.current.endpoint)
         case .becameDisconnected(let failure): delegate.becameDisconnected(failure)
         }
         return nil
@@ -153,7 +156,7 @@ final class WatchDriver: Sendable {
         let number = inbox.withLock { inbox in
             inbox.streamCount += 1
             inbox[keyPath: role] = inbox.streamCount
-            if role == \.stream { inbox.lastWord = .now }
+            if role == \.stream { inbox.lastMessage = .now }
             return inbox.streamCount
         }
         do throws(GatewayFailure) {
@@ -173,40 +176,40 @@ final class WatchDriver: Sendable {
         }
     }
 
-    // MARK: Another connection
+    // MARK: Replacement
 
-    /// Opens a watch at the same member if its connection is to be renewed, else at one chosen at random.
-    private func openOther(from revision: Int64, _ watch: inout Watches) -> WatchStateMachine.Input? {
+    /// Opens a replacement of the watch, at the same member if its connection has to be renewed, else at a random one.
+    private func openReplacement(from revision: Int64, _ watch: inout Watches) -> WatchStateMachine.Input? {
         let isRenewal = inbox.withLock { exchange(&$0.renewal, with: nil) } != nil
-        let endpoint = isRenewal ? watch.used.endpoint : client.randomEndpoint
+        let endpoint = isRenewal ? watch.current.endpoint : client.randomEndpoint
         watch.rebalanceAt = nextRebalance
         watch.isRenewal = isRenewal
-        guard isRenewal || endpoint != watch.used.endpoint else { return .moved(false) }
-        watch.otherEnd = .now + attemptTimeout
-        // etcd keeps a token for as long as it is used, at each member by itself.
-        client.refuse(watch.used.token)
-        return open(&watch.other, at: endpoint, from: revision, as: \.other).map { _ in .moved(false) }
+        guard isRenewal || endpoint != watch.current.endpoint else { return .moved(false) }
+        watch.replacementDeadline = .now + attemptTimeout
+        // A new token is requested: each member extends the life of a token only by its use at that member.
+        client.invalidate(watch.current.token)
+        return open(&watch.replacement, at: endpoint, from: revision, as: \.replacement).map { _ in .moved(false) }
     }
 
-    private func useOther(_ watch: inout Watches) {
+    private func useReplacement(_ watch: inout Watches) {
         inbox.withLock { inbox in
-            inbox.stream = exchange(&inbox.other, with: nil)
-            inbox.lastWord = .now
+            inbox.stream = exchange(&inbox.replacement, with: nil)
+            inbox.lastMessage = .now
         }
-        watch.used.stream?.cancel()
-        watch.used = exchange(&watch.other, with: OpenWatch())
-        watch.otherEnd = nil
+        watch.current.stream?.cancel()
+        watch.current = exchange(&watch.replacement, with: OpenWatch())
+        watch.replacementDeadline = nil
         watch.isRenewal = false
-        client.use(watch.used.endpoint)
-        client.record(.moved(to: watch.used.endpoint))
+        client.use(watch.current.endpoint)
+        client.record(.moved(to: watch.current.endpoint))
     }
 
-    private func closeOther(_ watch: inout Watches) {
-        inbox.withLock { $0.other = nil }
-        watch.other.stream?.cancel()
-        watch.other = OpenWatch()
-        watch.otherEnd = nil
-        // The old connection, which another certificate made, is still in use.
+    private func closeReplacement(_ watch: inout Watches) {
+        inbox.withLock { $0.replacement = nil }
+        watch.replacement.stream?.cancel()
+        watch.replacement = OpenWatch()
+        watch.replacementDeadline = nil
+        // A failed renewal is repeated later, as the old connection with the old certificate is still in use.
         guard exchange(&watch.isRenewal, with: false) else { return }
         inbox.withLock { $0.renewal = $0.renewal ?? .now + attemptTimeout }
     }
@@ -214,8 +217,8 @@ final class WatchDriver: Sendable {
     private func receive(_ part: StreamPart, from stream: Int) {
         let input = Self.input(of: part)
         inbox.signal { inbox in
-            guard inbox.stream == stream || inbox.other == stream else { return }
-            if inbox.stream == stream { inbox.lastWord = .now }
+            guard inbox.stream == stream || inbox.replacement == stream else { return }
+            if inbox.stream == stream { inbox.lastMessage = .now }
             inbox.inputs.append((input, stream))
         }
     }
@@ -234,19 +237,19 @@ final class WatchDriver: Sendable {
         }
     }
 
-    /// Waits for what happens next; nil at the end.
+    /// Waits for the next input or timer, and returns the input for it; `nil` if the watch was stopped.
     private func next(_ machine: WatchStateMachine, _ watch: Watches) -> WatchStateMachine.Input? {
         var timers: [(end: ContinuousClock.Instant, input: WatchStateMachine.Input?)] = []
         if let patience = machine.patience { timers.append((.now + patience, nil)) }
-        if let end = watch.otherEnd { timers.append((end, .moved(false))) }
+        if let end = watch.replacementDeadline { timers.append((end, .moved(false))) }
         if machine.mayMove, let end = watch.rebalanceAt { timers.append((end, .move)) }
         return inbox.wait { inbox in
             if inbox.isStopped { return .done(nil) }
             while let (input, stream) = inbox.inputs.popFirst() {
                 guard let stream else { return .done(input) }
-                if stream == inbox.other { return .done(.moved(Self.isOpening(input))) }
+                if stream == inbox.replacement { return .done(.moved(Self.isOpening(input))) }
                 guard stream == inbox.stream else { continue }
-                // It has said why it ends; its connection may end with another word.
+                // The first reason counts; the end of the connection may give another.
                 if case .ended = input { inbox.stream = nil }
                 return .done(input)
             }
@@ -256,11 +259,11 @@ final class WatchDriver: Sendable {
             }
             let rest = first.end - .now
             guard rest <= .zero else { return .until(rest) }
-            return .done(first.input ?? .silence(since: .now - inbox.lastWord))
+            return .done(first.input ?? .silence(since: .now - inbox.lastMessage))
         }
     }
 
-    /// Whether the first word of a stream says that its watch is open.
+    /// Returns whether the first message of a stream says that its watch is open.
     private static func isOpening(_ input: WatchStateMachine.Input) -> Bool {
         guard case .response(let response) = input else { return false }
         return response.created == true && response.canceled != true

@@ -1,23 +1,25 @@
-/// What a watch does next: without gap or repeat over silence, lost connections, lost leaders and compactions.
+/// The states of a watch, which misses and repeats no change despite silence, lost connections, lost leaders and compactions.
 ///
-/// It knows no thread and no clock: it is fed with what happened, and says what to do and how long to wait for more.
+/// It uses no thread and no clock: `handle(_:)` takes an event and returns the actions to perform, and `patience` is the time to
+/// wait for the next event.
 struct WatchStateMachine: Sendable {
     enum Input: Sendable {
+        /// The watch starts after the revision of the first read, or with a read if that failed.
         case begin(after: Int64?)
         case response(WatchResponse)
-        /// The stream is over.
+        /// The stream has ended.
         case ended(GatewayFailure)
-        /// Nothing came for as long as `patience` says, and by the stream for the duration.
+        /// `patience` has passed without an input; the stream has sent nothing for the duration.
         case silence(since: Duration)
-        /// A write waits, though the watch is open.
+        /// A write is queued although the watch is open.
         case waiting
-        /// Whether the member that watches, asked for itself, has what the watch did not tell.
+        /// The result of a probe: whether the member has changes that the watch has not delivered.
         case probed(Result<Bool, GatewayFailure>)
-        /// The watch is to go on over another connection.
+        /// The watch has to move to another connection.
         case move
-        /// Whether the watch of the other connection is open.
+        /// Whether the replacement of the watch is open.
         case moved(Bool)
-        /// All was read anew, at this revision.
+        /// The suite was read at this revision, or reading it failed.
         case reread(Result<Int64, GatewayFailure>)
     }
 
@@ -26,17 +28,18 @@ struct WatchStateMachine: Sendable {
         case close
         case leaveEndpoint
         case renewToken
-        case take([WatchEvent])
-        /// Ask for the mark; for the number of names, too, if it is counting.
+        case apply([WatchEvent])
+        /// Read the revision of the mark, and count the names if `isCounting`.
         case probe(isCounting: Bool)
+        /// Read the whole suite.
         case reread
         case becameConnected
         case becameDisconnected(GatewayFailure)
-        /// Opens a watch over another connection beside the one in use.
-        case openOther(from: Int64)
-        /// Closes the one in use, and uses the other from now on.
-        case useOther
-        case closeOther
+        /// Open a second watch over another connection.
+        case openReplacement(from: Int64)
+        /// Close the current watch and continue with the replacement.
+        case useReplacement
+        case closeReplacement
     }
 
     private enum State: Hashable {
@@ -44,19 +47,19 @@ struct WatchStateMachine: Sendable {
         case rereading
         case opening
         case watching
-        /// Watching, and the member was found ahead of the watch once.
-        case doubting
+        /// Watching, after a probe that found the member ahead of the watch.
+        case lagging
         case probing(isSecond: Bool)
         case pausing
     }
 
-    /// The first revision that was not told yet; nil before anything was read.
+    /// The first revision that was not delivered yet, or `nil` if the suite has to be read first.
     private(set) var nextRevision: Int64?
     private var state = State.idle
     private var failures = 0
-    /// Whether the watch was opened again since it told too little.
-    private var isSuspect = false
-    /// Whether a watch of another connection is being opened.
+    /// Whether the watch was reopened because it missed changes, and hasn't delivered any or passed a probe since.
+    private var isReopened = false
+    /// Whether a replacement is being opened.
     private var isMoving = false
     private var probeCount = 0
     private let attemptTimeout: Duration
@@ -64,17 +67,17 @@ struct WatchStateMachine: Sendable {
     private let renewal: Duration
     private let random: @Sendable () -> Double
 
-    /// Every how many probes count the names: the server walks all of them for it.
+    /// The number of probes of which one counts the names, as the server visits all of them for that.
     static let probesPerCount = 30
 
-    /// Creates a machine that has done nothing yet.
+    /// Creates a machine that waits for `begin`.
     ///
     /// - Parameters:
-    ///   - attemptTimeout: How long a watch may take to open.
-    ///   - probeInterval: After how much silence the member is asked whether anything was missed.
-    ///   - renewal: After how much silence a stream is replaced. It must be longer than the 10 min after which etcd tells its
-    ///     revision on a stream without events, as only a stream that is broken is silent for longer.
-    ///   - random: Spreads pauses and probes: a number in 0..<1; 0.5 leaves them as they are.
+    ///   - attemptTimeout: The time that a watch may take to open.
+    ///   - probeInterval: The time without a message after which the member is probed.
+    ///   - renewal: The time without a message after which a stream is replaced. It must be longer than the 10 min after which etcd
+    ///     sends its revision on a stream without events, as only a broken stream is silent for longer.
+    ///   - random: Returns a number in 0..<1 that varies pauses and probes; 0.5 leaves them unchanged.
     init(
         attemptTimeout: Duration,
         probeInterval: Duration,
@@ -87,23 +90,23 @@ struct WatchStateMachine: Sendable {
         self.random = random
     }
 
-    /// After how long without an input `silence` is one.
+    /// The time without an input after which the driver passes `silence`; `nil` waits without a limit.
     var patience: Duration? {
         switch state {
         case .idle, .rereading, .probing: nil
         case .opening: attemptTimeout
         case .watching: probeInterval.jittered(by: 0.1, random())
-        case .doubting: min(.seconds(1), probeInterval)
+        case .lagging: min(.seconds(1), probeInterval)
         case .pausing: RetryPause.pause(after: failures).jittered(by: 0.5, random())
         }
     }
 
-    /// Whether the watch is open, and may go on over another connection.
+    /// Whether the watch can move to another connection: it is open, and not moving already.
     var mayMove: Bool { isOpen && !isMoving && nextRevision != nil }
 
     private var isOpen: Bool {
         switch state {
-        case .watching, .doubting, .probing: true
+        case .watching, .lagging, .probing: true
         case .idle, .rereading, .opening, .pausing: false
         }
     }
@@ -112,7 +115,7 @@ struct WatchStateMachine: Sendable {
         let actions = actions(for: input)
         guard isMoving, !isOpen else { return actions }
         isMoving = false
-        return [.closeOther] + actions
+        return [.closeReplacement] + actions
     }
 
     private mutating func actions(for input: Input) -> [Action] {
@@ -120,11 +123,11 @@ struct WatchStateMachine: Sendable {
         case .begin(let revision):
             nextRevision = revision.map { $0 + 1 }
             return open()
-        case .response(let response): return take(response)
+        case .response(let response): return handle(response)
         case .ended(let failure): return fail(failure)
         case .silence(let duration):
             if isOpen, duration > renewal {
-                // No probe sees that somebody has put an existing name by other means than this library.
+                // A probe can't detect that a client without this library has put an existing name.
                 return [.close] + open()
             }
             return endPatience()
@@ -134,21 +137,21 @@ struct WatchStateMachine: Sendable {
         case .probed(.success(false)):
             guard case .probing = state else { return [] }
             state = .watching
-            isSuspect = false
+            isReopened = false
             return []
-        case .probed(.success(true)): return doubt()
+        case .probed(.success(true)): return handleLag()
         case .probed(.failure(let failure)): return [.close] + fail(failure)
         case .move:
             guard mayMove, let nextRevision else { return [] }
             isMoving = true
-            return [.openOther(from: nextRevision)]
+            return [.openReplacement(from: nextRevision)]
         case .moved(let isOpen):
             guard isMoving else { return [] }
             isMoving = false
-            guard isOpen else { return [.closeOther] }
-            // What both tell is taken once, as each event before `nextRevision` is dropped.
+            guard isOpen else { return [.closeReplacement] }
+            // Events that both watches deliver are applied once, as those before `nextRevision` are dropped.
             state = .watching
-            return [.useOther, .becameConnected]
+            return [.useReplacement, .becameConnected]
         case .reread(.success(let revision)):
             nextRevision = max(nextRevision ?? 0, revision + 1)
             return open()
@@ -165,9 +168,9 @@ struct WatchStateMachine: Sendable {
         return [.open(from: nextRevision)]
     }
 
-    private mutating func take(_ response: WatchResponse) -> [Action] {
+    private mutating func handle(_ response: WatchResponse) -> [Action] {
         if response.compactRevision.value > 0 {
-            // What lies between is gone: only a comparison of all tells what changed.
+            // The events in between are lost, so the changes are found by reading the suite.
             nextRevision = nil
             return [.close] + open()
         }
@@ -184,10 +187,10 @@ struct WatchStateMachine: Sendable {
         let events = (response.events ?? []).filter { $0.kv.modRevision.value >= expected }
         if let last = events.last {
             nextRevision = last.kv.modRevision.value + 1
-            isSuspect = false
-            return [.take(events)]
+            isReopened = false
+            return [.apply(events)]
         }
-        // An answer without events says that all up to its revision was told.
+        // A response without events is a progress notification: all events up to its revision were sent.
         if response.events == nil { nextRevision = max(expected, (response.header?.revision.value ?? 0) + 1) }
         return []
     }
@@ -200,25 +203,24 @@ struct WatchStateMachine: Sendable {
             state = .probing(isSecond: false)
             probeCount += 1
             return [.probe(isCounting: probeCount.isMultiple(of: Self.probesPerCount))]
-        case .doubting:
+        case .lagging:
             state = .probing(isSecond: true)
             return [.probe(isCounting: true)]
         case .pausing: return open()
         }
     }
 
-    private mutating func doubt() -> [Action] {
+    private mutating func handleLag() -> [Action] {
         guard case .probing(let isSecond) = state else { return [] }
         guard isSecond else {
-            // What it has may be on its way.
-            state = .doubting
+            // The event may be on its way.
+            state = .lagging
             return []
         }
-        // A stream that is open and tells nothing. Where another one from the same revision tells nothing either, only a
-        // comparison of all can help.
-        if isSuspect { nextRevision = nil }
-        isSuspect.toggle()
-        return [.close, .becameDisconnected(.unreachable("the watch fell silent"))] + open()
+        // The stream is open and delivers nothing. If a second one from the same revision doesn't either, the suite is read.
+        if isReopened { nextRevision = nil }
+        isReopened.toggle()
+        return [.close, .becameDisconnected(.unreachable("the watch missed changes"))] + open()
     }
 
     private mutating func fail(_ failure: GatewayFailure) -> [Action] {
@@ -229,7 +231,7 @@ struct WatchStateMachine: Sendable {
         return actions
     }
 
-    /// Why a server ended a watch: it says so in words alone.
+    /// Returns the failure for a server's reason to end a watch, which it gives as text alone.
     static func failure(of response: WatchResponse) -> GatewayFailure {
         let text = response.cancelReason ?? "the server ended the watch"
         if text.contains("permission denied") || text.contains("PermissionDenied") {

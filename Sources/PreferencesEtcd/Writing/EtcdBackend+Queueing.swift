@@ -2,19 +2,19 @@ internal import DurableFile
 internal import Preferences
 
 extension EtcdBackend {
-    /// Sends what waits, unless another thread writes now, which does it.
+    /// Sends the queued writes, unless another thread is writing to etcd.
     func sendQueue() {
-        // The turn is free between two, so that a set need not wait for all.
-        while turn.withLockIfAvailable({ _ in sendFirst(until: nil) }) == true {}
+        // The lock is released after each write, so that a call of the store needn't wait for the whole queue.
+        while writeLock.withLockIfAvailable({ _ in sendFirst(until: nil) }) == true {}
     }
 
-    /// Has what waits be sent by the watch's thread, if a server can be reached that takes it.
+    /// Requests that the watch's thread sends the queued writes, if the store is connected and etcd doesn't reject them.
     func sendSoon() {
         let status = monitor.status
         if status.isConnected, status.refusal == nil, queue.withLock({ $0.count }) > 0 { watch.probeNow() }
     }
 
-    /// Whether a write has to wait: behind others, or since no server could be reached a moment ago.
+    /// Whether a write has to be queued: because earlier writes are queued, or because the store is disconnected.
     var mustQueue: Bool {
         guard configuration.offlineWrites == .queueing else { return false }
         return !monitor.status.isConnected || queue.withLock { $0.count } > 0
@@ -22,9 +22,9 @@ extension EtcdBackend {
 
     func enqueue(_ write: WriteQueue.Write) throws(PreferencesError) -> PreferenceBackendCommit {
         let stored = mirror.withLock { $0.values }
-        // What may be stored already was true when it was sent; the mirror may show it.
-        let mayWait = write.inDoubt != nil || queue.withLock { write.condition.holds(for: $0.view(of: stored)) }
-        guard mayWait else {
+        // A write that may already be stored met its condition when it was sent, and the mirror may include it.
+        let isAccepted = write.inDoubt != nil || queue.withLock { write.condition.holds(for: $0.view(of: stored)) }
+        guard isAccepted else {
             return PreferenceBackendCommit(outside: visible(mirror.withLock { $0.drain() }), isStored: false)
         }
         let (step, count) = queue.withLock { queue in
@@ -34,7 +34,7 @@ extension EtcdBackend {
         guard count <= configuration.maximumWaitingWrites else {
             throw PreferencesError(
                 .unavailable,
-                "\(count - 1) writes wait for etcd, as many as maximumWaitingWrites allows; nothing was changed. Wait until it "
+                "\(count - 1) writes are queued, as many as maximumWaitingWrites allows; nothing was changed. Wait until etcd "
                     + "can be reached, or allow more"
             )
         }
@@ -46,7 +46,7 @@ extension EtcdBackend {
         return PreferenceBackendCommit(outside: shown, isStored: true)
     }
 
-    /// Takes what an earlier run of the program left.
+    /// Loads the writes that an earlier run of the program left in the queue's file.
     func loadQueue(_ host: PreferenceBackendHost) throws(PreferencesError) {
         guard let queueFile, queue.withLock({ $0.count }) == 0 else { return }
         let (step, lastNumber) = try queueFile.load(host.report)
@@ -54,25 +54,25 @@ extension EtcdBackend {
         perform(step)
     }
 
-    /// Keeps the reason why a write has to wait; reported when the turn is over, as no lock is held while calling out.
+    /// Records why a write has to wait; it is reported after `writeLock` is released, as no lock is held while calling out.
     func noteRefusal(_ error: PreferencesError) {
         let status = monitor.status
-        monitor.refuses(error)
+        monitor.setRefusal(error)
         guard status.refusal?.code != error.code, status.error?.code != error.code else { return }
         let problem = PreferencesError(
             error.code,
-            "etcd doesn't take what is set; it is kept, and sent as soon as that is put right",
+            "etcd rejected a queued write; it is kept, and is sent when the cause is corrected",
             cause: error
         )
         mirror.withLock { $0.note(problem) }
     }
 
-    /// Sends what waits until all is sent or can't be, after the writes that are under way; blocks.
+    /// Sends the queued writes until none is left or one can't be sent; blocks, also while another thread is writing.
     func sendAll(until end: ContinuousClock.Instant?) {
-        while turn.withLock({ _ in sendFirst(until: end) }) {}
+        while writeLock.withLock({ _ in sendFirst(until: end) }) {}
     }
 
-    /// Sends the first that waits; returns whether the next one may be sent.
+    /// Sends the first queued write; returns whether the next one may be sent.
     private func sendFirst(until end: ContinuousClock.Instant?) -> Bool {
         guard let (number, write) = queue.withLock({ $0.first }), end.map({ ContinuousClock.now < $0 }) ?? true
         else { return false }
@@ -83,14 +83,14 @@ extension EtcdBackend {
         return true
     }
 
-    /// Sends the removals that need not wait for what there is no space for; they are what makes space.
+    /// Sends the removals that don't depend on earlier writes, as they need no space and make some.
     private func sendRemovals(until end: ContinuousClock.Instant?) {
         for (number, write) in queue.withLock({ $0.independentRemovals }) {
             guard sendWaiting(number, write, until: end) else { return }
         }
     }
 
-    /// Sends one of the queue; returns whether that is over.
+    /// Sends a queued write; returns whether it left the queue, stored or dropped.
     private func sendWaiting(
         _ number: Int,
         _ write: WriteQueue.Write,
@@ -98,20 +98,20 @@ extension EtcdBackend {
     ) -> Bool {
         let own = ContinuousClock.now + configuration.timeout
         var problem: PreferencesError?
-        // If the program ends before the answer, the next one must not take its own change for that of others.
+        // If the program ends before the answer, the next run must not mistake this change for an external one.
         var sent = write
         sent.mayBeStored = true
         if !write.isPlain, !write.mayBeStored { keep([number: sent]) }
         do throws(WriteFailure) {
             let outcome = try send(write, isQueued: true, until: min(end ?? own, own))
-            // What needs no space says nothing about it.
-            if !write.removesOnly || monitor.status.refusal?.code != .noSpace { monitor.refuses(nil) }
+            // A removal needs no space, so it doesn't show that there is some again.
+            if !write.removesOnly || monitor.status.refusal?.code != .noSpace { monitor.setRefusal(nil) }
             if !outcome.isStored {
                 client.record(.dropped)
-                problem = overtaken(write)
+                problem = droppedError(write)
             }
         } catch {
-            if error.isPassing || error.isHeld {
+            if error.isTemporary || error.isHeld {
                 var write = write
                 write.inDoubt = error.inDoubt
                 perform([number: write])
@@ -124,25 +124,26 @@ extension EtcdBackend {
         if let problem { mirror.withLock { $0.note(problem) } }
         keep([number: nil])
         let names = perform([number: nil])
-        // The store shows what was set; it may be told otherwise now.
-        mirror.withLock { $0.tell(names) }
+        // The store showed the queued values, and the stored ones may differ.
+        mirror.withLock { $0.markPending(names) }
         return true
     }
 
-    private func overtaken(_ write: WriteQueue.Write) -> PreferencesError {
+    private func droppedError(_ write: WriteQueue.Write) -> PreferencesError {
         let names = write.changes.keys.sorted().joined(separator: ", ")
         return write.mayBeStored
             ? PreferencesError(
                 .outcomeUnknown,
-                "a change was sent to etcd when the program ended, and can't be told from what others stored; read it again: \(names)"
+                "the program ended while it sent a change to etcd, and it is unknown whether that was stored; read the values "
+                    + "again: \(names)"
             )
             : PreferencesError(
                 .conflict,
-                "a change that waited for etcd is dropped, as others changed what it was based on: \(names)"
+                "a queued change was dropped, as another process changed the values that it depends on: \(names)"
             )
     }
 
-    /// Writes a step into the queue's file; if that fails it is reported, as nothing can be thrown.
+    /// Writes a step into the queue's file; an error is reported, as no caller is left to throw it to.
     private func keep(_ step: WriteQueue.Step) {
         do throws(PreferencesError) { try queueFile?.write(step) } catch {
             mirror.withLock { $0.note(error) }
@@ -151,14 +152,14 @@ extension EtcdBackend {
 
     @discardableResult
     private func perform(_ step: WriteQueue.Step) -> Set<String> {
-        let (names, count) = queue.withLock { ($0.perform(step), $0.count) }
-        monitor.waits(count)
-        if count == 0 { monitor.refuses(nil) }
+        let (names, count) = queue.withLock { ($0.apply(step), $0.count) }
+        monitor.setWaitingWrites(count)
+        if count == 0 { monitor.setRefusal(nil) }
         return names
     }
 }
 
-/// The stores of the process in which writes waited, so that its end can be reported to them.
+/// The backends that have queued writes, so that unsent ones can be reported when the process ends.
 enum WaitingStores {
     private struct Store {
         weak var backend: EtcdBackend?
@@ -166,8 +167,12 @@ enum WaitingStores {
 
     private static let stores = Lock<[ObjectIdentifier: Store]>([:])
     private static let registration: Void = {
-        // Each is looked at without the lock: it may be the last reference.
-        atexit { for store in WaitingStores.stores.withLock({ $0.values }) { store.backend?.reportEnd(of: "program") } }
+        // Without the lock: each strong reference made here may be the last, and `deinit` takes the lock.
+        atexit {
+            for store in WaitingStores.stores.withLock({ $0.values }) {
+                store.backend?.reportUnsentWrites(atEndOf: "program")
+            }
+        }
     }()
 
     static func add(_ backend: EtcdBackend) {

@@ -10,17 +10,17 @@ extension EtcdBackend {
             announceChanges()
             sendSoon()
         }
-        return try turn.withLock { _ throws(PreferencesError) in
+        return try writeLock.withLock { _ throws(PreferencesError) in
             let write = WriteQueue.Write(changes: changes, condition: condition)
             if mustQueue { return try enqueue(write) }
-            // What may wait need not be tried for as long as the call may take: others wait for their turn.
+            // A write that can be queued gets a single attempt's time, as other calls wait for `writeLock`.
             let isQueueing = configuration.offlineWrites == .queueing
             let end = isQueueing ? min(deadline, .now + configuration.attemptTimeout) : deadline
             do throws(WriteFailure) {
                 let outcome = try send(write, isQueued: false, until: end)
-                return PreferenceBackendCommit(outside: visible(outcome.outside), isStored: outcome.isStored)
+                return PreferenceBackendCommit(outside: visible(outcome.external), isStored: outcome.isStored)
             } catch {
-                guard isQueueing, error.isPassing || error.isHeld else { throw error.error }
+                guard isQueueing, error.isTemporary || error.isHeld else { throw error.error }
                 if error.isHeld { noteRefusal(error.reason) }
                 var write = write
                 write.inDoubt = error.inDoubt
@@ -31,23 +31,24 @@ extension EtcdBackend {
         }
     }
 
-    /// Why a write is not stored, or may not be.
+    /// The reason why a write isn't stored, or why that is unknown.
     struct WriteFailure: Error {
+        /// The error to throw.
         var error: PreferencesError
-        /// Why the last request failed; `error` may say that the outcome is unknown.
+        /// The error of the last request, while `error` may say that the outcome is unknown.
         var reason: PreferencesError
-        /// Whether no server could be reached that can store it.
-        var isPassing = false
-        /// Whether it was refused for no fault of its own, until somebody acts: the servers have no space left, the user has no
-        /// permission, or something else than etcd answers.
+        /// Whether no server that can store it could be reached.
+        var isTemporary = false
+        /// Whether it was rejected for a cause that an operator has to remove: the servers have no space, the user has no
+        /// permission, or the endpoint is not etcd's gateway.
         var isHeld = false
-        /// The request that may have been done.
+        /// The request that etcd may have executed.
         var inDoubt: TransactionBuilder?
 
-        init(_ error: PreferencesError, isPassing: Bool = false) {
+        init(_ error: PreferencesError, isTemporary: Bool = false) {
             self.error = error
             reason = error
-            self.isPassing = isPassing
+            self.isTemporary = isTemporary
         }
 
         init(_ reason: GatewayFailure, inDoubt: TransactionBuilder? = nil) {
@@ -55,27 +56,28 @@ extension EtcdBackend {
             self.error = inDoubt == nil ? error : PreferencesError(inDoubt: reason)
             self.reason = error
             self.inDoubt = inDoubt
-            isPassing = reason.isPassing
-            isHeld = !isPassing && !reason.isVerdict && error.code != .tooLarge
+            isTemporary = reason.isTemporary
+            isHeld = !isTemporary && !reason.isRequestError && error.code != .tooLarge
         }
     }
 
     struct Outcome {
-        var outside: [String: PropertyListValue?]
+        /// The external changes that came before the write.
+        var external: [String: PropertyListValue?]
         var isStored: Bool
     }
 
     private enum Plan {
-        /// The condition is not true of the mirror, as the request of comparisons confirms.
-        case refused(TransactionBuilder)
-        /// The mirror holds the values already, as the request of comparisons confirms.
+        /// The condition doesn't hold for the mirror; the request, of comparisons alone, checks whether etcd agrees.
+        case rejected(TransactionBuilder)
+        /// The mirror has the values already; the request, of comparisons alone, checks whether etcd agrees.
         case unchanged(TransactionBuilder)
         case send(TransactionBuilder)
     }
 
-    /// Stores a write, or finds that its condition is not true of what is stored.
+    /// Stores a write, or finds that its condition doesn't hold for the stored values.
     ///
-    /// Of one that was queued what others changed stays pending; there is no answer to return it with.
+    /// The external changes before a queued write stay pending, as no call is left to return them from.
     func send(
         _ write: WriteQueue.Write,
         isQueued: Bool,
@@ -111,24 +113,27 @@ extension EtcdBackend {
                 if let stored = try send(builder, of: write, isRepeated: false, until: end) {
                     return commit(builder, at: stored, isQueued: isQueued)
                 }
-            case .refused(let builder):
+            case .rejected(let builder):
                 if !isCurrent, try !confirm(builder, until: end) { break }
-                return Outcome(outside: isQueued ? [:] : mirror.withLock { $0.drain() }, isStored: false)
+                return Outcome(external: isQueued ? [:] : mirror.withLock { $0.drain() }, isStored: false)
             case .unchanged(let builder):
                 if !isCurrent, try !confirm(builder, until: end) { break }
-                // Of what the watch took in since, the store must not think that its own value came later.
-                let outside = mirror.withLock { mirror -> [String: PropertyListValue?]? in
+                // If the watch has changed a value since, the store must not take its own for the newer one.
+                let external = mirror.withLock { mirror -> [String: PropertyListValue?]? in
                     guard write.isStored(in: mirror.values) else { return nil }
                     return isQueued ? [:] : mirror.drain()
                 }
-                if let outside { return Outcome(outside: outside, isStored: true) }
+                if let external { return Outcome(external: external, isStored: true) }
             }
-            // A comparison failed, and the answer told what is stored.
+            // A comparison failed, and the mirror has the stored values by the answer.
             isCurrent = true
         } while ContinuousClock.now < end
         throw WriteFailure(
-            PreferencesError(.conflict, "others kept changing the same names for too long; nothing was changed"),
-            isPassing: isQueued
+            PreferencesError(
+                .conflict,
+                "other processes kept changing the same values until the timeout; nothing was changed. Try again"
+            ),
+            isTemporary: isQueued
         )
     }
 
@@ -153,9 +158,9 @@ extension EtcdBackend {
                 throw WriteFailure(error)
             }
         }
-        // One name whose value breaks the condition tells that as well as all.
+        // One name for which the condition doesn't hold is enough to compare.
         if let name = write.condition.firstBroken(in: mirror.values) {
-            return .refused(try builder([:], among: [name], if: .none, mark: nil))
+            return .rejected(try builder([:], among: [name], if: .none, mark: nil))
         }
         let names = write.changes.keys
         if write.isStored(in: mirror.values) {
@@ -165,7 +170,7 @@ extension EtcdBackend {
         return .send(try builder(changes, among: names, if: write.condition, mark: WriteMark()))
     }
 
-    /// Returns whether the keys of a request that changes nothing are as the mirror has them.
+    /// Returns whether the comparisons of a request that changes nothing hold; if not, merges what is stored.
     private func confirm(
         _ builder: TransactionBuilder,
         until end: ContinuousClock.Instant
@@ -177,11 +182,11 @@ extension EtcdBackend {
             throw WriteFailure(error.reason)
         }
         guard response.succeeded != true else { return true }
-        try takeOutside(response, until: end)
+        try mergeExternalChanges(response, until: end)
         return false
     }
 
-    /// Sends a request until it is answered; returns the revision at which it is stored, or nil if it was overtaken.
+    /// Sends a request until it is answered; returns the revision at which it is stored, or `nil` after a conflict.
     private func send(
         _ builder: TransactionBuilder,
         of write: WriteQueue.Write,
@@ -209,23 +214,24 @@ extension EtcdBackend {
         guard response.succeeded != true else { return revision }
         guard isInDoubt else {
             client.record(.conflict)
-            try takeOutside(response, until: end)
+            try mergeExternalChanges(response, until: end)
             return nil
         }
         do throws(WriteFailure) {
             if let stored = try find(builder, of: write, response, until: end) { return stored }
-            try takeOutside(response, until: end)
+            try mergeExternalChanges(response, until: end)
             return nil
         } catch {
-            // Known or not who stored it, the next write must be based on what is stored.
-            do throws(WriteFailure) { try takeOutside(response, until: end) } catch {}  // the watch brings it
+            // The next write must be based on the stored values, even if their writer is unknown. If they can't be read, the watch
+            // delivers them.
+            do throws(WriteFailure) { try mergeExternalChanges(response, until: end) } catch {}
             throw error
         }
     }
 
-    /// Returns the revision at which a write is stored of which etcd says that there is no space for it; nil if it isn't.
+    /// Returns the revision at which a write is stored although etcd answered that it has no space, or `nil` if it isn't.
     ///
-    /// A member looks for space before it proposes a transaction, and again after it has stored it: then with the same answer
+    /// A member checks the space before it proposes a transaction, and again after it has stored it; the answer is the same
     /// (`quotaApplierV3.Txn` of etcd 3.4 to 3.6).
     private func findStored(
         _ builder: TransactionBuilder,
@@ -238,14 +244,14 @@ extension EtcdBackend {
             return try find(builder, through: newest.modRevision.value, until: end)
         }
         let response: RangeResponse = try read(.delta(of: keys, since: builder.revision), for: builder, until: end)
-        try takeOutside(response, at: response.header?.revision.value ?? 0, until: end)
+        try mergeExternalChanges(response, at: response.header?.revision.value ?? 0, until: end)
         let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0.values)) }
         if isUntouched { return nil }
         try checkPlain(write)
         return isDone ? response.header?.revision.value : nil
     }
 
-    /// Returns the mark if it was put after a write was built.
+    /// Returns the suite's mark if it was put after the revision that a write is based on.
     private func newestMark(
         after builder: TransactionBuilder,
         until end: ContinuousClock.Instant
@@ -254,7 +260,7 @@ extension EtcdBackend {
         return response.kvs?.first { $0.modRevision.value > builder.base }
     }
 
-    /// Reads what tells whether a write is stored; it stays in doubt if that fails.
+    /// Sends a read that finds out whether a write is stored; if it fails, the write stays in doubt.
     private func read(
         _ request: RangeRequest,
         for builder: TransactionBuilder,
@@ -267,7 +273,7 @@ extension EtcdBackend {
         }
     }
 
-    /// Returns the revision at which a repeated write was stored before it was found too late; nil if it wasn't.
+    /// Returns the revision at which a write was stored before its repetition came too late, or `nil` if it wasn't stored.
     private func find(
         _ builder: TransactionBuilder,
         of write: WriteQueue.Write,
@@ -275,15 +281,15 @@ extension EtcdBackend {
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) -> Int64? {
         guard builder.mark == nil else {
-            // The repeated request has put the fence at this revision, the end of the history.
+            // The repeated request has put the fence at this revision, at which the history ends.
             return try find(builder, through: response.header?.revision.value ?? 0, until: end)
         }
-        try takeOutside(response, until: end)
+        try mergeExternalChanges(response, until: end)
         if !mirror.withLock({ builder.isUntouched(in: $0) }) { try checkPlain(write) }
         return nil
     }
 
-    /// Looks for a write in the history up to a revision at which the mark or the fence was put.
+    /// Searches the history for a write, up to a revision at which the mark or the fence was put.
     private func find(
         _ builder: TransactionBuilder,
         through revision: Int64,
@@ -291,28 +297,28 @@ extension EtcdBackend {
     ) throws(WriteFailure) -> Int64? {
         let history = History(of: builder, through: revision, client, configuration)
         do throws(GatewayFailure) { return try history.find(until: end) } catch {
-            // Where the history was compacted, what was put last is still there.
-            if !error.isPassing, let newest = try newestMark(after: builder, until: end), builder.isMade(by: newest) {
+            // If the history was compacted, the current mark may still be that of the write.
+            if !error.isTemporary, let newest = try newestMark(after: builder, until: end), builder.isMade(by: newest) {
                 return newest.modRevision.value
             }
             throw WriteFailure(error, inDoubt: builder)
         }
     }
 
-    /// Throws unless a removal without a mark or a fence has done its work whoever removed the names.
+    /// Throws if a removal without a mark has a condition: the names are gone, and it is unknown which process removed them.
     private func checkPlain(_ write: WriteQueue.Write) throws(WriteFailure) {
         guard write.isPlain else {
             throw WriteFailure(
                 PreferencesError(
                     inDoubt: .notUnderstood(
-                        "the names were removed, and without space for a mark it can't be told by whom"
+                        "the names were removed, and without space for a mark it is unknown by which process"
                     )
                 )
             )
         }
     }
 
-    /// Reads all if nothing was read yet, since only then the mirror's revisions are those of etcd; returns whether it did.
+    /// Reads the suite if it was never read, as the mirror has no revisions until then; returns whether it did.
     private func readFirst(until end: ContinuousClock.Instant) throws(WriteFailure) -> Bool {
         guard mirror.withLock({ $0.revision }) == 0 else { return false }
         do throws(GatewayClient.Failure) {
@@ -323,40 +329,40 @@ extension EtcdBackend {
         }
     }
 
-    /// Takes what others changed from the answer to a request of which a comparison failed.
-    private func takeOutside(
+    /// Merges the external changes in the answer to a transaction whose comparisons failed.
+    private func mergeExternalChanges(
         _ response: TransactionResponse,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) {
         let delta = response.responses?.first?.range ?? RangeResponse()
-        try takeOutside(delta, at: response.header?.revision.value ?? 0, until: end)
+        try mergeExternalChanges(delta, at: response.header?.revision.value ?? 0, until: end)
     }
 
-    private func takeOutside(
+    private func mergeExternalChanges(
         _ delta: RangeResponse,
         at revision: Int64,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) {
         do throws(GatewayClient.Failure) {
-            try take(delta, at: revision, until: end)
+            try merge(delta, at: revision, until: end)
         } catch {
             throw WriteFailure(error.reason)
         }
     }
 
     private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) -> Outcome {
-        let outside = mirror.withLock { mirror -> [String: PropertyListValue?] in
-            let outside = mirror.commit(builder.changes, at: revision)
-            guard isQueued else { return outside }
-            mirror.tellFirst(outside)
+        let external = mirror.withLock { mirror -> [String: PropertyListValue?] in
+            let external = mirror.commit(builder.changes, at: revision)
+            guard isQueued else { return external }
+            mirror.restorePending(external)
             return [:]
         }
-        return Outcome(outside: outside, isStored: true)
+        return Outcome(external: external, isStored: true)
     }
 }
 
 extension PreferenceCondition {
-    /// Returns a name of which the condition is not true, or nil if it holds.
+    /// Returns a name for which the condition doesn't hold, or `nil` if it holds.
     fileprivate func firstBroken(in contents: [String: PropertyListValue]) -> String? {
         if let name = values.first(where: { contents[$0.key] != $0.value })?.key { return name }
         guard isComplete else { return nil }

@@ -1,8 +1,8 @@
 internal import DurableFile
 
-/// What happened to a suite between the revision that a write was based on and the one at which it was found too late.
+/// The events of a suite from the revision that a write was based on up to the one at which its repetition came too late.
 ///
-/// Tells whether a write whose answer was lost was stored before.
+/// They show whether a write whose answer was lost was stored.
 struct History {
     private enum Progress {
         case reading([WatchEvent])
@@ -15,7 +15,7 @@ struct History {
     private let client: GatewayClient
     private let attemptTimeout: Duration
 
-    /// At the last revision something must have been put, as else its end can't be seen.
+    /// Creates a history that ends at a revision at which a key of the suite was put; without an event there, the end can't be seen.
     init(
         of builder: TransactionBuilder,
         through end: Int64,
@@ -28,7 +28,7 @@ struct History {
         attemptTimeout = configuration.attemptTimeout
     }
 
-    /// The revision at which the write was stored; nil where it wasn't.
+    /// Returns the revision at which the write was stored, or `nil` if it wasn't.
     func find(until deadline: ContinuousClock.Instant) throws(GatewayFailure) -> Int64? {
         var renewals = 0
         while true {
@@ -40,12 +40,12 @@ struct History {
             } catch {
                 guard ContinuousClock.now < deadline else { throw error }
                 if case .tokenRefused = error, token != nil, renewals < 3 {
-                    // A token has its time.
+                    // The token has expired.
                     renewals += 1
-                    client.refuse(token)
+                    client.invalidate(token)
                     continue
                 }
-                guard error.isPassing else { throw error }
+                guard error.isTemporary else { throw error }
                 client.leave(endpoint)
                 Pause.sleep(microseconds: 50_000)
             }
@@ -71,14 +71,15 @@ struct History {
             progress.signal { $0 = Self.next($0, input, end: end) }
         }
         defer { stream.cancel() }
-        let patience = ContinuousClock.now + attemptTimeout
+        let attemptEnd = ContinuousClock.now + attemptTimeout
         let result: Result<[WatchEvent], GatewayFailure> = progress.wait { progress in
             switch progress {
             case .complete(let events): return .done(.success(events))
             case .failed(let failure): return .done(.failure(failure))
             case .reading:
-                let rest = patience - .now
-                return rest > .zero ? .until(rest) : .done(.failure(.unreachable("\(endpoint) tells no history")))
+                let rest = attemptEnd - .now
+                return rest > .zero
+                    ? .until(rest) : .done(.failure(.unreachable("\(endpoint) did not send the history in time")))
             }
         }
         return try result.get()

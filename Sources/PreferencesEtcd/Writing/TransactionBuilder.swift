@@ -6,19 +6,19 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A set of changes as a transaction of etcd, on condition that no key concerned was touched since it was read.
+/// A builder of an etcd transaction that stores changes if none of the keys involved was modified since it was read.
 ///
-/// Each key written is compared, too, and if one is absent the mark: so a request that comes late, or twice, can't be
-/// stored after a newer write or removal. Without changes it only asks whether the keys are as they were.
+/// Each key that is written is compared too, and the mark if one of them is absent: so a request that arrives late, or twice,
+/// can't be stored after a newer write or removal. Without changes it only checks whether the keys are unmodified.
 struct TransactionBuilder: Sendable {
     let keys: KeySpace
-    /// The revision after which the write is stored, if it is.
+    /// The revision that the write is based on: if it is stored, then at a later one.
     let base: Int64
-    /// The changes, without those that change nothing.
+    /// The changes to store, without those to values that are stored already.
     let changes: [String: PropertyListValue?]
-    /// The mark that tells this write from any other; nil if it puts nothing.
+    /// The mark that identifies this write; `nil` if it puts none.
     private(set) var mark: WriteMark?
-    /// The revision up to which everything was known.
+    /// The revision up to which the mirror was complete.
     let revision: Int64
     private let comparisons: [Comparison]
     private let writes: [Operation]
@@ -26,10 +26,13 @@ struct TransactionBuilder: Sendable {
     /// Creates a transaction.
     ///
     /// - Parameters:
-    ///   - changes: Those of `names` that change something; all of `names` must be as they were, too.
-    ///   - mark: The mark to put; nil leaves it as it is.
+    ///   - changes: The changes to store.
+    ///   - names: All names of the write, including those that keep their values; each must be unmodified.
+    ///   - condition: The condition of the write.
+    ///   - mirror: The values and revisions to compare with.
+    ///   - mark: The mark to put, or `nil` to put none.
     ///   - limit: The servers' `--max-txn-ops`.
-    /// - Throws: If a value can't be written, or etcd would not take so many operations.
+    /// - Throws: If a value can't be encoded, or there are too many changes for the limit.
     init(
         _ changes: [String: PropertyListValue?],
         among names: some Sequence<String>,
@@ -54,13 +57,13 @@ struct TransactionBuilder: Sendable {
             }
         }
         self.writes = try Self.packed(writes, limit: limit)
-        // A transaction inside another may have as many operations as the limit leaves beside the outer one's comparisons.
+        // For a nested transaction, etcd subtracts the outer one's comparisons from the limit.
         let isPacked = writes.count >= limit
         let comparisonLimit = isPacked ? limit / 2 : limit
         comparisons = Self.comparisons(names, condition, mirror, isWrite: !changes.isEmpty, limit: comparisonLimit)
     }
 
-    /// Returns the request; one that may have been sent before puts a fence if it fails, so that the history has an end.
+    /// Returns the request; a repeated one puts the fence if its comparisons fail, so that the history to search has an end.
     func request(isRepeated: Bool) -> TransactionRequest {
         let delta = Operation.range(.delta(of: keys, since: revision))
         guard let mark else { return TransactionRequest(compare: comparisons, success: writes, failure: [delta]) }
@@ -72,7 +75,7 @@ struct TransactionBuilder: Sendable {
         )
     }
 
-    /// The same without the mark, as a cluster without space takes no transaction that puts anything; nil if this one has to.
+    /// The same transaction without the mark, as a cluster without space rejects any put; `nil` if it puts values or has no mark.
     var unmarked: TransactionBuilder? {
         guard mark != nil, changes.values.allSatisfy({ $0 == nil }) else { return nil }
         var builder = self
@@ -80,7 +83,7 @@ struct TransactionBuilder: Sendable {
         return builder
     }
 
-    /// Returns whether a name that it removes is still what it was.
+    /// Returns whether a key that it removes is still there unmodified.
     func isUntouched(in mirror: Mirror) -> Bool {
         comparisons.contains { comparison in
             comparison.modRevision.value > 0 && comparison.result == .equal
@@ -89,7 +92,7 @@ struct TransactionBuilder: Sendable {
         }
     }
 
-    /// Returns whether the events of one revision are this write.
+    /// Returns whether the events of a revision include the mark of this write.
     func isMade(by events: some Collection<WatchEvent>) -> Bool {
         events.contains { isMade(by: $0.kv) }
     }
@@ -99,9 +102,9 @@ struct TransactionBuilder: Sendable {
         keyValue.key == keys.mark && mark != nil && keyValue.value == mark?.data
     }
 
-    /// Returns what must hold; if there are too many keys to compare each, all of the suite must be as old as the mirror.
+    /// Returns the comparisons; if there are too many keys to compare each, no key of the suite may be newer than the mirror.
     ///
-    /// That comparison doesn't see what was removed, but the mark does.
+    /// That comparison of the range doesn't detect removals, but the one of the mark does.
     private static func comparisons(
         _ names: some Sequence<String>,
         _ condition: PreferenceCondition,
@@ -115,7 +118,7 @@ struct TransactionBuilder: Sendable {
         if condition.isComplete {
             compared.formUnion(mirror.entries.keys.filter { $0.starts(with: keys.key(of: condition.prefix)) })
         }
-        // A range is compared with what is known of all of it, which may be older than the store's own last write.
+        // A range is compared with the revision up to which the mirror is complete, which may be older than this store's last write.
         guard compared.count + 2 <= limit else {
             let (start, end) = keys.names
             return [
@@ -124,8 +127,8 @@ struct TransactionBuilder: Sendable {
             ]
         }
         var comparisons = compared.map { Comparison(key: $0, modRevision: mirror.entries[$0]?.modRevision ?? 0) }
-        // A comparison that failed must never hold again, or a request that comes late could be stored after it was given up. An
-        // absent key is as it was after somebody put and removed it; the mark isn't.
+        // A comparison that failed must never hold again, or a delayed copy of the request could be stored later. An absent key
+        // compares as before after it was put and removed; the mark doesn't.
         if isWrite, compared.contains(where: { mirror.entries[$0] == nil }) {
             comparisons.append(Comparison(key: keys.mark, result: .less, modRevision: mirror.newest + 1))
         }
@@ -135,10 +138,10 @@ struct TransactionBuilder: Sendable {
         return comparisons
     }
 
-    /// Packs what is too much for one transaction into transactions inside it: etcd limits each, not their sum.
+    /// Returns the operations, in nested transactions if they exceed the limit: etcd limits each transaction, not their sum.
     private static func packed(_ writes: [Operation], limit: Int) throws(PreferencesError) -> [Operation] {
         guard writes.count >= limit else { return writes }
-        // An inner one may have as many as the limit leaves beside the outer one's.
+        // For a nested transaction, etcd subtracts the outer one's operations from the limit.
         let size = limit / 2
         let groups = stride(from: 0, to: writes.count, by: size).map {
             TransactionRequest(compare: [], success: Array(writes[$0..<min($0 + size, writes.count)]), failure: [])
@@ -146,8 +149,8 @@ struct TransactionBuilder: Sendable {
         guard groups.count < size else {
             throw PreferencesError(
                 .tooLarge,
-                "\(writes.count) changes at once are more than etcd takes; make several sets of them, or raise the "
-                    + "servers' --max-txn-ops and the configuration's maximumOperations"
+                "\(writes.count) changes are too many for one etcd transaction; split them, or raise the servers' "
+                    + "--max-txn-ops and the configuration's maximumOperations"
             )
         }
         return groups.map { .transaction($0) }
@@ -155,19 +158,19 @@ struct TransactionBuilder: Sendable {
 }
 
 extension RangeRequest {
-    /// All names of a suite.
+    /// Returns a request for all names of a suite and their values.
     static func all(of keys: KeySpace) -> RangeRequest {
         RangeRequest(key: keys.names.start, rangeEnd: keys.names.end)
     }
 
-    /// The names that were put since a revision, and how many there are.
+    /// Returns a request for the names that were put since a revision, and the number of all.
     static func delta(of keys: KeySpace, since revision: Int64) -> RangeRequest {
         var request = all(of: keys)
         request.minimumModRevision = GatewayInteger(revision + 1)
         return request
     }
 
-    /// The names that there were at a revision.
+    /// Returns a request for the names that existed at a revision.
     static func names(of keys: KeySpace, at revision: Int64) -> RangeRequest {
         var request = all(of: keys)
         request.keysOnly = true
@@ -175,7 +178,7 @@ extension RangeRequest {
         return request
     }
 
-    /// How many names there are.
+    /// Returns a request for the number of names.
     static func count(of keys: KeySpace) -> RangeRequest {
         var request = all(of: keys)
         request.countOnly = true

@@ -4,12 +4,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The value of the suite's mark, which every write puts together with its changes and which no other write has.
+/// The unique value that a write gives to the suite's mark key, in the same transaction as its changes.
 ///
-/// A value alone can't say who wrote it, since another process may have set an equal one. Since each write of this library
-/// puts the mark, also a removal, which leaves no key behind, the mark's revision says whether a request comes too late.
+/// A preference's value doesn't identify its writer, since another process may set an equal one. Each write of this library puts
+/// the mark, also a removal, which leaves no key behind; so the revision of the mark shows whether a request comes too late.
 struct WriteMark: Hashable, Sendable {
-    /// The value of the fence, put if a repeated write turned out to be too late.
+    /// The value of the fence, which a repeated request puts if it comes too late.
     static let fence = Data(#""fence""#.utf8)
 
     let data: Data

@@ -1,20 +1,21 @@
 internal import Preferences
 
-/// Writes that wait to be stored, in the order in which they were made.
+/// The writes that wait to be sent, in the order in which they were made.
 ///
-/// A plain write replaces what earlier plain ones set under its names, so that many sets of few names are few writes.
+/// A plain write replaces the values that earlier plain ones set for its names, so repeated sets of a few names remain a few writes.
 struct WriteQueue: Sendable {
     struct Write: Sendable {
         var changes: [String: PropertyListValue?]
         var condition: PreferenceCondition
-        /// The request that may have been done already.
+        /// The request that etcd may already have executed.
         var inDoubt: TransactionBuilder?
         /// Whether an earlier run of the program may have sent it.
         var mayBeStored = false
 
+        /// Whether it has no condition.
         var isPlain: Bool { condition.values.isEmpty && !condition.isComplete }
         var removesOnly: Bool { changes.values.allSatisfy { $0 == nil } }
-        /// The names that it sets or reads, but for those of a complete condition.
+        /// The names that it sets or compares, except for those that a complete condition requires to be absent.
         var names: Set<String> { Set(changes.keys).union(condition.values.keys) }
 
         func isStored(in values: [String: PropertyListValue]) -> Bool {
@@ -22,19 +23,19 @@ struct WriteQueue: Sendable {
         }
     }
 
-    /// The writes that a step puts in their places, by number; nil takes one out.
+    /// A change of the queue: writes to insert or replace by number, and `nil` for those to remove.
     typealias Step = [Int: Write?]
 
     private var writes: [Int: Write] = [:]
-    /// None has a lower number.
+    /// A number that no write is below.
     private var head = 0
     private var next = 0
     /// The numbers of the writes that set a name, in order.
     private var setters: [String: [Int]] = [:]
-    /// The last write that read a name, and the last that read all.
+    /// The number of the last write whose condition has a name, and of the last whose condition is complete.
     private var readers: [String: Int] = [:]
     private var lastComplete = -1
-    /// What the waiting writes make of the values.
+    /// The values that the queued writes set, by name.
     private(set) var overlay: [String: PropertyListValue?] = [:]
 
     var count: Int { writes.count }
@@ -51,22 +52,22 @@ struct WriteQueue: Sendable {
         }
     }
 
-    /// The removals that no earlier write has to do with, but for such removals.
+    /// The removals that share no name with an earlier write other than such removals, in order.
     var independentRemovals: [(number: Int, write: Write)] {
         var removals: [(number: Int, write: Write)] = []
-        var taken: Set<String> = []
+        var blocked: Set<String> = []
         for (number, write) in writes.sorted(by: { $0.key < $1.key }) {
-            if write.removesOnly, !write.condition.isComplete, taken.isDisjoint(with: write.names) {
+            if write.removesOnly, !write.condition.isComplete, blocked.isDisjoint(with: write.names) {
                 removals.append((number, write))
             } else {
                 guard !write.condition.isComplete else { break }
-                taken.formUnion(write.names)
+                blocked.formUnion(write.names)
             }
         }
         return removals
     }
 
-    /// What the store shows, given what is stored.
+    /// Returns the values that the store shows: the stored ones, overridden by the queued ones.
     func view(of stored: [String: PropertyListValue]) -> [String: PropertyListValue] {
         var values = stored
         for (name, value) in overlay { values[name] = value }
@@ -87,17 +88,17 @@ struct WriteQueue: Sendable {
         return step
     }
 
-    /// Leaves the numbers up to one to what stands in a file and can't be read.
+    /// Reserves the numbers up to `number` for the writes of a file, of which some can't be read.
     mutating func reserve(through number: Int) { next = max(next, number + 1) }
 
-    /// How many writes there are after a step.
+    /// Returns the number of writes after a step.
     func count(after step: Step) -> Int {
         step.reduce(count) { $0 + ($1.value == nil ? 0 : 1) - (writes[$1.key] == nil ? 0 : 1) }
     }
 
-    /// Does a step; returns the names that no write sets any more.
+    /// Applies a step; returns the names that no write sets any more.
     @discardableResult
-    mutating func perform(_ step: Step) -> Set<String> {
+    mutating func apply(_ step: Step) -> Set<String> {
         var names: Set<String> = []
         for (number, write) in step.sorted(by: { $0.key < $1.key }) {
             if let old = writes.removeValue(forKey: number) {
