@@ -1,13 +1,13 @@
 #if canImport(Glibc)
 internal import Glibc
 
-/// An endpoint that takes connections and requests, and never answers: the kernel accepts what nobody reads.
+/// An endpoint that never answers: the kernel accepts connections and requests, and no program reads them.
 package final class BlackHole: Sendable {
     private let socket: Int32
-    /// Its URL, with a port that was free.
+    /// The URL, with a port that was free.
     package let url: String
 
-    /// Begins to listen.
+    /// Creates an endpoint that listens.
     package init() throws(EtcdObstacle) {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()

@@ -3,7 +3,7 @@ package import FileTestSupport
 internal import Foundation
 internal import Glibc
 
-/// Real servers that know each other, with temporary folders and free ports of the loopback address.
+/// A cluster of real servers, with temporary folders and free ports of the loopback address.
 package final class EtcdCluster: Sendable {
     package let nodes: [EtcdNode]
     package let folder: TemporaryFolder
@@ -11,16 +11,16 @@ package final class EtcdCluster: Sendable {
 
     package var endpoints: [String] { nodes.map(\.clientURL) }
 
-    /// Whether the servers and their client are installed, or the environment names them.
+    /// Whether etcd and etcdctl are installed, or named by the environment.
     package static var isInstalled: Bool { EtcdProgram.allCases.allSatisfy { $0.isNamed || $0.isExecutable } }
 
     /// Starts servers and waits until each answers.
     ///
     /// - Parameters:
-    ///   - count: How many.
-    ///   - scheme: How clients reach them.
-    ///   - arguments: Further options of the servers, for files in the folder.
-    ///   - flags: What `etcdctl` needs to reach them.
+    ///   - count: The number of servers.
+    ///   - scheme: The scheme of the URLs for clients.
+    ///   - arguments: Returns further options of the servers, with files in the folder.
+    ///   - flags: Returns the options that `etcdctl` needs to reach the servers.
     package static func start(
         _ count: Int = 1,
         scheme: String = "http",
@@ -65,7 +65,7 @@ package final class EtcdCluster: Sendable {
         self.flags = flags
     }
 
-    /// False where one of them ended instead.
+    /// Waits until all servers are healthy; returns false if one of them has ended.
     package func waitUntilHealthy() throws -> Bool {
         let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end {
@@ -76,16 +76,16 @@ package final class EtcdCluster: Sendable {
         throw EtcdObstacle("etcd did not become healthy:\n" + nodes.map(\.log).joined(separator: "\n").suffix(4000))
     }
 
-    /// Runs `etcdctl`, and throws where it fails.
+    /// Runs `etcdctl` and returns its output; throws if it fails.
     @discardableResult
     package func control(_ arguments: String...) throws -> String { try control(arguments) }
 
-    /// Runs `etcdctl`, and throws where it fails.
+    /// Runs `etcdctl` and returns its output; throws if it fails.
     ///
     /// - Parameters:
-    ///   - arguments: Its arguments.
-    ///   - input: The text that it reads; nothing by default.
-    ///   - isQuiet: Whether what it says of an error is dropped.
+    ///   - arguments: The arguments.
+    ///   - input: The text of its standard input; empty by default.
+    ///   - isQuiet: Whether its error output is discarded.
     @discardableResult
     package func control(_ arguments: [String], input: String? = nil, isQuiet: Bool = false) throws -> String {
         guard let output = run(arguments, endpoints: nil, input: input, isQuiet: isQuiet) else {
@@ -94,7 +94,7 @@ package final class EtcdCluster: Sendable {
         return output
     }
 
-    /// The member that leads; nil while none does.
+    /// The leading member, or `nil` during an election.
     package var leader: EtcdNode? {
         for node in nodes {
             guard let text = run(["endpoint", "status", "-w", "json"], endpoints: [node.clientURL], isQuiet: true),
@@ -133,7 +133,7 @@ package final class EtcdCluster: Sendable {
         if isQuiet { process.standardError = FileHandle.nullDevice }
         do { try process.run() } catch { return nil }
         if let inputPipe, let input {
-            // It may have ended before it has read all.
+            // The process may have ended before it has read everything.
             try? inputPipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
             try? inputPipe.fileHandleForWriting.close()
         }
@@ -142,7 +142,7 @@ package final class EtcdCluster: Sendable {
         return process.terminationStatus == 0 ? text : nil
     }
 
-    /// Ports that nobody uses just now.
+    /// Returns ports that are free at the moment.
     package static func ports(_ count: Int) throws -> [Int] {
         var sockets: [Int32] = []
         defer { for socket in sockets { close(socket) } }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A real etcd on loopback, in a folder of its own; it ends with the last reference and with the process.
+/// A real etcd server on the loopback address, in its own folder; it ends with the last reference and with the process.
 package final class EtcdNode: Sendable {
     package let name: String
     package let clientURL: String
@@ -29,9 +29,9 @@ package final class EtcdNode: Sendable {
 
     deinit { kill() }
 
-    /// Starts it, or starts it again on the same data and ports.
+    /// Starts the server, or restarts it with the same data and ports.
     package func start() throws {
-        // The shell ends the server when its input ends, so also when this process dies in whatever way.
+        // The shell ends the server when its input ends, so also if this process is killed.
         let script = #""$SERVER" "$@" >>"$LOG" 2>&1 </dev/null & echo $!; cat >/dev/null; kill -9 $! 2>/dev/null"#
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/sh")
@@ -53,7 +53,7 @@ package final class EtcdNode: Sendable {
         running.withLock { $0 = Running(shell: shell, input: input, server: server) }
     }
 
-    /// Ends it as a loss of power would, without a word.
+    /// Kills the server with `SIGKILL`.
     package func kill() {
         guard let ended = running.withLock({ exchange(&$0, with: nil) }) else { return }
         Glibc.kill(ended.server, SIGKILL)
@@ -61,12 +61,12 @@ package final class EtcdNode: Sendable {
         ended.shell.waitUntilExit()
     }
 
-    /// Stops it without closing its connections.
+    /// Stops the server without closing its connections.
     package func pause() { signal(SIGSTOP) }
 
     package func resume() { signal(SIGCONT) }
 
-    /// Whether the process is there.
+    /// Whether the server's process exists.
     package var isRunning: Bool { signal(0) }
 
     @discardableResult
@@ -74,27 +74,27 @@ package final class EtcdNode: Sendable {
         running.withLock { $0.map { Glibc.kill($0.server, signal) == 0 } ?? false }
     }
 
-    /// Its process; nil if it doesn't run.
+    /// The identifier of the server's process, or `nil` if it isn't running.
     package var process: Int32? { running.withLock { $0?.server } }
 
-    /// What it has logged.
+    /// The log.
     package var log: String {
         (try? String(contentsOf: URL(filePath: folder.path("\(name).log")), encoding: .utf8)) ?? ""
     }
 }
 
-/// The programs of etcd: those of `PATH`, or those that the variables `ETCD` and `ETCDCTL` of the environment name.
+/// The programs of etcd, from `PATH` or the environment variables `ETCD` and `ETCDCTL`.
 package enum EtcdProgram: String, CaseIterable, Sendable {
     case server = "ETCD"
     case client = "ETCDCTL"
 
-    /// Whether the environment says which one is meant.
+    /// Whether an environment variable names the program.
     var isNamed: Bool { ProcessInfo.processInfo.environment[rawValue] != nil }
 
-    /// The path, or the name if it is to be found in `PATH`.
+    /// The path, or the name to search for in `PATH`.
     package var path: String { ProcessInfo.processInfo.environment[rawValue] ?? rawValue.lowercased() }
 
-    /// Whether it is there.
+    /// Whether the program can be run.
     package var isExecutable: Bool {
         guard !path.contains("/") else { return access(path, X_OK) == 0 }
         return (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
@@ -102,7 +102,7 @@ package enum EtcdProgram: String, CaseIterable, Sendable {
         }
     }
 
-    /// The first line of what `--version` prints, such as `etcd Version: 3.5.16`; nil if it can't be run.
+    /// The first line of the program's version, such as `etcd Version: 3.5.16`, or `nil` if it can't be run.
     package var version: String? {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -116,7 +116,7 @@ package enum EtcdProgram: String, CaseIterable, Sendable {
     }
 }
 
-/// Something that keeps a test from being done at all.
+/// The reason why a test can't be run.
 package struct EtcdObstacle: Error, CustomStringConvertible {
     package let description: String
     package init(_ description: String) { self.description = description }

@@ -3,7 +3,7 @@ import EtcdTestSupport
 import Preferences
 import PreferencesEtcd
 
-/// Eight tasks that write to an endpoint which swallows packets, beside a task that wakes up each 20 ms.
+/// An experiment with eight tasks that write to an endpoint that never answers, and a task that wakes up every 20 ms.
 enum BlackHoleExperiment {
     private static let tick = Duration.milliseconds(20)
     private static let limit = Duration.milliseconds(100)
@@ -46,7 +46,7 @@ enum BlackHoleExperiment {
         print("ticks of another task, each 20 ms: \(ticks), the latest was late by \(latest)")
         withExtendedLifetime(hole) {}
         guard failed > 0, stored == 0, ticks > 0, latest <= limit else {
-            print("FAILURE: nothing may be stored, and no tick be late by more than \(limit)")
+            print("FAILURE: writes must fail, none may be stored, and no tick may be late by more than \(limit)")
             return 1
         }
         return 0

@@ -8,7 +8,7 @@ import NIOHTTP1
 import Preferences
 import PreferencesEtcd
 
-/// The server's processor time for a set and for a probe, in a suite of one name and in one of 5,000.
+/// A measurement of the server's processor time for a set and for a probe, in a suite of one name and in one of 5,000.
 enum SuiteCost {
     private static let rounds = 8
     private static let sets = 150
@@ -16,7 +16,7 @@ enum SuiteCost {
 
     private struct Suite {
         let name: String
-        /// Never probes while it is measured.
+        /// A store that doesn't probe during the measurement.
         let writer: PreferenceStore
         var set = 0.0
         var probe = 0.0
@@ -40,12 +40,12 @@ enum SuiteCost {
             suites.append(suite)
         }
         configuration.probeInterval = .milliseconds(1)
-        // One after the other in each round, so that whatever else the machine does weighs on both alike.
+        // The suites alternate, so that other load on the machine affects both alike.
         for round in 0...rounds {
             for index in suites.indices {
                 let set = try measureSets(in: suites[index].writer, of: node)
                 let (probe, probes) = try await measureProbes(of: suites[index].name, configuration, node)
-                // In the first round connections and caches warm up.
+                // The first round warms up connections and caches.
                 guard round > 0 else { continue }
                 suites[index].set += set
                 suites[index].probe += probe
@@ -60,12 +60,12 @@ enum SuiteCost {
         return isFlat ? 0 : 1
     }
 
-    private static func print(_ what: String, _ costs: [Double]) -> Bool {
+    private static func print(_ operation: String, _ costs: [Double]) -> Bool {
         let (few, many) = (costs[0], costs[1])
         let times = [few, many].map { ($0 * 1e6).formatted(.number.precision(.fractionLength(0)).grouping(.never)) }
         let ratio = (many / few).formatted(.number.precision(.fractionLength(2)))
         Swift.print(
-            "a \(what): \(times[0]) µs of the server's processor with 1 name, \(times[1]) µs with 5,000: ratio \(ratio)"
+            "a \(operation): \(times[0]) µs of the server's processor with 1 name, \(times[1]) µs with 5,000: ratio \(ratio)"
         )
         return many / few <= limit
     }
@@ -77,7 +77,7 @@ enum SuiteCost {
         return try processorTime(of: node) - start
     }
 
-    /// The time that probes took, and how many there were.
+    /// Returns the processor time of probes, and their number.
     private static func measureProbes(
         of suite: String,
         _ configuration: EtcdConfiguration,
@@ -87,7 +87,7 @@ enum SuiteCost {
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
         _ = store.names
         for await status in monitor.statuses where status.isConnected { break }
-        // The server has yet to collect the garbage of the reads.
+        // The server may still collect the garbage of the reads.
         try await Task.sleep(for: .milliseconds(100))
         let first = try await ranges(of: node)
         let start = try processorTime(of: node)
@@ -95,7 +95,7 @@ enum SuiteCost {
         let time = try processorTime(of: node) - start
         let last = try await ranges(of: node)
         withExtendedLifetime(store) {}
-        // One of thirty probes has two ranges.
+        // One of thirty probes reads two ranges.
         return (time, (last - first) * 30 / 31)
     }
 
@@ -110,7 +110,7 @@ enum SuiteCost {
         return count
     }
 
-    /// In seconds; by the kernel's clock of the process, as the server's own metric is too coarse.
+    /// Returns the processor time of the server in seconds, by the kernel's clock, as the server's own metric is too coarse.
     private static func processorTime(of node: EtcdNode) throws -> Double {
         var clock = clockid_t()
         var time = timespec()

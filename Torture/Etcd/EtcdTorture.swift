@@ -3,11 +3,11 @@ import EtcdTestSupport
 import Glibc
 
 // etcd-torture increments [count], fire [count [seed]], fleet [changes] [--names N]…, cost and blackhole [seconds];
-// `worker …` is for themselves.
+// the experiments start `worker …`.
 @main
 enum EtcdTorture {
     static func main() async {
-        // A worker that is gone shows in what it said.
+        // Writing to a worker that has ended must not end this process; its missing output shows that it ended.
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
@@ -33,15 +33,15 @@ enum EtcdTorture {
         }
     }
 
-    /// The numbers behind the experiment's name, each more than zero.
+    /// Returns the numbers after the experiment's name, each more than zero.
     private static func numbers(_ arguments: [String], atMost limit: Int) throws -> [Int] {
         let numbers = try arguments.dropFirst().map { argument in
             guard let number = Int(argument), number > 0 else {
-                throw EtcdObstacle("\(argument) is no number above 0; run etcd-torture alone for the usage")
+                throw EtcdObstacle("\(argument) isn't a number above 0; run etcd-torture alone for the usage")
             }
             return number
         }
-        guard numbers.count <= limit else { throw EtcdObstacle("\(numbers[limit]) is one number too many") }
+        guard numbers.count <= limit else { throw EtcdObstacle("\(numbers[limit]) is a number too many") }
         return numbers
     }
 }

@@ -3,11 +3,11 @@ import EtcdTestSupport
 import Foundation
 import NIOCore
 
-/// Three members with users and little space, each behind a proxy, and what can happen to them.
+/// A cluster of three members with authentication and little space, each behind a proxy, that can be given faults.
 ///
-/// It is used by one thread at a time.
+/// Use it on one thread at a time.
 final class FaultyCluster {
-    /// Something that goes wrong for a while and is then mended.
+    /// A fault that lasts for a while and is then removed.
     enum Fault: String, CaseIterable {
         case kill = "the leader is killed"
         case stop = "the leader is stopped"
@@ -23,7 +23,7 @@ final class FaultyCluster {
 
     static let user = "app:password"
     private static let root = "root:secret"
-    /// What the clients' keys begin with.
+    /// The prefix of the clients' keys.
     static let keys = "preferences/torture/"
 
     let cluster: EtcdCluster
@@ -51,12 +51,12 @@ final class FaultyCluster {
         ] { try cluster.control(command, isQuiet: true) }
     }
 
-    /// How many tokens have expired, by the members' logs.
+    /// The number of tokens that have expired, from the members' logs.
     var expiredTokens: Int {
         cluster.nodes.reduce(0) { $0 + $1.log.components(separatedBy: "deleted a simple token").count - 1 }
     }
 
-    /// The values under `keys`, by name.
+    /// Returns the values under `keys`, by name.
     func contents() throws -> [String: String] {
         struct Answer: Decodable {
             struct Pair: Decodable { var key: Data, value: Data? }
@@ -73,11 +73,11 @@ final class FaultyCluster {
         return Dictionary(uniqueKeysWithValues: named)
     }
 
-    /// Has something go wrong, and mends it.
+    /// Applies a fault for a while and removes it.
     func suffer(_ fault: Fault, _ random: inout SeededRandom) async throws {
         let time = Duration.milliseconds(1_500 + Int(random.next(below: 2_000)))
         let proxy = proxies[Int(random.next(below: UInt64(proxies.count)))]
-        // A kill or a stop that also meets slow connections is another one.
+        // Slow connections expose other orders of events in a kill or a stop.
         let isSlow = random.next(below: 3) == 0
         switch fault {
         case .kill, .stop:
@@ -90,7 +90,7 @@ final class FaultyCluster {
             proxy.suffer(.swallow)
             try await Task.sleep(for: time)
         case .lostAnswers:
-            // Short enough that most of the lost ones can be settled.
+            // The faults are so short that the store can find most of the writes whose answers were lost.
             let end = ContinuousClock.now + time
             while ContinuousClock.now < end {
                 all(.swallowAnswers)
@@ -141,7 +141,7 @@ final class FaultyCluster {
 
     // MARK: Space
 
-    /// Fills the members with another key space until they take no more, and later has them take writes again.
+    /// Fills the members with another key space until they reject puts, and makes space again later.
     private func runOutOfSpace(for time: Duration) async throws {
         let filling = String(repeating: "x", count: 1 << 20)
         var count = 0
@@ -163,7 +163,7 @@ final class FaultyCluster {
         } while try control("alarm", "list").contains("NOSPACE")
     }
 
-    /// Forgets the history; what is forgotten already is no error.
+    /// Compacts the history; ignores errors, as it may be compacted already.
     private func compact() {
         struct Answer: Decodable {
             struct Header: Decodable { var revision: Int64 }
@@ -175,7 +175,7 @@ final class FaultyCluster {
         _ = try? cluster.control(["compact", "\(revision)"], isQuiet: true)
     }
 
-    /// Runs `etcdctl` as root past the proxies; it may be run twice, and is until it succeeds or a minute is over.
+    /// Runs `etcdctl` as root without the proxies, and repeats it until it succeeds or a minute is over.
     @discardableResult
     private func control(_ arguments: String...) throws -> String {
         let end = ContinuousClock.now + .seconds(60)

@@ -3,27 +3,27 @@ import EtcdTestSupport
 import NIOCore
 import NIOPosix
 
-/// A TCP proxy on loopback in front of one server, which swallows, delays or cuts what goes through it.
+/// A TCP proxy on the loopback address for one server, which can swallow, delay or cut the connections.
 ///
-/// All of it may be used on any thread but the proxies' own.
+/// Its members can be used on any thread except for the proxies' event loop.
 final class FaultyProxy: Sendable {
     enum Fault: Equatable, Sendable {
         case none
-        /// Connections stay open, and nothing arrives in either direction.
+        /// Connections stay open, and no bytes arrive in either direction.
         case swallow
-        /// Requests arrive, their answers don't.
+        /// Requests arrive, but their answers don't.
         case swallowAnswers
-        /// Each byte arrives that much later, in either direction.
+        /// Bytes arrive later by this amount, in both directions.
         case delay(TimeAmount)
-        /// Every connection is closed, and each new one as soon as it is made.
+        /// All connections are closed, and each new one when it is opened.
         case cut
     }
 
-    /// What belongs to the event loop.
+    /// The state, which is used on the event loop alone.
     fileprivate struct State {
         var fault = Fault.none
         var connections: [ObjectIdentifier: any Channel] = [:]
-        /// The connections that lost bytes, which can't be used any more.
+        /// The connections that lost bytes, and so can't be used any more.
         var broken: Set<ObjectIdentifier> = []
     }
 
@@ -34,9 +34,9 @@ final class FaultyProxy: Sendable {
     /// The URL that clients use instead of the server's.
     let endpoint: String
 
-    /// Starts a proxy on a free port.
+    /// Creates a proxy on a free port.
     ///
-    /// - Parameter url: The server's URL, with a numeric port of loopback.
+    /// - Parameter url: The server's URL, with a numeric port of the loopback address.
     init(to url: String) throws {
         guard let target = url.split(separator: ":").last.flatMap({ Int($0) }) else {
             throw EtcdObstacle("\(url) has no port")
@@ -53,7 +53,7 @@ final class FaultyProxy: Sendable {
 
     deinit { server.close(promise: nil) }
 
-    /// Has everything from now on suffer a fault; connections that lost bytes by the one before are closed.
+    /// Applies a fault from now on; closes the connections that lost bytes by the previous one.
     func suffer(_ fault: Fault) {
         let state = state
         Self.loop.execute {
@@ -64,7 +64,7 @@ final class FaultyProxy: Sendable {
         }
     }
 
-    /// Connects to the server; the client's channel becomes active when that is done.
+    /// Connects to the server, after which the client's channel becomes active.
     private static func connect(
         _ client: any Channel,
         to port: Int,
@@ -97,14 +97,14 @@ final class FaultyProxy: Sendable {
     }
 }
 
-/// What goes one way on one connection.
+/// A handler that forwards one direction of a connection.
 private final class Direction: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let state: NIOLoopBoundBox<FaultyProxy.State>
     private let target: any Channel
     private let isAnswer: Bool
-    /// When the last bytes are due; none overtakes them.
+    /// The time at which the last bytes are forwarded; later bytes must not overtake them.
     private var due = NIODeadline.uptimeNanoseconds(0)
 
     init(_ state: NIOLoopBoundBox<FaultyProxy.State>, _ target: any Channel, _ isAnswer: Bool) {
@@ -124,7 +124,7 @@ private final class Direction: ChannelInboundHandler {
         case .delay(let amount): delay = amount
         case .cut: return
         }
-        // What follows lost bytes is lost, too.
+        // Bytes after lost ones are lost too.
         guard !state.value.broken.contains(id) else { return }
         let now = NIODeadline.now()
         guard delay > .zero || due > now else { return target.writeAndFlush(buffer, promise: nil) }

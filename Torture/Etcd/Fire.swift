@@ -4,17 +4,17 @@ import Foundation
 import Preferences
 import PreferencesEtcd
 
-/// Four processes update a counter and set and remove names of their own, a fifth queues its writes and a sixth observes, while
-/// everything that can go wrong with three members does, on a schedule from a seed.
+/// An experiment in which four processes update a counter and set and remove names of their own, a fifth queues its writes and a sixth
+/// observes, while the three members have all faults, on a schedule from a seed.
 ///
-/// What is stored in the end is read by `etcdctl` and compared with each process's account of its writes.
+/// The values stored in the end are read by `etcdctl` and compared with each process's record of its writes.
 enum Fire {
     private static let workers = 4
-    /// How many updates of all workers there are in one round of all faults.
+    /// The number of updates of all workers in one round of all faults.
     private static let updatesPerRound = 1_000
-    /// About how long a round takes, in seconds; the updates are spread over it.
+    /// The approximate time of a round in seconds, over which the updates are spread.
     private static let roundTime = 45.0
-    /// How long nothing may happen.
+    /// The time without progress after which a process counts as hanging.
     private static let patience = Duration.seconds(90)
 
     private struct Outcome {
@@ -24,11 +24,11 @@ enum Fire {
         var failures: [String] = []
     }
 
-    /// Returns the exit code: 0 if everything holds.
+    /// Runs the experiment and returns the exit code: 0 if it passes.
     ///
     /// - Parameters:
-    ///   - wanted: How many updates, which is rounded to a multiple of the workers.
-    ///   - seed: That of an earlier run, for the same schedule; nil chooses one.
+    ///   - wanted: The number of updates, which is rounded down to a multiple of the number of workers.
+    ///   - seed: The seed of an earlier run, for the same schedule; `nil` chooses one.
     static func run(_ wanted: Int, seed: UInt64?) async throws -> Int32 {
         let seed = seed ?? UInt64.random(in: 1...999_999)
         let share = max(1, wanted / workers)
@@ -43,7 +43,7 @@ enum Fire {
         guard observer.line(within: patience) == "ready 0" else { throw EtcdObstacle("the observer did not start") }
         observer.send("\(count)")
         var children: [WorkerProcess] = []
-        // The last one queues. Two wait so briefly that they meet outcomes that nobody knows.
+        // The last one queues. The first two have such short timeouts that they get unknown outcomes.
         for index in 0...workers {
             let isQueueing = index == workers
             let orders = FireWorker.Orders(
@@ -94,12 +94,12 @@ enum Fire {
         var description: String {
             switch self {
             case .ended: "has ended without a report"
-            case .hangs(let last): "hangs, its last word was \"\(last)\""
+            case .hangs(let last): "hangs, its last line was \"\(last)\""
             }
         }
     }
 
-    /// Waits for the report of a process for as long as it makes progress.
+    /// Waits for the report of a process while it makes progress.
     private static func report(of child: WorkerProcess) throws(Silence) -> FireWorker.Report {
         var (last, since) = ("", ContinuousClock.now)
         while true {
@@ -118,14 +118,14 @@ enum Fire {
         }
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private static func judge(_ outcome: inout Outcome, count: Int) {
         let stored = outcome.stored
         var failures = outcome.failures
-        func expect(_ name: String, _ value: Int, _ what: String) {
+        func expect(_ name: String, _ value: Int, _ meaning: String) {
             if stored[name] != "\(value)" {
-                failures.append("\(name) is \(stored[name] ?? "absent"), not \(value): \(what)")
+                failures.append("\(name) is \(stored[name] ?? "absent"), not \(value): \(meaning)")
             }
         }
         let updates = outcome.reports.prefix(workers).reduce(0) { $0 + $1.stored }
@@ -195,7 +195,7 @@ enum Fire {
         say("longest call: \(reports.map(\.longestCall).max() ?? 0) s")
     }
 
-    /// Prints a line that shows at once, also in a file.
+    /// Prints a line without buffering, also into a file.
     private static func say(_ line: String) { Worker.say(line) }
 
     private static func seconds(_ duration: Duration) -> String {

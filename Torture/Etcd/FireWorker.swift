@@ -5,35 +5,35 @@ import Preferences
 import PreferencesEtcd
 import Synchronization
 
-/// Counts, sets and removes while the cluster is under fire, and accounts for the outcome of each write.
+/// A worker that counts, sets and removes while the cluster has faults, and records the outcome of each write.
 ///
-/// It adds one to a counter and writes the attempt's number to a name of its own in the same transaction, so what is read
-/// there says which attempt was stored. Everything runs on one thread but what the store reports and the end, which comes by the standard input.
+/// It adds one to a counter and writes the attempt's number to its own name in the same transaction, so that name shows which attempt was
+/// stored. Everything runs on one thread, except for the store's reports and the end, which comes by the standard input.
 final class FireWorker {
     struct Orders: Codable {
         var index: Int
-        /// After how many stored updates it ends; nil ends it by a line of its input.
+        /// The number of stored updates after which it ends, or `nil` to end at a line of its input.
         var count: Int?
-        /// The least time from one update to the next, in microseconds.
+        /// The shortest time from one update to the next, in microseconds.
         var interval: Int
         var seed: UInt64
         /// The configuration's `timeout` and `attemptTimeout`, in milliseconds.
         var timeout: Int
         var attemptTimeout: Int
-        /// Whether it queues writes, in a counter of its own.
+        /// Whether it queues writes, and uses a separate counter.
         var isQueueing: Bool
 
-        /// The name of what it counts.
+        /// The name of the counter.
         var counter: String { isQueueing ? "queue.counter" : "counter" }
         var ledger: String { "ledger.\(index)" }
     }
 
-    /// The fate of one name that this worker alone sets; -1 stands for no value.
+    /// The possible values of a name that only this worker sets; -1 stands for no value.
     struct Name: Codable {
         var acknowledged = -1
-        /// What was set since then, of which it is unknown whether it is stored.
+        /// The values set since then of which it is unknown whether they are stored.
         var doubtful: [Int] = []
-        /// What was set since then and must not be stored.
+        /// The values set since then that must not be stored.
         var refused: [Int] = []
     }
 
@@ -51,14 +51,14 @@ final class FireWorker {
         var removals = 0
         var setsDoubtfulStored = 0
         var setsDoubtfulNotStored = 0
-        /// Stored, though they threw something else than `outcomeUnknown`.
+        /// The writes that are stored although they threw another error than `outcomeUnknown`.
         var denied: [String] = []
-        /// Acknowledged, and then not there.
+        /// The acknowledged writes that are not stored.
         var lost: [String] = []
         var names: [String: Name] = [:]
-        /// Thrown by writes, by code.
+        /// The errors that writes threw, by code.
         var thrown: [String: Failed] = [:]
-        /// Given to the issue handler, by code.
+        /// The errors passed to the issue handler, by code.
         var reported: [String: Failed] = [:]
         var longestCall = 0.0
         var waitingWrites = 0
@@ -66,7 +66,7 @@ final class FireWorker {
         var stored: Int { acknowledged + doubtfulStored }
     }
 
-    /// What other threads say.
+    /// The state that other threads write.
     private final class Shared: Sendable {
         let isEnding = Atomic(false)
         let reported = Mutex<[String: Failed]>([:])
@@ -77,7 +77,7 @@ final class FireWorker {
     private let monitor = EtcdMonitor()
     private let counter: Preference<Int>
     private let ledger: Preference<Int>
-    /// Written only so that a transaction has something to store, which makes its reads exact.
+    /// A name that makes a transaction write something, as its reads are then checked by etcd.
     private let check: Preference<Int>
     private let own: [Preference<Int>]
     private var random: SeededRandom
@@ -93,7 +93,7 @@ final class FireWorker {
         configuration.attemptTimeout = .milliseconds(orders.attemptTimeout)
         configuration.probeInterval = .seconds(1)
         if orders.isQueueing { configuration.offlineWrites = .queueing }
-        // Each begins at another member.
+        // Each worker has another order of the members.
         let shift = orders.index % configuration.endpoints.count
         configuration.endpoints = Array(configuration.endpoints[shift...] + configuration.endpoints[..<shift])
         let store = try PreferenceStore.etcd("torture", configuration, monitor: monitor)
@@ -116,7 +116,7 @@ final class FireWorker {
             }
         }
         work(shared)
-        // Nothing may still wait, and the store has to say so.
+        // The queue must be empty, and the store confirms that.
         while orders.isQueueing {
             do {
                 try await store.flush()
@@ -148,7 +148,7 @@ final class FireWorker {
 
     // MARK: The counter
 
-    /// Makes one attempt, and returns whether it is stored or an earlier one turned out to be.
+    /// Tries one update; returns whether it is stored, or an earlier one turned out to be.
     private func increment() -> Bool {
         attempt += 1
         do {
@@ -162,11 +162,11 @@ final class FireWorker {
                 }
             }
             guard found == last else {
-                resolve(found)
+                recordStored(found)
                 return true
             }
             report.acknowledged += 1
-            settle(storing: attempt)
+            resolve(storing: attempt)
             return true
         } catch {
             open[attempt] = note(error)
@@ -174,8 +174,8 @@ final class FireWorker {
         }
     }
 
-    /// Accounts for an attempt that is stored though its call threw.
-    private func resolve(_ found: Int) {
+    /// Records an attempt that is stored although its call threw.
+    private func recordStored(_ found: Int) {
         switch open.removeValue(forKey: found) {
         case .outcomeUnknown: report.doubtfulStored += 1
         case let code?:
@@ -183,11 +183,11 @@ final class FireWorker {
             report.denied.append("update \(found): \(code)")
         case nil: report.lost.append("update \(last): \(orders.ledger) is \(found)")
         }
-        settle(storing: found)
+        resolve(storing: found)
     }
 
     /// No other attempt of those before can be stored any more, as each compares the ledger.
-    private func settle(storing attempt: Int) {
+    private func resolve(storing attempt: Int) {
         report.doubtfulNotStored += open.values.count { $0 == .outcomeUnknown }
         open = [:]
         last = attempt
@@ -213,13 +213,13 @@ final class FireWorker {
         } catch {
             let code = note(error)
             if code == .outcomeUnknown { name.doubtful.append(value) } else { name.refused.append(value) }
-            // What a queue shows need not be stored.
+            // The values that a store with a queue shows might not be stored yet.
             if !orders.isQueueing { examine(preference, after: value, code, &name) }
         }
         report.names[preference.name] = name
     }
 
-    /// Reads exactly what is stored after a set that threw.
+    /// Reads the stored value after a set that threw, in a transaction that etcd checks.
     private func examine(
         _ preference: Preference<Int>,
         after value: Int,
@@ -258,7 +258,7 @@ final class FireWorker {
         }
     }
 
-    // MARK: Accounts
+    // MARK: Records
 
     private func timed<Result>(_ body: () throws -> Result) rethrows -> Result {
         let start = ContinuousClock.now
@@ -274,13 +274,13 @@ final class FireWorker {
     }
 
     private static func note(_ error: PreferencesError, in errors: inout [String: Failed]) {
-        // Until it has a code of its own, a full server is told by its text.
+        // Some errors of a full server have another code, and are recognized by their text.
         let key = error.code.description + (error.message.contains("space exceeded") ? ", no space" : "")
         errors[key, default: Failed(message: error.message)].count += 1
     }
 }
 
-/// The same numbers in every run (SplitMix64).
+/// A generator with the same numbers in every run (SplitMix64).
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

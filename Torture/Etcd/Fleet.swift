@@ -7,31 +7,31 @@ import NIOHTTP1
 import Preferences
 import PreferencesEtcd
 
-/// What a load, a change and an idle client cost, by how many names there are and how many clients watch them.
+/// A measurement of the costs of a load, a change and an idle client, for different numbers of names and of clients.
 ///
-/// It prints tables in Markdown; the last one multiplies what was measured, with the arithmetic.
+/// It prints tables in Markdown; the last one multiplies the measurements, and shows the arithmetic.
 enum Fleet {
     private static let probeInterval = 5
     private static let stores = [1, 20, 200]
-    /// How large the fleet is that the last table is about, and on how many members.
+    /// The size of the fleet of the last table, and the number of members.
     private static let (machines, members) = (10_000, 3)
-    /// How much of one processor of a member the changes may take.
+    /// The share of one processor of a member that changes may use.
     private static let share = 0.1
 
-    /// What one combination of names and clients costs; times in seconds, sizes in bytes.
+    /// The costs for one combination of names and clients; times in seconds, sizes in bytes.
     private struct Row {
         let names: Int
         let clients: Int
         var loadTime = 0.0
-        /// Of all clients together.
+        /// The cost of a load, for all clients together.
         var load = Cost.zero
-        /// Of one change, with the write itself.
+        /// The cost of one change, with the write itself.
         var change = Cost.zero
         var median = 0.0
         var nearlyAll = 0.0
-        /// Of all clients together, in `probeInterval`.
+        /// The cost of `probeInterval` without changes, for all clients together.
         var idle = Cost.zero
-        /// What the server keeps for the clients, after a collection of its garbage.
+        /// The memory that the server uses for the clients, after a garbage collection.
         var serverMemory = 0.0
         var clientMemory = 0.0
     }
@@ -73,7 +73,7 @@ enum Fleet {
         let fleet = try WorkerProcess("clients", "\(clients),\(probeInterval)", cluster.endpoints)
         let meter = Meter(node, fleet)
 
-        // What the server needs without clients.
+        // The server's use without clients.
         let quiet = try await meter.read()
         try await Task.sleep(for: .seconds(5))
         let still = try await meter.read()
@@ -90,7 +90,7 @@ enum Fleet {
         row.load = after.since(before, base: base)
         try await until { try await meter.read().watchers >= Double(clients + 1) }
 
-        // The first ones warm up.
+        // The first changes warm up the server and the clients.
         for _ in 0..<5 { try change(writer, fleet) }
         _ = try delays(of: fleet)
         let first = try await meter.read()
@@ -106,13 +106,13 @@ enum Fleet {
         let end = try await meter.read()
         row.idle = end.since(idle, base: base) / ((end.time - idle.time) / Double(probeInterval))
 
-        let settled = try await meter.read(collecting: true)
-        row.serverMemory = settled.serverMemory - before.serverMemory
-        row.clientMemory = settled.clientMemory - before.clientMemory
+        let collected = try await meter.read(collecting: true)
+        row.serverMemory = collected.serverMemory - before.serverMemory
+        row.clientMemory = collected.clientMemory - before.clientMemory
         return row
     }
 
-    /// Sets so many names, of 20 characters and with a text of 20, in transactions that etcd takes.
+    /// Sets the given number of names, of 20 characters and with a text of 20, in several transactions.
     private static func fill(_ names: Int, _ endpoints: [String]) throws {
         let store = try PreferenceStore.etcd("torture", EtcdConfiguration(endpoints: endpoints))
         try store.transaction { $0["flag"] = 0 }
@@ -144,7 +144,7 @@ enum Fleet {
     private static func until(_ condition: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(300)
         while try await !condition() {
-            guard ContinuousClock.now < end else { throw EtcdObstacle("what is measured does not come about") }
+            guard ContinuousClock.now < end else { throw EtcdObstacle("the expected state was not reached") }
             try await Task.sleep(for: .milliseconds(50))
         }
     }
@@ -185,7 +185,7 @@ enum Fleet {
         }
     }
 
-    /// Multiplies what a client more costs, by the rows with the fewest and the most clients from 20 on.
+    /// Extrapolates the cost of one more client, from the rows with the fewest and the most clients from 20 on.
     private static func extrapolate(_ rows: [Row]) {
         guard let few = rows.dropFirst().first, let many = rows.last else { return }
         let more = Double(many.clients - few.clients)
@@ -232,7 +232,7 @@ enum Fleet {
     }
 }
 
-/// What something takes: bytes of the clients' connections, and seconds of processors.
+/// A cost: bytes on the clients' connections, and seconds of processor time.
 private struct Cost {
     static let zero = Cost(received: 0, sent: 0, server: 0, client: 0)
 
@@ -251,11 +251,11 @@ private struct Cost {
     }
 }
 
-/// Reads what the server counts, what the kernel counts on the clients' connections to it, and what the clients say of themselves.
+/// A reader of the server's metrics, the kernel's counters of the clients' connections to it, and the clients' own measurements.
 private struct Meter {
     struct Reading {
         let time: Double
-        /// With the headers of HTTP and without those of TCP.
+        /// The bytes received, with the headers of HTTP and without those of TCP.
         var received = 0.0
         var sent = 0.0
         let server: Double
@@ -264,7 +264,7 @@ private struct Meter {
         let serverMemory: Double
         let clientMemory: Double
 
-        /// What was used since an earlier reading, without what the server uses by itself in each second.
+        /// Returns the cost since an earlier reading, less the server's own use per second.
         func since(_ earlier: Reading, base: Double) -> Cost {
             Cost(
                 received: received - earlier.received,
@@ -283,7 +283,7 @@ private struct Meter {
         self.fleet = fleet
     }
 
-    /// Reads everything; `collecting` has the server collect its garbage first.
+    /// Reads all values; with `collecting` the server collects its garbage first.
     func read(collecting: Bool = false) async throws -> Reading {
         if collecting { _ = try await get("/debug/pprof/heap?gc=1") }
         fleet.send("cost")
@@ -319,7 +319,7 @@ private struct Meter {
         return try await HTTPClient.shared.execute(request: request).get().body ?? ByteBuffer()
     }
 
-    /// The kernel's counters of each connection of the clients.
+    /// Returns the kernel's counters of each connection of the clients.
     private func sockets() throws -> [Substring] {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

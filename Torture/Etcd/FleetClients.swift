@@ -6,10 +6,10 @@ import Preferences
 import PreferencesEtcd
 import Synchronization
 
-/// Many stores in one process, each with a connection and a watch of its own, as many machines would have them.
+/// Many stores in one process, each with its own connection and watch, as on many machines.
 ///
-/// Commands come by the standard input: `load` creates the stores and reads them all at once, `delays` gives how long changes took
-/// to be seen and forgets them, `cost` gives what the process has used. It says `seen` when every store has seen a change.
+/// It reads commands from the standard input: `load` creates the stores and loads all at the same time, `delays` prints and clears the
+/// delays of the changes, `cost` prints the process's use of processor and memory. It prints `seen` when all stores have received a change.
 final class FleetClients: Sendable {
     private struct State {
         var preferences: [Preference<Int>] = []
@@ -30,7 +30,7 @@ final class FleetClients: Sendable {
         count = words[0]
         var configuration = configuration
         configuration.probeInterval = .seconds(words[1])
-        // A load on a busy machine is measured, not given up.
+        // A slow load on a busy machine must not time out.
         configuration.timeout = .seconds(300)
         configuration.attemptTimeout = .seconds(120)
         self.configuration = configuration
@@ -48,7 +48,7 @@ final class FleetClients: Sendable {
                 guard !delays.isEmpty else { throw EtcdObstacle("no change was seen") }
                 Worker.say("delays \(delays[delays.count / 2]) \(delays[delays.count * 99 / 100])")
             case "cost":
-                // Of the processors, in seconds.
+                // Processor time in seconds.
                 let used = Double(Self.nanoseconds(CLOCK_PROCESS_CPUTIME_ID)) / 1e9
                 Worker.say("cost \(used) \(try Self.memory())")
             default: throw EtcdObstacle("no such command")
@@ -56,7 +56,7 @@ final class FleetClients: Sendable {
         }
     }
 
-    /// Nanoseconds of a clock that all processes share.
+    /// The time in nanoseconds, of a clock that all processes share.
     static var now: Int { nanoseconds(CLOCK_MONOTONIC) }
 
     private static func nanoseconds(_ clock: clockid_t) -> Int {
@@ -98,7 +98,7 @@ final class FleetClients: Sendable {
         if isLast { Worker.say("seen") }
     }
 
-    /// Bytes of memory that this process has at the moment.
+    /// Returns the resident memory of this process in bytes.
     private static func memory() throws -> Int {
         let text = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
         return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(getpagesize())

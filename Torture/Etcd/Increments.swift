@@ -4,7 +4,7 @@ import Foundation
 import Preferences
 import PreferencesEtcd
 
-/// Four processes count by `update` on three nodes, while the leader is killed five times and a follower is stopped.
+/// An experiment in which four processes count by `update` on three nodes, while the leader is killed five times and a follower is stopped.
 enum Increments {
     private static let workers = 4
     private static let kills = 5

@@ -5,7 +5,7 @@ import Glibc
 import Preferences
 import PreferencesEtcd
 
-/// What this program does when an experiment starts it as a process of its own; it ends with its input.
+/// The roles of this program when an experiment starts it as a worker process, which ends with its input.
 enum Worker {
     static func run(_ arguments: [String]) async throws -> Int32 {
         endWithParent()
@@ -28,7 +28,7 @@ enum Worker {
         return 0
     }
 
-    /// Ends this process when the one that started it has ended in whatever way, also while a call of the store hangs.
+    /// Ends this process when its parent has ended, also while a call of the store hangs.
     private static func endWithParent() {
         let parent = getppid()
         Thread.detachNewThread {
@@ -37,7 +37,7 @@ enum Worker {
         }
     }
 
-    /// A user as `etcdctl` takes it: the name, a colon and the password.
+    /// Returns the credentials in a text of `etcdctl`'s form: the name, a colon and the password.
     private static func credentials(_ text: String) -> EtcdCredentials {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         return EtcdCredentials(user: parts[0], password: parts.count > 1 ? parts[1] : "")
@@ -58,7 +58,7 @@ enum Worker {
         say("done \(conflicts)")
     }
 
-    /// Sets a flag to the time, once for each line of its input.
+    /// Sets a flag to the current time for each line of its input.
     private static func stamp(in store: PreferenceStore) throws {
         let flag = Preference("flag", default: 0, in: store)
         _ = flag.value
@@ -69,7 +69,7 @@ enum Worker {
         }
     }
 
-    /// Sets what can't be sent, and ends the process with it.
+    /// Queues a write that can't be sent, and ends the process.
     private static func leave(_ configuration: EtcdConfiguration) throws -> Int32 {
         var configuration = configuration
         configuration.offlineWrites = .queueing
@@ -82,7 +82,7 @@ enum Worker {
         exit(0)
     }
 
-    /// Says what it saw when it is told where the counter ended.
+    /// Reads the final count from the input, observes the counter up to it, and prints what it observed.
     private static func watch(_ store: PreferenceStore) async throws {
         let counter = Preference("counter", default: 0, in: store)
         var updates = counter.updates.makeAsyncIterator()
@@ -104,20 +104,20 @@ enum Worker {
     }
 }
 
-/// Another process of this program, with lines to and from it.
+/// A process that runs this program as a worker, and exchanges lines with it.
 final class WorkerProcess {
     private let process = Process()
     private let (input, output) = (Pipe(), Pipe())
-    /// What it has said that nobody has read.
+    /// The output that was not consumed yet.
     private var unread: [UInt8] = []
 
-    /// Starts it.
+    /// Creates and starts the process.
     ///
     /// - Parameters:
-    ///   - role: What it does; see `Worker`.
-    ///   - parameter: What the role needs to know.
+    ///   - role: The role; see `Worker`.
+    ///   - parameter: The parameter of the role.
     ///   - endpoints: The URLs of the members.
-    ///   - user: The user's name and password, with a colon between them; nil if none is demanded.
+    ///   - user: The user's name and password, separated by a colon, or `nil` if the cluster requires none.
     init(_ role: String, _ parameter: String, _ endpoints: [String], user: String? = nil) throws {
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments =
@@ -132,21 +132,21 @@ final class WorkerProcess {
     var isRunning: Bool { process.isRunning }
     var identifier: pid_t { process.processIdentifier }
 
-    /// Kills it, also where it hangs.
+    /// Kills the process, also if it hangs.
     func end() {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
     func send(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
 
-    /// The next words that it says; none when it has ended.
+    /// Returns the words of the next line; empty if the process has ended.
     func words() -> [String] {
         (line(within: nil) ?? "").split(separator: " ").map(String.init)
     }
 
-    /// The next line that it says; nil when it has ended, or has not said one in time.
+    /// Returns the next line of output; `nil` if the process has ended, or has printed none in time.
     ///
-    /// - Parameter timeout: How long to wait; nil waits as long as it runs.
+    /// - Parameter timeout: The time to wait; `nil` waits while the process runs.
     func line(within timeout: Duration?) -> String? {
         let end = timeout.map { ContinuousClock.now + $0 }
         while true {
