@@ -14,7 +14,7 @@ func use() async {
     _ = await counter.count
 }
 
-// An observer has the isolation of the code around it.
+// An observer has the isolation of the enclosing code.
 
 @MainActor
 final class Title {

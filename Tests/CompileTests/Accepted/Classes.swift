@@ -14,7 +14,7 @@ final class Screen {
     let nickname = Preference<String?>("nickname")
 }
 
-// A final class that is Sendable keeps plain values; so does a static.
+// A final Sendable class, or a static property, uses a constant of type Preference in place of the wrapper.
 final class Session: Sendable {
     let isFirstLaunch = Preference("isFirstLaunch", default: true)
     static let count = Preference("count", default: 0)

@@ -1,7 +1,7 @@
 import Preferences
 
-// Every declaring form over every kind of value. `Level` is told by its type, `Theme` by its raw value, `Frame` by Codable;
-// `Size` is RawRepresentable and Codable, `Mode` adopts PreferenceValue as well.
+// All forms of declarations with all kinds of values. `Level` is a PreferenceValue, `Theme` is RawRepresentable, `Frame` is Codable;
+// `Size` is RawRepresentable and Codable, and `Mode` is a PreferenceValue too.
 
 struct Level: PreferenceValue, Comparable {
     var value = 0
@@ -126,7 +126,7 @@ struct Secrets: PreferenceGroup {
     let plainCoded = Preference("plainCoded", default: Frame(), coding: .json, isSecret: true)
 }
 
-// One order on every form: name, rule, default, store, coding, description, whether it is a secret.
+// All forms have the same order of parameters: name, rule, default, store, coding, description, whether it is a secret.
 struct Orders: PreferenceGroup {
     @Preference("a", .range(0...10), in: .suite("shared"), coding: .json, description: "A.", isSecret: true) var a = 5
     @Preference("b", .check { $0 > 0 }, in: .suite("shared"), coding: .json, description: "B.") var b: Int?
@@ -135,7 +135,7 @@ struct Orders: PreferenceGroup {
     let e = Preference("e", .check { !$0.isEmpty }, default: "a", description: "E.", isSecret: false)
 }
 
-// A declared preference is a wrapper, in any type.
+// A declared preference can be a property wrapper in any type.
 enum Declared { static let orders = Orders() }
 struct Toolbar {
     @Preference(Declared.orders.$a) var a
@@ -145,7 +145,7 @@ struct Toolbar {
 func generic<Value: PreferenceValue>(_ value: Value) -> Preference<Value> { Preference("x", default: value) }
 func genericCodable<Value: Codable & Sendable>(_ value: Value) -> Preference<Value> { Preference("x", default: value) }
 
-// What other modules see says that it is Sendable, and has its initializer written.
+// Public types declare their Sendable conformance and their initializer.
 
 /// An enum.
 public enum PublicMode: String, Sendable { case quick, exact }

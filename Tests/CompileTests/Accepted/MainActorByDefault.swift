@@ -1,8 +1,8 @@
 // swiftc: -default-isolation MainActor
 import Preferences
 
-// In a module that is on the main actor unless it says otherwise, groups stay off it: PreferenceGroup is Sendable. The
-// namespace and a struct of values say so themselves.
+// In a module that is isolated to the main actor by default, groups are nonisolated, as PreferenceGroup is Sendable. The
+// namespace and a struct of values are declared nonisolated.
 
 nonisolated struct WindowFrame: Codable { var x = 0 }
 nonisolated enum Theme: String { case light, dark }

@@ -1,6 +1,6 @@
 import Preferences
 
-// A feature sees a protocol of its own; a group that declares the preference satisfies it as it stands.
+// A feature uses its own protocol; a group that declares the preference conforms to it without further code.
 
 enum Item: String { case templates, projects }
 

@@ -9,14 +9,14 @@ struct Preferences: PreferenceGroup {
 
 enum Defaults { static let general = Preferences() }
 
-// Setting needs no mutable group: not through a namespace, not through a constant.
+// Setting needs no mutable group: it works through a namespace and through a constant.
 func use(_ preferences: Preferences) async throws {
     Defaults.general.theme = "dark"
     preferences.count += 1
     preferences.nickname = nil
     preferences.$theme.value = "light"
 
-    // Reading tells absent from unreadable, and is never a doubly optional value.
+    // Reading distinguishes absent from unreadable, and never returns a doubly optional value.
     let nickname: String? = try preferences.$nickname.read()
     let count: Int? = try preferences.$count.read()
     _ = (nickname, count)
@@ -51,7 +51,7 @@ func use(_ preferences: Preferences) async throws {
     try await preferences.$count.store.flush()
 }
 
-// An error's code is caught by its name, whether the error's type is known or not.
+// An error's code can be caught by its name, with a typed and an untyped error.
 func caught(_ preferences: Preferences) throws {
     func set() throws(PreferencesError) {
         do throws(PreferencesError) {
@@ -80,7 +80,7 @@ func caught(_ preferences: Preferences) throws {
     }
 }
 
-// Data that older versions stored moves in one step, from either side.
+// Data of older versions is migrated in one call, from either side.
 func move(_ preferences: Preferences, from old: Preference<Int>) async throws {
     preferences.$count.migrate(from: old)
     old.migrate(to: preferences.$count)
@@ -91,11 +91,11 @@ func move(_ preferences: Preferences, from old: Preference<Int>) async throws {
 
 let layered = PreferenceStore.layered([.arguments, .environment(prefix: "APP"), .managed, .suite("app"), .system])
 
-// A test's or a preview's own store, for a group and for one preference.
+// A test or a preview can use a separate store for a group and for one preference.
 let preview = Preferences(in: .inMemory(["theme": "dark", "count": 3]))
 let mock = preview.$theme.bound(to: .inMemory())
 
-// What a settings page lists; two of a name and store are equal.
+// The list for a settings page; preferences with the same name and store are equal.
 func list(_ preferences: Preferences) -> [String] {
     preferences.reset()
     let same = preferences.preferences.first == AnyPreference(preferences.$theme)
@@ -108,7 +108,7 @@ struct Row: Hashable {
     @Preference("theme") var theme = "light"
 }
 
-// Accounts under a prefix, layers of a backend, several at once.
+// Scopes by a prefix, a store over a backend, and a reset of several preferences.
 func places(_ store: PreferenceStore, _ backend: some PreferenceBackend, _ preferences: Preferences) throws {
     let account = Preferences(in: store.scoped("account.42."))
     let remote = PreferenceStore(backend: backend, name: "remote", isReadOnly: true, isManaged: false, isSecret: true)

@@ -1,7 +1,7 @@
 // swiftc: -package-name client
 import PreferencesMacros
 
-enum Preferences {}  // Hides the module of that name, which the expansions don't name.
+enum Preferences {}  // Hides the module of the same name, which the expansions therefore must not name.
 
 enum Theme: String { case system, dark }
 struct Frame: Codable { var x = 0, y = 0 }
@@ -87,7 +87,7 @@ extension Defaults {
     public final class OpenObject {
         /// A number.
         public var count = 0
-        /// A number that others only read.
+        /// A number that clients can only read.
         public private(set) var readable = 0
         package var shared = 0
         private var hidden = 0
@@ -105,7 +105,7 @@ extension Defaults {
     }
 }
 
-/// A type with others inside.
+/// A type with nested types.
 public struct Outer {
     @PreferenceGroup
     fileprivate struct Hidden {
@@ -200,7 +200,7 @@ func use(_ player: Player, _ settings: Settings, _ defaults: Defaults.OpenObject
     let _: any Observable & Sendable & PreferenceGroup = settings
 }
 
-// Names elsewhere, or of other things, are none of the group's.
+// Names in other stores, or in other uses, don't collide with those of the group.
 @PreferenceGroup
 struct Elsewhere {
     @Preference("volume", in: .suite("com.example.other")) var other = 1
@@ -215,7 +215,7 @@ struct Elsewhere {
 actor OtherActor { static let shared = OtherActor() }
 
 enum Namespace {
-    // The conformances are written, as an extension couldn't name the type.
+    // The conformances are written out, as an extension can't name a private nested type.
     @PreferenceGroup
     private final class Hidden: PreferenceGroup, Observable { var count = 0 }
 }

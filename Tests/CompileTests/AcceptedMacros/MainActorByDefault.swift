@@ -1,7 +1,7 @@
 // swiftc: -default-isolation MainActor
 import PreferencesMacros
 
-// In a module that is on the main actor unless it says otherwise, groups stay off it, as those that are written out.
+// In a module that is isolated to the main actor by default, groups are nonisolated, like those without the macro.
 
 nonisolated enum Theme: String { case light, dark }
 

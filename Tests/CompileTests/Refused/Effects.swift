@@ -1,11 +1,11 @@
 import Preferences
 
-// The compiler looks for these only in a file without other errors.
+// The compiler reports these only in a file without other errors.
 
 final class Counter { var count = 0 }
 
 func declare(_ counter: Counter) {
-    // The default is made anew at each need, on any thread.
+    // The default is created at each use, on any thread.
     _ = Preference("count", default: counter.count)  // error: implicit capture of 'counter' requires that
 }
 

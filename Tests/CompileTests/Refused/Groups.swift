@@ -1,6 +1,6 @@
 import Preferences
 
-// A group may cross threads: a struct, an actor, or a final class without a `var`.
+// A group must be Sendable: a struct, an actor, or a final class without a `var`.
 
 class OpenGroup: PreferenceGroup {  // error: non-final class 'OpenGroup' cannot conform to the 'Sendable' protocol
     required init() {}
@@ -16,7 +16,7 @@ struct GroupWithBuffer: PreferenceGroup {
     let buffer = Buffer()  // error: stored property 'buffer' of 'Sendable'-conforming struct 'GroupWithBuffer'
 }
 
-// A namespace has groups or `static let x = Preference(…)`, since a wrapped property is a variable.
+// A namespace must use groups or `static let x = Preference(…)`, since a wrapped property is a variable.
 
 enum Defaults {
     @Preference("a") static var a = 0  // error: static property 'a' is not concurrency-safe

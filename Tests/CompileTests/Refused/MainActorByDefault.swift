@@ -1,7 +1,7 @@
 // swiftc: -default-isolation MainActor
 import Preferences
 
-// What doesn't say that it is nonisolated is on the main actor, where other threads can't reach it.
+// A type that isn't declared nonisolated is isolated to the main actor, and other threads can't use it.
 
 struct WindowFrame: Codable { var x = 0 }
 

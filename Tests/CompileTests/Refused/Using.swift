@@ -35,7 +35,7 @@ func observe(_ preferences: AppPreferences) {
     observation.cancel()
 }
 
-// A member is one of the value's, and an optional value has none.
+// A member must be a property of the value's type, and an optional value has none.
 
 struct Frame: Codable { var width = 0 }
 

@@ -6,7 +6,7 @@ struct Window { var x = 0 }
 enum Shape { case circle, square }
 enum Color: String { case red, green }
 
-// A value may cross threads, and must be one that can be stored.
+// A value must be Sendable, and of a type that can be stored.
 
 let counter = Preference("counter", default: Counter())  // error: 'Counter' does not conform to the 'Sendable'
 let account = Preference<Account?>("account")  // error: type 'Account' does not conform to the 'Sendable'

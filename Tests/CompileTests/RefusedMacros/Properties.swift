@@ -1,6 +1,6 @@
 import PreferencesMacros
 
-// Each in a struct and in a class.
+// Each case is in a struct and in a class.
 
 @PreferenceGroup
 struct Player {

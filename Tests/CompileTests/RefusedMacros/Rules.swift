@@ -1,6 +1,6 @@
 import PreferencesMacros
 
-// A rule is checked without its property, too.
+// A rule is also checked without its property.
 
 enum Theme: String { case light, dark }
 

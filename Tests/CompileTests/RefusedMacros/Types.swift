@@ -1,6 +1,6 @@
 import PreferencesMacros
 
-// Where the attribute can't be.
+// The declarations to which the attribute can't be attached.
 
 @PreferenceGroup
 class Open {  // error: a class with '@PreferenceGroup' must be final

@@ -1,6 +1,6 @@
 import PreferencesMacros
 
-// What only the types tell: the compiler reports it in the expansion, and shows that at the property.
+// Errors that depend on types are reported by the compiler in the expansion, which it shows at the property.
 
 struct Window { var x = 0 }
 enum Theme { case light, dark }
