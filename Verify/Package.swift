@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The product's sources, reached through symlinks, compiled with stand-ins for what only Apple has: what they decide is
-// then run on Linux. A package of its own, because a target named SwiftUI or Combine would make `canImport` true for
-// all others, and because only a root package may use unsafe flags.
+// The product's sources, reached through symlinks, compiled with stand-ins for Apple's frameworks: so their decisions can
+// be run on Linux. A separate package, because a target named SwiftUI or Combine would make `canImport` true for
+// all other targets, and because only a root package may use unsafe flags.
 
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -46,7 +46,7 @@ let package = Package(
         .target(name: "PreferencesTesting", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
         // The app of Examples.
         .target(name: "PlayerApp", dependencies: ["Preferences", "SwiftUIStandIn"], swiftSettings: standIns),
-        // What SwiftUI does for each view with a preference, for `make instructions`.
+        // The work that SwiftUI does for each view with a preference, for `make instructions`.
         .executableTarget(
             name: "view-operations",
             dependencies: ["Preferences", "SwiftUIStandIn"],

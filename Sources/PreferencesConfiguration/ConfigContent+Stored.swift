@@ -11,7 +11,7 @@ internal import Foundation
 // MARK: A stored value as content
 
 extension ConfigContent {
-    /// Creates the content of a type that a stored value is read as; `nil` if it can't be.
+    /// Creates the content of the type as which a stored value is read; `nil` if it can't be read so.
     init?(_ stored: PropertyListValue, as type: ConfigType) {
         let content: ConfigContent? =
             switch type {
@@ -32,12 +32,12 @@ extension ConfigContent {
 }
 
 extension PropertyListValue {
-    /// The value that a preference of the type reads.
+    /// Returns the value that a preference of the type reads.
     fileprivate func read<Value: PreferenceValue>(_: Value.Type) -> Value? {
         do { return try PreferenceCoding<Value>.native.decode(self) } catch { return nil }
     }
 
-    /// The string, or the text of a value of which content has no kind; `nil` for other kinds.
+    /// The string, or the text of a value whose type content doesn't have; `nil` for other types.
     fileprivate var text: String? {
         switch self {
         case .string(let text): text
@@ -49,7 +49,7 @@ extension PropertyListValue {
         }
     }
 
-    /// The elements of an array as text.
+    /// The elements of an array as strings.
     fileprivate var texts: [String]? {
         guard case .array(let elements) = self else { return read([String].self) }
         var texts: [String] = []
@@ -62,7 +62,7 @@ extension PropertyListValue {
 
     private var textOfElement: String? {
         switch self {
-        // A nil; an element that is this text is stored with one dollar more.
+        // The text stands for nil; a string with this text is stored with an additional dollar sign.
         case .string("$null"): nil
         case .string: PropertyListValue.array([self]).read([String].self)?.first
         default: text
@@ -74,12 +74,12 @@ extension PropertyListValue {
             || read([Data].self) != nil
     }
 
-    /// The value as the preferences file has it.
+    /// The value's text in the preferences file.
     private var json: String? {
         do { return try PreferenceText.text(of: self) } catch { return nil }
     }
 
-    /// The kind of value, without the value.
+    /// The type of the value, without the value.
     var kind: String {
         switch self {
         case .boolean: "a boolean"
@@ -97,12 +97,12 @@ extension PropertyListValue {
 // MARK: Content as a stored value
 
 extension ConfigContent {
-    /// The stored values that the content may stand for: as text that is JSON, as it is, and as text of a date or a Boolean.
+    /// The stored values that the content may stand for: the value of text that is JSON, the content itself, and a date or Boolean.
     var readings: [PropertyListValue] {
         switch self {
         case .string(let text): text.readings
         case .stringArray(let texts):
-            // Each way for all elements.
+            // Each reading applies to all elements.
             [
                 .array(texts.map { $0.json ?? .element($0) }),
                 stored,
@@ -112,7 +112,7 @@ extension ConfigContent {
         }
     }
 
-    /// The content as it is.
+    /// The content, unconverted.
     var stored: PropertyListValue {
         switch self {
         case .string(let text): .string(text)
@@ -134,7 +134,7 @@ extension String {
         (json.map { [$0] } ?? []) + [.string(self)] + PropertyListValue.readings(of: self)
     }
 
-    /// The array or dictionary that the text is, in JSON as the preferences file has it.
+    /// The array or dictionary whose text this is, in the JSON of the preferences file.
     fileprivate var json: PropertyListValue? {
         guard let first = first(where: { !$0.isWhitespace }), first == "{" || first == "[" else { return nil }
         do { return try PreferenceText.value(in: self) } catch { return nil }
@@ -142,12 +142,12 @@ extension String {
 }
 
 extension PropertyListValue {
-    /// A text as an element of an array stores it.
+    /// Returns a string as an element of an array stores it.
     fileprivate static func element(_ text: String) -> PropertyListValue {
         do {
             if case .array(let elements)? = try [text].storedValue() { return elements[0] }
         } catch {
-            // A string is stored without an error.
+            // Storing a string doesn't throw.
         }
         return .string(text)
     }

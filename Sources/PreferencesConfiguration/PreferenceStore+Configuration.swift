@@ -10,33 +10,33 @@ internal import Foundation
 #endif
 
 extension PreferenceStore {
-    /// Creates a read-only store of what a `ConfigReader` has for the preferences of groups, as a layer of `layered(_:)`.
+    /// Creates a read-only store of the values that a `ConfigReader` has for the preferences of groups, as a layer of `layered(_:)`.
     ///
     ///     let deployed = ConfigReader(providers: [EnvironmentVariablesProvider(), file])
     ///     let store = PreferenceStore.layered([.standard, .configuration(deployed, for: PlayerPreferences.self)])
     ///     let player = PlayerPreferences(in: store)
     ///     print(player.volume, player.$volume.source)  // 7 configuration
     ///
-    /// The preference's name, split at its dots, is the key. The reader is asked for the type that the preference is stored as: Boolean,
-    /// integer, double, string, bytes, and arrays of these. Types that are stored as text, and dates, are strings; all others are
-    /// JSON in a string. A value that isn't of the preference's type is reported as any that can't be read, and the next layer
-    /// answers. Rules hold, too.
+    /// The preference's name, split at its dots, is the key. The reader is asked for the type in which the preference is stored: Boolean,
+    /// integer, double, string, bytes, and arrays of these. Types that are stored as text, and dates, are strings; all other types are
+    /// JSON in a string. A value that isn't of the preference's type is reported like any unreadable value, and the next layer
+    /// is read. Rules apply, too.
     ///
-    /// The store opens at its first use: it reads a snapshot of the reader and watches the reader from then on, in a task that ends
-    /// when the store and all stores it is a layer of are released. After each change of the reader the store has its newest values:
-    /// several changes that come quickly may be one, and an older value never follows a newer one. If the watch ends otherwise, that is
-    /// reported as `unavailable`; the values stay, and the watch isn't begun again. The snapshots are read synchronously, so of a
-    /// provider that only fetches nothing is known. A write throws `readOnly`. All of it may be used on any thread. The reader is
-    /// always read with the shared stores of the code that opened the store, such as those of `withIsolatedStores`.
+    /// The store opens at its first use: it reads a snapshot of the reader and then watches the reader, in a task that ends
+    /// when the store and all stores of which it is a layer are released. After each change of the reader the store has its newest values:
+    /// several changes in quick succession may be one, and an older value never follows a newer one. If the watch ends otherwise, that is
+    /// reported as `unavailable`; the values stay, and the watch isn't started again. The snapshots are read synchronously, so
+    /// providers that only support fetching contribute no values. A write throws `readOnly`. The store may be used on any thread. The
+    /// reader is always read with the shared stores of the code that opened the store, such as those of `withIsolatedStores`.
     ///
     /// A preference that is declared `isSecret` is read as a secret, so that access reporters redact it, and no issue shows its value.
-    /// The values that the reader's providers mark as secret are not known here.
+    /// Values that the reader's providers mark as secret don't count as secrets here.
     ///
     /// - Parameters:
-    ///   - reader: The reader that has the values.
-    ///   - group: The group whose preferences are read. One that names another store, by `in:`, keeps it, and is left out.
+    ///   - reader: The reader of the values.
+    ///   - group: The group whose preferences are read. A preference with another store, by `in:`, keeps it and isn't read.
     ///   - others: More groups. If a name has several types, the first declaration counts for all, and `misuse` is reported.
-    ///   - name: Names the layer in `Preference.source`.
+    ///   - name: The layer's name in `Preference.source`.
     ///   - keyDecoder: Returns the key of a preference's name; by default its parts between dots.
     public static func configuration(
         _ reader: ConfigReader,
@@ -65,7 +65,7 @@ extension PreferenceStore {
     }
 }
 
-/// Reads a reader's values for declared preferences.
+/// A backend over a reader's values for declared preferences.
 private final class ConfigurationBackend: PreferenceBackend {
     private let reader: ConfigReader
     private let declared: [DeclaredKey]
@@ -73,10 +73,10 @@ private final class ConfigurationBackend: PreferenceBackend {
     private let state = Lock(State())
 
     private struct State {
-        /// The values that the store knows of.
+        /// The values that the store has seen.
         var known: [String: PropertyListValue] = [:]
         var watch: Task<Void, Never>?
-        /// The shared stores that a provider of the reader sees; those of the code that opened the store.
+        /// The shared stores that the reader's providers see: those of the code that opened the store.
         var isolation: PreferenceIsolation?
     }
 
@@ -104,7 +104,7 @@ private final class ConfigurationBackend: PreferenceBackend {
         return values
     }
 
-    /// Reads the reader again: what a watch delivers may be older than what `load` or an earlier call has read.
+    /// Reads the reader again: a watch may deliver values older than those that `load` or an earlier call has read.
     func refresh() -> [String: PropertyListValue?] {
         let isolation = state.withLock { $0.isolation } ?? PreferenceStore.isolation
         let values = isolation.run { current() }
@@ -133,7 +133,7 @@ private final class ConfigurationBackend: PreferenceBackend {
         )
     }
 
-    /// The task keeps the reader, and not the backend.
+    /// Returns a task that watches the reader; it keeps the reader but not the backend.
     private static func watch(
         _ reader: ConfigReader,
         _ host: PreferenceBackendHost,
@@ -178,33 +178,33 @@ private struct DeclaredKey: Sendable {
     let preference: AnyPreference
     private let key: ConfigKey
     private let isSecret: Bool
-    /// The type that the preference's values have in a configuration; `nil` if it isn't known.
+    /// The type of the preference's values in a configuration; `nil` if it isn't known.
     private let type: ConfigType?
-    /// Whether every kind of value can be decoded, so that decoding doesn't show what was meant.
-    private let takesAny: Bool
+    /// Whether the preference decodes every type of value, so that decoding can't select the type.
+    private let acceptsAny: Bool
 
     init(_ preference: AnyPreference, key: ConfigKey) {
         self.preference = preference
         self.key = key
         isSecret = preference.isSecret
         type = ConfigType(ofStored: preference.storedKind)
-        takesAny =
+        acceptsAny =
             type == nil
             && [true, "", .data(Data()), [], [:]].allSatisfy { (value: PropertyListValue) in preference.canDecode(value)
             }
     }
 
-    /// The value in the form that the preference can decode; else as it was found, so that it is reported.
+    /// Returns the value in a form that the preference can decode, or else as it was found, so that it is reported.
     ///
-    /// A reader doesn't tell a value of another type from none, so the other types are asked for then.
+    /// A reader doesn't distinguish a value of another type from a missing one, so the other types are tried then.
     func value(in snapshot: ConfigSnapshotReader) -> PropertyListValue? {
         var undecodable: PropertyListValue?
         var isText = false
         for type in types {
-            // A provider of text has numbers, arrays and bytes in many a text.
+            // A text-based provider reads many a text as a number, an array or bytes.
             if isText, self.type != nil || !type.isNumber { continue }
             guard let content = snapshot.content(forKey: key, type: type, isSecret: isSecret) else { continue }
-            if takesAny { return content.stored }
+            if acceptsAny { return content.stored }
             if let value = content.readings.first(where: preference.canDecode) { return value }
             undecodable = undecodable ?? content.stored
             if type == .string { isText = true }
@@ -223,13 +223,13 @@ private struct DeclaredKey: Sendable {
 extension ConfigType {
     fileprivate var isNumber: Bool { self == .int || self == .double || self == .bool }
 
-    /// Creates the type of a kind of stored values, in the words of JSON Schema; `nil` if it may be several.
+    /// Creates the type for a schema's type of stored values; `nil` if there may be several.
     fileprivate init?(ofStored kind: [String: PropertyListValue]) {
         switch kind["type"] {
         case "boolean": self = .bool
         case "integer": self = .int
         case "number": self = .double
-        // A URL is text, or rarely an object.
+        // A URL is stored as a string, or rarely as an object.
         case "string", ["string", "object"]: self = .string
         case "object": self = kind["required"] == ["$data"] ? .bytes : .string
         case "array":
@@ -244,7 +244,7 @@ extension ConfigType {
         }
     }
 
-    /// As above, of the elements of an array; optional ones may also be the text that stands for `nil`.
+    /// Creates the type for the elements of an array; optional elements may also be the text that stands for `nil`.
     private init?(ofElements kind: PropertyListValue?) {
         guard case .dictionary(let kind) = kind else { return nil }
         if case .array(let kinds)? = kind["anyOf"] {
@@ -256,7 +256,7 @@ extension ConfigType {
 }
 
 extension ConfigSnapshotReader {
-    /// The value of a key; `nil` if there is none of the type.
+    /// Returns the value of a key, or `nil` if the key has no value of the type.
     fileprivate func content(forKey key: ConfigKey, type: ConfigType, isSecret: Bool) -> ConfigContent? {
         switch type {
         case .string: string(forKey: key, isSecret: isSecret).map(ConfigContent.string)

@@ -2,7 +2,7 @@
 public import Configuration
 public import Preferences
 
-/// A provider of swift-configuration over a store: settings of the user, or any other preferences, for code that reads a
+/// A provider of swift-configuration over a store: the user's settings, or any other preferences, for code that reads a
 /// `ConfigReader`.
 ///
 ///     let config = ConfigReader(providers: [
@@ -11,22 +11,22 @@ public import Preferences
 ///     ])
 ///     let volume = config.int(forKey: "player.volume", default: 5)
 ///
-/// A key's components joined by dots are the name of the preference; the key's context is ignored. The provider has all layers of
+/// A key's components joined by dots are the name of the preference; the key's context is ignored. The provider reads all layers of
 /// the store, and reads a value as a `Preference` of the type does: 0 and 1 as Boolean, a whole real as an integer, text of a number.
-/// Stored values of a kind that swift-configuration doesn't have are strings: a date in ISO 8601, an integer above `Int.max` in
-/// digits, dictionaries and mixed arrays in JSON. A value that can't be read as the type throws `unreadable`, as do the providers of
-/// swift-configuration: a reader then takes its default, and asks no further provider. So it is with a store that can't be opened: a
-/// name for which no layer above the failed one has a value throws `unavailable`, from a snapshot too.
+/// Stored values of a type that swift-configuration doesn't have are strings: a date in ISO 8601, an integer above `Int.max` in
+/// digits, dictionaries and mixed arrays in JSON. A value that can't be read as the type throws `unreadable`, like the providers of
+/// swift-configuration: the reader then returns its default, and asks no further provider. The same happens if a layer can't be
+/// opened: a name for which no layer above it has a value throws `unavailable`, from a snapshot, too.
 ///
-/// Without groups the provider has the names that have a stored value, as they are stored. With groups it has their preferences as
-/// the program reads them: a value that can't be read or breaks the rule is passed over, text of the command line is of the declared
-/// type, and a default stands where nothing is stored, so that providers behind this one are no longer asked for it.
+/// Without groups, the provider has all names with a stored value, as they are stored. With groups, it has their preferences as
+/// the program reads them: a value that can't be read or violates its rule is ignored, text of the command line has the declared
+/// type, and the default is returned if nothing is stored, so that later providers are never asked for the preference.
 ///
-/// All of it may be used on any thread. `value` and `snapshot` open the store at its first use, as any read does: for a store on a
-/// network call `PreferenceStore.load()` before, or read by `fetchValue`. The `watch…` methods open it while the task is suspended. They
-/// give the current value first, then each newer one, never an older one after it; a slow consumer gets the newest. A value isn't
-/// given twice in a row; a snapshot may be equal to the one before if something has changed and changed back. They show a transaction
-/// at once or not at all. A sequence ends when its task is cancelled.
+/// The provider may be used on any thread. `value` and `snapshot` open the store at its first use, as any read does; for a store on a
+/// network, call `PreferenceStore.load()` before, or read by `fetchValue`. The `watch…` methods open it while the task is suspended.
+/// They return the current value first, then each newer one, and never an older one after it; a slow consumer gets the newest. A value
+/// isn't returned twice in a row; a snapshot may equal the one before if a value was changed and changed back. A transaction is
+/// seen as a whole. A sequence ends when its task is cancelled.
 public struct PreferenceStoreProvider: Sendable {
     private let store: PreferenceStore
     private let name: String?
@@ -38,16 +38,16 @@ public struct PreferenceStoreProvider: Sendable {
     /// Creates a provider over a store; reads nothing.
     ///
     /// - Parameters:
-    ///   - store: The store whose values are provided.
+    ///   - store: The store that has the values.
     ///   - groups: The groups whose preferences are provided as the program reads them, defaults included; none by default. A
-    ///     preference that names another store, by `in:`, isn't one of them. If a name is declared several times, the first
+    ///     preference that has another store, by `in:`, isn't provided. If a name is declared several times, the first
     ///     declaration counts. The provider keeps the store.
-    ///   - name: Distinguishes the provider from others of the process, in `providerName` and descriptions.
-    ///   - secretsSpecifier: The names and values that are secret, besides preferences that are declared `isSecret` and all values of a
-    ///     store of secrets; none by default. A secret value isn't shown in descriptions, by access reporters, and in issues that reads
-    ///     of the provider report. Errors that it throws show no value at all. An issue that a `Preference` of the program reports
-    ///     isn't the provider's: it shows a value that only the specifier says is secret.
-    ///   - keyEncoder: Returns the preference's name of a key; by default its components joined by dots.
+    ///   - name: Distinguishes the provider from other providers of the process, in `providerName` and descriptions.
+    ///   - secretsSpecifier: The names and values that are secret, in addition to preferences declared `isSecret` and all values of a
+    ///     store of secrets; none by default. A secret value isn't shown in descriptions, by access reporters, or in issues that reads
+    ///     of the provider report. Errors that the provider throws never show a value. An issue that a `Preference` of the program
+    ///     reports shows a value that is secret only by the specifier.
+    ///   - keyEncoder: Returns the preference's name for a key; by default its components joined by dots.
     public init(
         _ store: PreferenceStore,
         for groups: any PreferenceGroup.Type...,
@@ -64,21 +64,21 @@ public struct PreferenceStoreProvider: Sendable {
 }
 
 extension PreferenceStoreProvider: ConfigProvider {
-    /// The type's name, with that of the provider in brackets if it has one.
+    /// The type's name, with the provider's name in brackets if it has one.
     public var providerName: String { "PreferenceStoreProvider" + (name.map { "[\($0)]" } ?? "") }
 
-    /// Returns the value of a key; `nil` in the result if nothing is stored.
+    /// Returns the value of a key; the value of the result is `nil` if nothing is stored.
     ///
-    /// - Throws: `unreadable` if the value can't be read as the type, `unavailable` if the store couldn't be opened, so that it isn't
-    ///   known whether there is a value. Only `fetchValue`, a watch or a write tries again to open it.
+    /// - Throws: `unreadable` if the value can't be read as the type; `unavailable` if the store couldn't be opened and so may have a
+    ///   value. Only `fetchValue`, a watch or a write tries again to open it.
     public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
         let name = keyEncoder(key)
         return try lookup(name, type, in: store.snapshot(of: [name]))
     }
 
-    /// Opens the store unless that is done, without blocking the thread if it waits for a network, and returns the value of a key.
+    /// Opens the store if necessary, without blocking the thread if it waits for a network, and returns the value of a key.
     ///
-    /// - Throws: As `value(forKey:type:)`, and the failure to open the store.
+    /// - Throws: The errors of `value(forKey:type:)`, and the failure to open the store.
     public func fetchValue(forKey key: AbsoluteConfigKey, type: ConfigType) async throws -> LookupResult {
         try await store.load()
         return try value(forKey: key, type: type)
@@ -110,10 +110,10 @@ extension PreferenceStoreProvider: ConfigProvider {
         return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
     }
 
-    /// Returns the values of this moment, which no later change alters.
+    /// Returns a snapshot of the current values, which later changes don't alter.
     public func snapshot() -> any ConfigSnapshot { snapshot(of: store.snapshot()) }
 
-    /// Opens the store as `fetchValue` does, and calls a closure with a snapshot and one after each change; after a transaction one.
+    /// Opens the store as `fetchValue` does, and calls a closure with a snapshot and one after each change; a transaction is one change.
     ///
     /// If the store can't be opened, the lookups of the first snapshot throw that failure.
     ///
@@ -137,7 +137,7 @@ extension PreferenceStoreProvider {
         do {
             try await store.load()
         } catch {
-            // The first snapshot has the failure, for the names that it concerns.
+            // The first snapshot reports the failure, for the names that it concerns.
         }
     }
 
@@ -169,7 +169,7 @@ extension PreferenceStoreProvider {
         return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: isSecret(name, stored)))
     }
 
-    /// Whether a value isn't shown: as the preferences or the store say, or the specifier.
+    /// Returns whether a value is hidden, because of the preference, the store or the specifier.
     private func isSecret(_ name: String, _ value: PropertyListValue) -> Bool {
         store.isSecret(name) || secretsSpecifier.isSecret(key: name, value: value)
     }
@@ -179,7 +179,7 @@ extension PreferenceStoreProvider {
             throw PreferencesError(
                 .unavailable,
                 name: name,
-                "the store of \(providerName) could not be opened, so that it isn't known whether there is a value; mend that, and "
+                "the store of \(providerName) could not be opened, so it may have a value that is not known; repair that, and "
                     + "try again",
                 cause: failure
             )
@@ -190,17 +190,17 @@ extension PreferenceStoreProvider {
 }
 
 extension PreferenceStoreProvider: CustomStringConvertible {
-    /// The provider's name and the number of names that have a stored value, as far as the store was opened.
+    /// The provider's name and the number of names with a stored value in the layers that are open.
     public var description: String {
         "PreferenceStoreProvider[\(name.map { "\($0), " } ?? "")\(store.contentsOpen.count) values]"
     }
 }
 
 extension PreferenceStoreProvider: CustomDebugStringConvertible, CustomReflectable {
-    /// A mirror without children, which would have the values that the specifier says are secret.
+    /// A mirror without children, which would show the values that the specifier says are secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The description with the stored values; `<redacted>` for secrets.
+    /// A description with the stored values; `<redacted>` for secrets.
     public var debugDescription: String {
         let values = store.contentsOpen.sorted { $0.key < $1.key }.map { name, value in
             "\(name)=\(isSecret(name, value) ? .redacted : value.description)"
@@ -211,7 +211,7 @@ extension PreferenceStoreProvider: CustomDebugStringConvertible, CustomReflectab
 }
 
 extension PreferenceGroup {
-    /// The preferences of the group that a store has, without those that name another, and without members of values.
+    /// Returns the preferences of the group in a store, without those that have another store, and without members of values.
     static func declared(in store: PreferenceStore) -> [AnyPreference] {
         Self(in: store).preferences.filter { $0.store === store && !$0.isMember }
     }

@@ -2,49 +2,49 @@ public import Foundation
 @_spi(Tool) public import Preferences
 
 extension PreferenceStore {
-    /// Stores the values of a domain of user defaults, once, and keeps those that are set already.
+    /// Stores the values of a user defaults domain, once; values that are already set are kept.
     ///
     ///     try PreferenceStore.standard.importUserDefaults(.standard)
     ///
     /// For a program that used `UserDefaults` on Linux before: call it before the preferences are read, at each start. The values and a
-    /// note that the domain was imported are stored in one step, so it happens once and whole, also if the program is killed or two
-    /// processes start at once. Later calls change nothing, even if a name was reset in between; only `removeAll()` removes the note with
-    /// everything else. A domain without a value isn't noted.
+    /// record that the domain was imported are stored atomically, so it happens once and completely, even if the program is killed or two
+    /// processes start at the same time. Later calls change nothing, even if a name was reset in between; only `removeAll()` removes the
+    /// record with everything else. A domain without a value isn't recorded.
     ///
-    /// Only the domain's own values are stored: none that was registered, stands on the command line or in the global domain. A name counts
-    /// as set if the layer that takes the writes has it. A name that an administrator manages is left out. The domain stays as it is.
+    /// Only the domain's own values are stored: none from registration, the command line or the global domain. A name counts
+    /// as set if the writable layer has a value for it. A name that an administrator manages is skipped. The domain isn't changed.
     ///
-    /// Numbers, dates and data are stored exactly as Foundation returns them; on Linux its file keeps whole seconds of a date. Of a URL, it
-    /// keeps the path alone there, which a preference of type `URL` reads as the file URL.
+    /// Numbers, dates and data are stored exactly as Foundation returns them; on Linux, Foundation's file keeps only whole seconds of a
+    /// date, and only the path of a URL, which a preference of type `URL` reads as a file URL.
     ///
-    /// On Apple platforms a store over the same user defaults has the values already, and nothing is stored.
+    /// On Apple platforms, a store over the same user defaults already has the values, and nothing is stored.
     ///
-    /// Blocks, on any thread. The values survive the death of the process when it returns; `flush()` waits for the disk.
+    /// Blocks, on any thread. When it returns, the values survive the death of the process; `flush()` waits for the disk.
     ///
     /// - Parameters:
     ///   - defaults: The user defaults.
-    ///   - suite: The name that `defaults` was created with, if it isn't `.standard`: the object doesn't tell it.
+    ///   - suite: The name with which `defaults` was created, if it isn't `.standard`: the object has no property for it.
     /// - Returns: The names that were stored, sorted.
-    /// - Throws: `misuse` if the suite's name is missing; `unreadable` for an object that no preference can hold; what
-    ///   `transaction(_:)` throws. Nothing is changed then.
+    /// - Throws: `misuse` if the suite's name is missing; `unreadable` for an object that a preference can't hold; the errors of
+    ///   `transaction(_:)`. Then nothing is changed.
     @discardableResult
     public func importUserDefaults(_ defaults: UserDefaults = .standard, suite: String? = nil) throws -> [String] {
         guard suite != nil || defaults === UserDefaults.standard else {
             throw PreferencesError(
                 .misuse,
-                "user defaults don't tell the name of their suite; name it in importUserDefaults(_:suite:)"
+                "user defaults have no property for the name of their suite; pass it to importUserDefaults(_:suite:)"
             )
         }
         if isOver(defaults) { return [] }
-        // What was set in this process and is not in the file yet.
+        // Writes values that were set in this process to the file.
         defaults.synchronize()
         let domain = suite ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         var values: [String: PropertyListValue] = [:]
         for (name, object) in defaults.persistentDomain(forName: domain) ?? [:] where !name.isEmpty {
             do throws(PreferencesError) { values[name] = try PropertyListValue(propertyListObject: object) } catch {
-                // The message has the keys inside the value, which may be a part of a secret.
+                // The message has the keys inside the value, which may be part of a secret.
                 let message =
-                    isSecret(name) ? "\(String.redacted) has a part that no preference can hold" : error.message
+                    isSecret(name) ? "\(String.redacted) has a part that a preference can't hold" : error.message
                 throw PreferencesError(error.code, name: name, message)
             }
         }
@@ -53,7 +53,7 @@ extension PreferenceStore {
             do {
                 return try store(values, of: domain)
             } catch let error as PreferencesError where error.code == .managed {
-                // The rest of a program's values must not depend on what an administrator decides.
+                // The other values must not depend on an administrator's decision.
                 guard let name = error.name, values.removeValue(forKey: name) != nil else { throw error }
             }
         }
@@ -66,7 +66,7 @@ extension PreferenceStore {
             guard !imported.contains(.string(domain)) else { return [] }
             transaction[PreferencesFile.importedName] = .array(imported + [.string(domain)])
             return values.keys.sorted().filter { name in
-                // Read through the transaction, so that a set from now on makes the body run again.
+                // Reads through the transaction, so that a set from now on makes the body run again.
                 _ = transaction[name]
                 guard ownValue(of: name) == nil else { return false }
                 transaction[name] = values[name]

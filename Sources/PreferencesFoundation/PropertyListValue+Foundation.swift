@@ -28,7 +28,7 @@ extension PropertyListValue {
         default:
             throw PreferencesError(
                 .unreadable,
-                "\(path.joined(separator: ".")) is a \(type(of: object)), which no preference can hold"
+                "\(path.joined(separator: ".")) is a \(type(of: object)), which a preference can't hold"
             )
         }
     }
@@ -49,12 +49,12 @@ extension NSNumber {
 internal import CoreFoundation
 
 extension NSNumber {
-    /// Whether it was made of a boolean, which is an object of its own there, whatever its encoding says.
+    /// Whether the number was created from a boolean, which is a separate object there, whatever its encoding says.
     fileprivate var isBoolean: Bool { CFGetTypeID(self) == CFBooleanGetTypeID() }
 }
 #else
 extension NSNumber {
-    /// Whether it was made of a boolean; swift-corelibs-foundation encodes nothing else as a character.
+    /// Whether the number was created from a boolean; swift-corelibs-foundation encodes nothing else as a character.
     fileprivate var isBoolean: Bool {
         objCType.pointee == CChar(UInt8(ascii: "c")) || objCType.pointee == CChar(UInt8(ascii: "B"))
     }

@@ -8,16 +8,16 @@ func systemKeyring(service: String, library: String?) throws(PreferencesError) -
     Keychain(service: service)
 }
 
-/// Returns the service of `.keyring`: the bundle's identifier, else the name of the program.
+/// Returns the service of `.keyring`: the bundle's identifier, or the program's name without a bundle.
 func ownKeyringService() throws(PreferencesError) -> String {
     if let identifier = Bundle.main.bundleIdentifier { identifier } else { try ApplicationIdentifier.fix() }
 }
 
 /// The generic passwords of a service in Apple's Keychain; a preference's name is the item's account.
 ///
-/// A store with `isSynchronizable` has the items that iCloud synchronizes, and any other store those that it doesn't: with one
-/// service and account they are two items. Without an access group, items of all groups of the program are read. Of several with
-/// one account the one that was modified last counts; a set changes all of them, and a removal removes all.
+/// A store with `isSynchronizable` has the items that iCloud synchronizes, and any other store those that it doesn't; with the same
+/// service and account these are two items. Without an access group, the items of all the program's groups are read. Of several items
+/// with one account, the one modified last counts; a set changes all of them, and a removal removes all.
 struct Keychain: Keyring {
     let service: String
     var accessibility = PreferenceStore.KeychainAccessibility.afterFirstUnlock
@@ -34,7 +34,7 @@ struct Keychain: Keyring {
             if let other = newest[name], modificationDate(of: other) >= modificationDate(of: item) { continue }
             newest[name] = item
         }
-        // One by one: "You can't combine the kSecReturnData and kSecMatchLimitAll options when copying password items", says the
+        // One at a time: "You can't combine the kSecReturnData and kSecMatchLimitAll options when copying password items", says the
         // documentation of SecItemCopyMatching.
         var contents: [String: [UInt8]] = [:]
         for (name, item) in newest {
@@ -53,7 +53,7 @@ struct Keychain: Keyring {
         switch status {
         case errSecSuccess: break
         case errSecItemNotFound where bytes == nil: break
-        // The connection to the Keychain's process broke, which may have done the work before.
+        // The connection to the Keychain's process broke; it may have stored the item before.
         case errSecNotAvailable: throw .keyringOutcomeUnknown(text(of: status))
         default: throw error(status)
         }
@@ -63,7 +63,7 @@ struct Keychain: Keyring {
         let query = query(name)
         let values = NSMutableDictionary()
         values[kSecValueData] = data
-        // Updated too, as the item may be of a version of the program with another option.
+        // Also updates the accessibility, as the item may be of a version of the program with another option.
         values[kSecAttrAccessible] = accessibility.attribute
         let status = SecItemUpdate(query, values)
         guard status == errSecItemNotFound else { return status }
@@ -75,7 +75,7 @@ struct Keychain: Keyring {
         return added == errSecDuplicateItem ? SecItemUpdate(query, values) : added
     }
 
-    /// Returns what a search finds, or `nil` if it finds nothing.
+    /// Returns the result of a search, or `nil` if it finds nothing.
     private func copy(_ search: NSMutableDictionary) throws(PreferencesError) -> CFTypeRef? {
         var result: CFTypeRef?
         let status = SecItemCopyMatching(search, &result)
@@ -84,11 +84,11 @@ struct Keychain: Keyring {
         return result
     }
 
-    /// The class and primary keys of the store's items, or of one of them.
+    /// Returns the class and primary keys of the store's items, or of one of them.
     private func query(_ name: String? = nil) -> NSMutableDictionary {
         let query = NSMutableDictionary()
         query[kSecClass] = kSecClassGenericPassword
-        // Else macOS takes the file-based keychain, which has no access groups and no accessibility; other platforms ignore it.
+        // Otherwise macOS uses the file-based keychain, which has no access groups and no accessibility; other platforms ignore this.
         query[kSecUseDataProtectionKeychain] = true
         query[kSecAttrService] = service
         query[kSecAttrSynchronizable] = isSynchronizable
@@ -106,7 +106,7 @@ struct Keychain: Keyring {
         case errSecInteractionNotAllowed:
             PreferencesError(
                 .unavailable,
-                "the Keychain is locked; nothing was changed. Try again when the device is unlocked; what is read in the "
+                "the Keychain is locked; nothing was changed. Try again when the device is unlocked; a secret that is read in the "
                     + "background needs the accessibility .afterFirstUnlock"
             )
         case errSecMissingEntitlement:

@@ -3,26 +3,26 @@ internal import Preferences
 
 /// The items of one service in a system's keyring, by their names; the part of a keyring that differs between platforms.
 ///
-/// Called on one thread at a time, which is never the caller's.
+/// It is called on one thread at a time, and never on the caller's.
 protocol Keyring: Sendable {
     /// Returns the bytes of each item.
     func items(_ call: KeyringCall) throws(PreferencesError) -> [String: [UInt8]]
 
     /// Stores an item's bytes, or removes the item if `bytes` is `nil`.
     ///
-    /// - Throws: `outcomeUnknown` if it can't be told whether that was done; after any other error nothing was changed.
+    /// - Throws: `outcomeUnknown` if it is unknown whether the item was stored; after any other error nothing was changed.
     func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferencesError)
 }
 
-/// How long the calls of a keyring may take, and how long what they returned is up to date.
+/// The time limits of a keyring's calls, and the time for which their results count as up to date.
 package struct KeyringLimits: Sendable {
-    /// How long a call may take without the time for a prompt.
+    /// The time limit of a call, without the time for a prompt.
     package var call: Duration
-    /// How long the system's prompt waits for the user.
+    /// The time that the system's prompt waits for the user.
     package var prompt: Duration
-    /// How long values that were read are taken for up to date.
+    /// The time for which values that were read count as up to date.
     package var timeToLive: Duration
-    /// How long after a failed call reads do without another.
+    /// The time after a failed call during which reads don't call again.
     package var pauseAfterFailure: Duration
 
     package init(
@@ -51,13 +51,13 @@ final class KeyringCall: Sendable {
     }
 
     enum Phase {
-        /// Not begun.
+        /// Waits for its thread.
         case waiting
         case reading
-        /// From here on something may be changed.
+        /// From now on the call may change something.
         case writing
         case finished
-        /// The caller waits no longer, and nothing was changed.
+        /// The caller no longer waits, and nothing was changed.
         case givenUp
     }
 
@@ -67,10 +67,10 @@ final class KeyringCall: Sendable {
         state = Condition(State(deadline: .now + limits.call))
     }
 
-    /// By when the call must end, in which the keyring cancels what can be cancelled.
+    /// The time by which the call must end; the keyring cancels it then if it can.
     var deadline: ContinuousClock.Instant { state.withLock { $0.deadline } }
 
-    /// Notes that from here on something may be changed; false if nothing must be, as the caller has given up and was told so.
+    /// Records that the call may change something from now on; returns false if it must not, because the caller has given up.
     func beginWriting() -> Bool {
         state.withLock { state in
             if state.phase == .reading { state.phase = .writing }
@@ -78,7 +78,7 @@ final class KeyringCall: Sendable {
         }
     }
 
-    /// Runs `body` while the system's prompt may be shown, which has more time; then the call has its own time again.
+    /// Runs `body` while the system may show its prompt, with the longer time limit; then the call has its usual limit again.
     func prompting<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         state.signal { $0.deadline = .now + limits.prompt }
         defer { state.signal { $0.deadline = .now + limits.call } }
@@ -87,7 +87,7 @@ final class KeyringCall: Sendable {
 
     // MARK: The two threads
 
-    /// Notes that the call begins now; false if the caller has given up.
+    /// Records that the call begins now; returns false if the caller has given up.
     func begin() -> Bool {
         state.withLock { state in
             guard state.phase == .waiting else { return false }
@@ -98,7 +98,7 @@ final class KeyringCall: Sendable {
 
     func finish() { state.signal { $0.phase = .finished } }
 
-    /// Waits until the call is finished or the deadline is over by a grace; returns the phase in which the call is then.
+    /// Waits until the call is finished, or until the grace period after its deadline is over; returns the call's phase then.
     func wait(grace: Duration) -> Phase {
         state.wait { state in
             if state.phase == .finished { return .done(.finished) }
@@ -112,20 +112,20 @@ final class KeyringCall: Sendable {
 }
 
 extension PreferencesError {
-    /// The error of a call that did not end in its time, before it changed anything.
+    /// The error of a call that exceeded its time limit before it changed anything.
     static var keyringLate: PreferencesError {
         PreferencesError(
             .unavailable,
-            "the system's keyring did not answer in time; nothing was changed. Try again, and find out what its service is doing "
-                + "if that goes on"
+            "the system's keyring did not answer in time; nothing was changed. Try again; if it happens again, find out why its "
+                + "service doesn't answer"
         )
     }
 
-    /// The error of a write of which it can't be told whether it was done.
+    /// Returns the error of a write of which it is unknown whether it was stored.
     static func keyringOutcomeUnknown(_ reason: String) -> PreferencesError {
         PreferencesError(
             .outcomeUnknown,
-            "the system's keyring was asked to store this and did not say that it did (\(reason)); refresh the store and read the "
+            "the system's keyring was asked to store this but did not confirm it (\(reason)); refresh the store and read the "
                 + "value again"
         )
     }

@@ -7,36 +7,36 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Keeps values in a system's keyring, and a copy of them in memory that is read again when it is stale.
+/// A backend over a system's keyring with a cache in memory, which is read again when it is stale.
 ///
 /// The keyring is called on a thread of the library, one call at a time. A call that doesn't return in time is left to that thread:
-/// what waits for it fails at its own deadline, and nothing else waits.
+/// calls that wait behind it fail at their own deadlines, and nothing else waits.
 final class KeyringBackend: PreferenceBackend {
     private let keyring: any Keyring
     private let limits: KeyringLimits
     private let worker = WorkerQueue(hasOwnThread: true)
-    /// Says when the copy is stale.
+    /// Marks the cache as stale after a time.
     private let timer: WorkerQueue
     private let state = Lock(State())
 
     private struct Item {
         var bytes: [UInt8]
-        /// The value that the store shows for the bytes: the one that it set, which might be of another kind than the one that was read.
+        /// The value that the store shows for the bytes: the one that it set, whose type may differ from the one that a read gives.
         var value: PropertyListValue
     }
 
     private struct State {
         var host: PreferenceBackendHost?
         var items: [String: Item] = [:]
-        /// The external changes that the store was not notified of.
+        /// The external changes of which the store was not notified yet.
         var pending: [String: PropertyListValue?] = [:]
         var isStale = true
         var isTimerSet = false
-        /// Whether the next `refresh` is asked for only to notify the store of what is pending.
+        /// Whether the next `refresh` only has to return the pending changes, as the keyring was read just before.
         var isRefreshed = false
-        /// Whether a failure of a read was reported and none has succeeded since.
+        /// Whether a failed read was reported and no read has succeeded since.
         var isReported = false
-        /// The error of a call that took all its time: the store's call with this deadline is not to wait for another.
+        /// The error of a call that used up its time: the store's call with this deadline must not wait for another.
         var failure: (deadline: ContinuousClock.Instant, error: PreferencesError)?
     }
 
@@ -50,7 +50,7 @@ final class KeyringBackend: PreferenceBackend {
         self.timer = timer
     }
 
-    /// The time of a call with a prompt, and of one that waits for it.
+    /// The time limit of a call with a prompt and of a call that waits behind it.
     var timeout: Duration? { limits.prompt + limits.call * 2 }
 
     func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
@@ -67,7 +67,7 @@ final class KeyringBackend: PreferenceBackend {
         return state.withLock { exchange(&$0.pending, with: [:]) }
     }
 
-    /// Reads all items again if they are stale, and has the store ask for what differs; keeps those that were read if that fails.
+    /// Reads all items if they are stale, and has the store request the differences; keeps the cached items if that fails.
     func values(for names: Set<String>) -> [String: PropertyListValue] {
         let (shown, isStale) = state.withLock { ($0.items.filter { names.contains($0.key) }, $0.isStale) }
         if isStale {
@@ -88,7 +88,7 @@ final class KeyringBackend: PreferenceBackend {
         return shown.mapValues(\.value)
     }
 
-    /// Stores the changes one by one, and takes back those that were stored if one fails.
+    /// Stores the changes one by one, and rolls back those that were stored if one fails.
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
@@ -113,7 +113,7 @@ final class KeyringBackend: PreferenceBackend {
                 isStored: isStored
             )
         } catch {
-            // The store refreshes after a failure, which is not to wait for the keyring again.
+            // The store refreshes after a failure; that must not wait for the keyring again.
             state.withLock { state in
                 state.isRefreshed = true
                 if error.code == .outcomeUnknown { state.isStale = true }
@@ -123,14 +123,14 @@ final class KeyringBackend: PreferenceBackend {
         }
     }
 
-    /// Does nothing, as a keyring keeps what it has answered for.
+    /// Does nothing, because a keyring keeps the values that it has acknowledged.
     func sync() {}
 }
 
 // MARK: Reading
 
 extension KeyringBackend {
-    /// Reads all items; notes what differs as pending.
+    /// Reads all items; records the differences as pending.
     private func look(mayPrompt: Bool) throws(PreferencesError) {
         let found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferencesError) in
             try keyring.items(call)
@@ -150,14 +150,14 @@ extension KeyringBackend {
         setTimer(limits.timeToLive)
     }
 
-    /// Notes that the values are up to date, or have to do, for some time.
+    /// Marks the values as up to date, or as usable after a failure, for some time.
     private func setTimer(_ time: Duration) {
         let isNew = state.withLock { state in
             state.isStale = false
             return !exchange(&state.isTimerSet, with: true)
         }
         guard isNew else { return }
-        // One that was set before ends earlier.
+        // If the timer is already set, it fires earlier.
         timer.run(after: time) { [weak self] in
             let host = self?.state.withLock { state in
                 (state.isStale, state.isTimerSet) = (true, false)
@@ -185,14 +185,14 @@ extension KeyringBackend {
             do throws(PreferencesError) {
                 try store(bytes, for: name)
             } catch {
-                if error.code != .outcomeUnknown { try takeBack(done, to: old, because: error) }
+                if error.code != .outcomeUnknown { try rollBack(done, to: old, because: error) }
                 throw error
             }
             done.append(name)
         }
     }
 
-    private func takeBack(
+    private func rollBack(
         _ names: [String],
         to old: [String: Item],
         because cause: PreferencesError
@@ -204,7 +204,7 @@ extension KeyringBackend {
                 throw PreferencesError(
                     .outcomeUnknown,
                     name: name,
-                    "a part of the changes is stored in the system's keyring: one failed, and those before it could not be taken "
+                    "a part of the changes is stored in the system's keyring: one failed, and those before it could not be rolled "
                         + "back; refresh the store and read the values again",
                     cause: cause
                 )
@@ -222,7 +222,7 @@ extension KeyringBackend {
 // MARK: Calling the keyring
 
 extension KeyringBackend {
-    /// Calls the keyring on the thread for it, and waits until the deadline.
+    /// Calls the keyring on its thread, and waits until the deadline.
     private func perform<Result: Sendable>(
         mayPrompt: Bool,
         _ body: @escaping @Sendable (any Keyring, KeyringCall) throws(PreferencesError) -> Result
@@ -238,7 +238,7 @@ extension KeyringBackend {
             call.finish()
         }
         do throws(PreferencesError) {
-            // The keyring ends by the deadline itself if it can.
+            // A keyring that can cancel its call ends it by the deadline.
             let phase = call.wait(grace: limits.call / 10)
             if let result = outcome.withLock({ $0 }) { return try result.get() }
             throw phase == .writing ? .keyringOutcomeUnknown("it did not return in time") : .keyringLate
@@ -252,12 +252,12 @@ extension KeyringBackend {
 // MARK: Values as bytes
 
 extension PropertyListValue {
-    /// The value of an item: text, as its type is the declaration's, or bytes that are none.
+    /// Creates the value of an item: a string, which the declaration's type converts, or data if the bytes aren't UTF-8.
     fileprivate init(ofKeyring bytes: [UInt8]) {
         self = String(validating: bytes, as: UTF8.self).map { .string($0) } ?? .data(Data(bytes))
     }
 
-    /// The bytes of an item: those of a string as they are, those of any other value in the form of the preferences file.
+    /// Returns the bytes of an item: the text of a string, and the preferences file's text of any other value.
     fileprivate func bytesOfKeyring() throws(PreferencesError) -> [UInt8] {
         if case .string(let text) = self { return Array(text.utf8) }
         return Array(try PreferenceText.text(of: self).utf8)

@@ -2,10 +2,10 @@
 internal import DurableFile
 internal import Preferences
 
-/// The functions of libsecret and of the libraries below it, which are loaded at run time so that a program neither needs them
-/// to be built nor to start.
+/// The functions of libsecret and of the libraries below it, loaded at run time so that a program needs them neither to be built
+/// nor to start.
 ///
-/// Only functions without variable arguments, which Swift can't call. An object is an `OpaquePointer`.
+/// Only functions without variable arguments, because Swift can't call those. An object is an `OpaquePointer`.
 struct LibSecret: Sendable {
     typealias Object = OpaquePointer
     typealias Text = UnsafePointer<CChar>
@@ -64,9 +64,9 @@ struct LibSecret: Sendable {
     let bytes: @convention(c) (Object, UnsafeMutablePointer<Int>) -> UnsafeRawPointer?
     let freeValue: @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// Loads the library, once in a process for each name.
+    /// Creates the functions by loading the library, once in a process for each name.
     init(_ name: String) throws(PreferencesError) {
-        // Local, so that the program's own symbols stay what they are. `dlsym` looks into what the library needs, too.
+        // RTLD_LOCAL, so that the program's own symbols aren't replaced. `dlsym` also searches the libraries on which this one depends.
         guard let library = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw PreferencesError(noLibrary: dlerror().map { String(cString: $0) } ?? name)
         }
@@ -141,7 +141,7 @@ struct GLibList {
     var next: UnsafeMutableRawPointer?
     var previous: UnsafeMutableRawPointer?
 
-    /// The items of a list.
+    /// Returns the items of a list.
     static func items(of list: UnsafeMutableRawPointer?) -> [OpaquePointer] {
         var items: [OpaquePointer] = []
         var rest = list
@@ -157,7 +157,7 @@ extension PreferencesError {
     fileprivate init(noLibrary reason: String) {
         self.init(
             .unavailable,
-            "the library that reaches the system's keyring can't be loaded (\(reason)); nothing was changed. Install libsecret: the "
+            "the library for the system's keyring can't be loaded (\(reason)); nothing was changed. Install libsecret: the "
                 + "package libsecret-1-0 of Debian and Ubuntu, libsecret of Fedora and Arch"
         )
     }

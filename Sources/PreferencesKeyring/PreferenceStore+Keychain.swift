@@ -2,37 +2,37 @@
 public import Preferences
 
 extension PreferenceStore {
-    /// When a device lets the program read a secret of the Keychain, and whether a backup carries it to another device.
+    /// The time when a device lets the program read a secret of the Keychain, and whether a backup transfers it to another device.
     public enum KeychainAccessibility: Sendable, Hashable, CaseIterable {
-        /// While the device is unlocked; an encrypted backup carries it to another device.
+        /// While the device is unlocked; an encrypted backup transfers it to another device.
         case whenUnlocked
-        /// From the first unlock after a restart on, also while the device is locked; an encrypted backup carries it to another
+        /// After the first unlock since a restart, even while the device is locked; an encrypted backup transfers it to another
         /// device.
         case afterFirstUnlock
-        /// As `whenUnlocked`, but it never leaves the device.
+        /// Like `whenUnlocked`, but the secret never leaves the device.
         case whenUnlockedThisDeviceOnly
-        /// As `afterFirstUnlock`, but it never leaves the device.
+        /// Like `afterFirstUnlock`, but the secret never leaves the device.
         case afterFirstUnlockThisDeviceOnly
-        /// As `whenUnlockedThisDeviceOnly`, on a device with a passcode; the system removes the item when the user removes the
+        /// Like `whenUnlockedThisDeviceOnly`, on a device with a passcode; the system removes the item when the user removes the
         /// passcode.
         case whenPasscodeSetThisDeviceOnly
 
         fileprivate var isThisDeviceOnly: Bool { self != .whenUnlocked && self != .afterFirstUnlock }
     }
 
-    /// Returns the secrets of a service in Apple's Keychain, as `keyring(service:)` does, with options.
+    /// Returns the store of a service's secrets in Apple's Keychain, like `keyring(service:)`, with options.
     ///
     ///     @Preference("apiToken", in: .keyring(service: "com.example.app", isSynchronizable: true)) var token: String?
     ///
-    /// One service with the same options is one store. Apple's platforms only; the other `keyring` stores use the defaults.
+    /// The same service and options give the same store. Only on Apple platforms; the other `keyring` stores use the defaults.
     ///
     /// - Parameters:
-    ///   - service: Names the program, or the programs that share the items, as `com.example.app`.
-    ///   - accessibility: When the program may read what the store writes. An item that is there gets it with its next value.
-    ///   - accessGroup: The group of programs that share the items, with the team's prefix; the program needs the entitlement.
-    ///     Unless given, items of all its groups are read, and new ones are of its first group.
-    ///   - isSynchronizable: Whether iCloud carries the items to the user's other devices; a removal removes them there too. They
-    ///     are other items than those without it. An accessibility whose name ends with `ThisDeviceOnly` can't be synchronized;
+    ///   - service: The name of the program, or of the programs that share the items, such as `com.example.app`.
+    ///   - accessibility: When the program can read the values that the store writes. An existing item gets it with its next value.
+    ///   - accessGroup: The group of programs that share the items, with the team's prefix; the program needs the entitlement. By
+    ///     default, the items of all the program's groups are read, and new ones are added to its first group.
+    ///   - isSynchronizable: Whether iCloud synchronizes the items with the user's other devices; a removal removes them there, too.
+    ///     Items with and without it are separate. An accessibility whose name ends with `ThisDeviceOnly` can't be synchronized;
     ///     the two together trap.
     public static func keyring(
         service: String,
@@ -51,7 +51,7 @@ extension PreferenceStore {
             isSynchronizable: isSynchronizable
         )
         var name = "keyring." + service
-        // With the default options it is the store of `keyring(service:)`; a NUL is in no service's name.
+        // With the default options this is the store of `keyring(service:)`; no service's name contains a NUL.
         if accessibility != .afterFirstUnlock || accessGroup != nil || isSynchronizable {
             name += "\0\(accessibility)\0\(isSynchronizable)\0\(accessGroup ?? "")"
         }

@@ -1,38 +1,38 @@
 public import Preferences
 
 extension PreferenceStore {
-    /// The program's secrets in the system's keyring.
+    /// The store of the program's secrets in the system's keyring.
     ///
     ///     @Preference("apiToken", in: .keyring) var token: String?
     ///
-    /// The store of the service that is named by `applicationIdentifier`, on Apple's platforms by the bundle's identifier; see
+    /// It belongs to the service named by `applicationIdentifier`, or by the bundle's identifier on Apple platforms; see
     /// `keyring(service:)`.
     public static let keyring = PreferenceStore.secret(
         "keyring",
         over: { () throws(PreferencesError) in keyring(service: try ownKeyringService()) }
     )
 
-    /// Returns the store of a service's secrets in the system's keyring: the Keychain of Apple's platforms; on Linux the Secret
+    /// Returns the store of a service's secrets in the system's keyring: the Keychain on Apple platforms; on Linux the Secret
     /// Service, which gnome-keyring, KWallet and KeePassXC offer.
     ///
-    /// One service gives one store. An item's value is the text of a string, and of any other value its text in the preferences
+    /// The same service gives the same store. A string is stored as its text, and any other value as its text in the preferences
     /// file.
     ///
-    /// There is never a fallback: if there is no keyring, or if it is locked and the user doesn't unlock it, a write throws
-    /// `unavailable` with what to do, and reads give defaults and report the cause. Each call of the keyring has 5 seconds, and 60
+    /// There is no fallback: if there is no keyring, or if it is locked and the user doesn't unlock it, a write throws
+    /// `unavailable` with what to do, and reads give defaults and report the cause. Each call of the keyring may take 5 seconds, and 60
     /// while the system asks the user to unlock it. Opening the store, a write, `load()` and `refresh()` may ask; other reads don't.
     ///
-    /// A change by another program is seen by a read 5 seconds after the last look at the keyring, or after `refresh()`. `update` and
-    /// transactions look at the keyring and then write: they are atomic in this process, but a change that another process makes
-    /// in between is overwritten. Several changes are stored one by one, and those that were stored are taken back if one fails.
+    /// A change by another program is seen by a read 5 seconds after the keyring was last read, or after `refresh()`. `update` and
+    /// transactions read the keyring and then write: they are atomic in this process, but a change that another process makes
+    /// in between is overwritten. Several changes are stored one by one; if one fails, those before it are rolled back.
     ///
-    /// - Parameter service: Names the secrets' owner, such as `com.example.app`; not empty and without NUL characters, or each use
+    /// - Parameter service: The name of the secrets' owner, such as `com.example.app`; if it is empty or has a NUL character, each use
     ///   throws `invalidName`.
     public static func keyring(service: String) -> PreferenceStore {
         keyring(service: service, limits: KeyringLimits())
     }
 
-    /// Returns the store of a service; with other limits and another library if it is the first call for the service.
+    /// Returns the store of a service; the first call for a service decides the limits and the library.
     package static func keyring(service: String, limits: KeyringLimits, library: String? = nil) -> PreferenceStore {
         .secret(
             "keyring." + service,
@@ -61,7 +61,7 @@ func ownKeyringService() throws(PreferencesError) -> String { try ApplicationIde
 #endif
 
 #if !os(Linux) && !canImport(Security)
-/// Throws, as the platform has no keyring.
+/// Throws, because the platform has no keyring.
 func systemKeyring(service: String, library: String?) throws(PreferencesError) -> any Keyring {
     throw PreferencesError(.unavailable, "this platform has no keyring that the library can reach; nothing was changed")
 }

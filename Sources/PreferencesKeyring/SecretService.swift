@@ -7,15 +7,15 @@ func systemKeyring(service: String, library: String?) throws(PreferencesError) -
     try SecretService(service, library: LibSecret(library ?? "libsecret-1.so.0"))
 }
 
-/// The items of the Secret Service with the attribute `application`, which is the service's name; an item's name is its attribute
-/// `name`.
+/// The items of the Secret Service whose attribute `application` is the service's name; the attribute `name` is an item's
+/// name.
 ///
-/// Items have no other attributes and no schema, as those of `secret-tool`, so that both find the same ones. Of several items of a
-/// name the one that was changed last counts; a set changes that one, and a removal removes all.
+/// Items have no other attributes and no schema, like those of `secret-tool`, so that both find the same ones. If several items have
+/// the same name, the one changed last counts; a set changes that one, and a removal removes all.
 final class SecretService: Keyring, @unchecked Sendable {  // used by one thread at a time
     private let service: String
     private let library: LibSecret
-    /// Receives the signals of the library's objects, which else would wait for a main loop of the program.
+    /// Receives the signals of the library's objects, which otherwise would wait for a main loop of the program.
     private let context: LibSecret.Object?
     /// The service, with a session; `nil` at first and after a call failed.
     private var proxy: LibSecret.Object?
@@ -48,11 +48,11 @@ final class SecretService: Keyring, @unchecked Sendable {  // used by one thread
             throw PreferencesError(
                 .invalidName,
                 name: name,
-                "the system's keyring takes no name with a NUL character; nothing was changed. Use another name"
+                "the system's keyring can't store a name with a NUL character; nothing was changed. Use another name"
             )
         }
         try connected(call) { (proxy) throws(Failure) in
-            // Names that are equal in Swift may be of other bytes.
+            // Strings that are equal in Swift may have different bytes.
             let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
             let items = try items(isASCII ? name : nil, proxy, call).filter { $0.name == name }
             guard let bytes else {
@@ -83,14 +83,14 @@ final class SecretService: Keyring, @unchecked Sendable {  // used by one thread
 extension SecretService {
     private final class Item {
         let object: LibSecret.Object
-        /// The attribute; `nil` for another program's item without it, and for a locked one that doesn't show it.
+        /// The attribute; `nil` if another program's item lacks it, or a locked item doesn't show it.
         let name: String?
         let isLocked: Bool
         private let path: String
         private let modified: UInt64
         private let library: LibSecret
 
-        /// Takes over the object.
+        /// Creates the item of an object, which it releases at its end.
         init(_ object: LibSecret.Object, _ library: LibSecret) {
             let attributes = library.attributes(object)
             defer { library.freeTable(UnsafeMutableRawPointer(attributes)) }
@@ -104,13 +104,13 @@ extension SecretService {
 
         deinit { library.release(UnsafeMutableRawPointer(object)) }
 
-        /// Whether another item of the name counts; of those of one second the last in the order of their paths, which are numbered.
+        /// Returns whether the other item counts: the newer one, or, within one second, the last one in the order of their numbered paths.
         func isOlder(than other: Item) -> Bool {
             (modified, path.utf8.count, path) < (other.modified, other.path.utf8.count, other.path)
         }
     }
 
-    /// Returns the items of the service, or those of one name; has the user unlock those that are locked.
+    /// Returns the items of the service, or those of one name; asks the user to unlock those that are locked.
     private func items(_ name: String?, _ proxy: LibSecret.Object, _ call: KeyringCall) throws(Failure) -> [Item] {
         var objects = try search(name, proxy, call)
         if objects.contains(where: \.isLocked) {
@@ -146,7 +146,7 @@ extension SecretService {
         return Array(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// Has the user unlock items or collections, unless there are none.
+    /// Asks the user to unlock items or collections, if there are any.
     private func unlock(_ objects: [LibSecret.Object], _ proxy: LibSecret.Object, _ call: KeyringCall) throws(Failure) {
         guard !objects.isEmpty else { return }
         guard call.mayPrompt else { throw Failure(.locked, "no prompt") }
@@ -205,21 +205,21 @@ extension SecretService {
 // MARK: Calls
 
 extension SecretService {
-    /// Why a call of the library failed.
+    /// The failure of a call of the library.
     fileprivate struct Failure: Error {
         enum Kind {
             case noBus, noService, noCollection, locked
             /// Cancelled at the deadline.
             case late
-            /// The service answered that it did not do it.
+            /// The service answered that it rejects the call.
             case refused
-            /// There was no answer, nor will there be one.
+            /// There was no answer, and none will come.
             case broken
         }
 
         let kind: Kind
         let message: String
-        /// Whether it was a call that changes something.
+        /// Whether the call was a write.
         let isWriting: Bool
 
         init(_ kind: Kind, _ message: String, isWriting: Bool = false) {
@@ -251,14 +251,14 @@ extension SecretService {
             self.init(kind, error.message.map { String(cString: $0) } ?? "", isWriting: isWriting)
         }
 
-        /// Whether it can't be told if something was changed.
+        /// Whether it is unknown if anything was changed.
         var isOutcomeUnknown: Bool { isWriting && (kind == .late || kind == .broken) }
 
-        /// Whether a service that was started again would not fail so.
+        /// Whether the call could succeed if it is repeated over a new connection.
         var isOfConnection: Bool { !isOutcomeUnknown && [.noService, .refused, .broken].contains(kind) }
     }
 
-    /// Runs `body` with the service; once again with a new session if the service was started again since.
+    /// Runs `body` with the service; repeats it with a new session if the service was restarted since.
     private func connected<Result>(
         _ call: KeyringCall,
         _ body: (LibSecret.Object) throws(Failure) -> Result
@@ -294,7 +294,7 @@ extension SecretService {
         }
         guard let bus else { throw Failure(.noBus, "") }
         defer { library.release(UnsafeMutableRawPointer(bus)) }
-        // GLib would end the program with the bus.
+        // Prevents GLib from ending the program when the bus ends.
         library.exitOnClose(bus, 0)
         guard library.isClosed(bus) == 0 else { throw Failure(.noBus, "the connection is closed") }
         let opensSession: Int32 = 1 << 1
@@ -313,11 +313,11 @@ extension SecretService {
         _ call: KeyringCall,
         _ body: (LibSecret.Object?, LibSecret.Failure) -> Int32
     ) throws(Failure) {
-        guard call.beginWriting() else { throw Failure(.late, "the caller waits no longer") }
+        guard call.beginWriting() else { throw Failure(.late, "the caller no longer waits") }
         guard try perform(call, isWriting: true, body) != 0 else { throw Failure(.refused, "", isWriting: true) }
     }
 
-    /// Calls the library, which gives up at the deadline of the call.
+    /// Calls the library and cancels the call at its deadline.
     private func perform<Result>(
         _ call: KeyringCall,
         isWriting: Bool = false,
@@ -334,7 +334,7 @@ extension SecretService {
     }
 
     /// GLib's `GCancellable`.
-    private final class Cancellable: @unchecked Sendable {  // GLib's may be cancelled on any thread
+    private final class Cancellable: @unchecked Sendable {  // a GCancellable may be cancelled on any thread
         let object: LibSecret.Object?
         private let library: LibSecret
 
@@ -358,7 +358,7 @@ extension PreferencesError {
         case .refused, .broken:
             self.init(
                 .unavailable,
-                "the system's keyring failed (\(reason)); nothing was changed. Try again, and restart its service if that goes on"
+                "the system's keyring failed (\(reason)); nothing was changed. Try again; if it fails again, restart its service"
             )
         case .noBus:
             self.init(
@@ -369,14 +369,14 @@ extension PreferencesError {
         case .noService:
             self.init(
                 .unavailable,
-                "no program on the session bus is the system's keyring (\(reason)); nothing was changed. Install and start "
+                "no program on the session bus provides the system's keyring (\(reason)); nothing was changed. Install and start "
                     + "gnome-keyring, or let KWallet or KeePassXC offer the Secret Service"
             )
         case .noCollection:
             self.init(
                 .unavailable,
-                "the system's keyring has no default collection; nothing was changed. Create one, as Seahorse and gnome-keyring's "
-                    + "--unlock do, and try again"
+                "the system's keyring has no default collection; nothing was changed. Create one with Seahorse or gnome-keyring's "
+                    + "--unlock, and try again"
             )
         case .locked:
             self.init(

@@ -2,10 +2,10 @@
 internal import DurableFile
 internal import Preferences
 
-/// Used by the expansion of `@PreferenceGroup` on a class: the value of a property that is `@Transient`.
+/// Used by the expansion of `@PreferenceGroup` on a class: the value of a `@Transient` property.
 ///
-/// Any thread may use it. A read inside `withObservationTracking` is tracked as that of a preference is, since each set also sets a
-/// preference, in a store in memory of its own.
+/// Any thread may use it. A read inside `withObservationTracking` is tracked like that of a preference, since each set also sets a
+/// preference, in a separate store in memory.
 public final class _TransientValue<Value: Sendable>: Sendable {
     private let state: Lock<(value: Value, revision: Int)>
     private let revision = Preference("revision", default: 0, in: .inMemory())
@@ -13,14 +13,14 @@ public final class _TransientValue<Value: Sendable>: Sendable {
     /// Creates a value.
     public init(_ value: Value) { state = Lock((value, 0)) }
 
-    /// The value; a set notifies those who read the old one, once the new one can be read.
+    /// The value; a set notifies the observers of the old value after the new one can be read.
     public var value: Value {
         get {
             _ = revision.value
             return state.withLock { $0.value }
         }
         set {
-            // The old value ends outside of the lock: its deinit may run other code.
+            // The old value is released outside the lock: its deinit may run other code.
             let old = state.withLock { state in
                 let old = state
                 state = (newValue, old.revision + 1)
@@ -32,7 +32,7 @@ public final class _TransientValue<Value: Sendable>: Sendable {
 }
 
 extension _TransientValue: CustomReflectable {
-    /// Without children: preferences in the value are not the group's.
+    /// A mirror without children: preferences in the value don't belong to the group.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 #endif

@@ -12,7 +12,7 @@ struct Message: DiagnosticMessage, FixItMessage {
 }
 
 extension SyntaxProtocol {
-    /// An error at this node, with the changes of a fix-it if there is one.
+    /// Returns an error at this node, with a fix-it if there are changes.
     func problem(_ message: String, fixIt: String? = nil, _ changes: FixIt.Change...) -> Diagnostic {
         problem(message, fixIts: fixIt.map { [FixIt(message: Message(message: $0), changes: changes)] } ?? [])
     }
@@ -23,18 +23,18 @@ extension SyntaxProtocol {
 }
 
 extension FixIt {
-    /// A fix-it that replaces a node.
+    /// Returns a fix-it that replaces a node.
     static func replacing<Node: SyntaxProtocol>(_ node: Node, with new: Node, _ message: String) -> FixIt {
         FixIt(message: Message(message: message), changes: [.replace(oldNode: Syntax(node), newNode: Syntax(new))])
     }
 
-    /// A fix-it that writes an attribute before a declaration.
+    /// Returns a fix-it that writes an attribute before a declaration.
     static func adding(_ attribute: String, to variable: VariableDeclSyntax, _ message: String) -> [FixIt] {
         guard let first = variable.firstToken(viewMode: .sourceAccurate) else { return [] }
         return [.replacing(first, with: first.with(\.tokenKind, .identifier("\(attribute) \(first.text)")), message)]
     }
 
-    /// A fix-it that removes attributes of a declaration.
+    /// Returns a fix-it that removes attributes of a declaration.
     static func removing(_ names: Set<String>, from variable: VariableDeclSyntax) -> FixIt {
         .replacing(
             variable,
@@ -45,7 +45,7 @@ extension FixIt {
 }
 
 extension VariableDeclSyntax {
-    /// The same declaration without some of its attributes.
+    /// Returns the same declaration without some of its attributes.
     func without(_ names: Set<String>) -> VariableDeclSyntax {
         var result = self
         result.attributes = attributes.filter { attribute in

@@ -5,15 +5,15 @@ import SwiftSyntaxBuilder
 
 /// A type with `@PreferenceGroup`.
 struct Host {
-    /// The module that the expansions name, through which they also reach the modules it exports: a type of the user's may well be
-    /// called `Preferences`, and hides the module of that name.
+    /// The module through which the expansions refer to this library and to the modules that it exports: the user may well have a type
+    /// named `Preferences`, which hides the module of that name.
     static let module = "PreferencesMacros"
 
     let declaration: any DeclGroupSyntax
     let isClass: Bool
     /// The beginning of each stored name.
     let prefix: String
-    /// The reasons for which nothing is expanded.
+    /// The reasons why nothing is expanded.
     private(set) var problems: [Diagnostic] = []
     private let context: [Syntax]
 
@@ -29,7 +29,7 @@ struct Host {
         problems += problemsOfKind() + problemsOfScope()
     }
 
-    /// The access level of the members that are added, with a space behind it; empty for the usual one.
+    /// The access level of the added members, with a trailing space; empty for the default one.
     var access: String {
         let modifiers = [declaration.modifiers, context.first?.as(ExtensionDeclSyntax.self)?.modifiers].compactMap {
             $0
@@ -42,7 +42,7 @@ struct Host {
         }
     }
 
-    /// All properties, also those inside `#if`.
+    /// All properties, including those inside `#if`.
     var properties: [Property] {
         declarations.compactMap { $0.as(VariableDeclSyntax.self) }.compactMap { Property($0, in: self) }
     }
@@ -59,7 +59,7 @@ struct Host {
         }
     }
 
-    /// Whether `init()` is written.
+    /// Whether the type declares `init()`.
     var hasInitializer: Bool {
         declarations.contains {
             $0.as(InitializerDeclSyntax.self)?.signature.parameterClause.parameters.isEmpty ?? false
@@ -68,9 +68,9 @@ struct Host {
 
     // MARK: Added members
 
-    /// `init() {}`, if the compiler doesn't make one that is as visible as the type.
+    /// Returns `init() {}`, unless the compiler provides one that is as visible as the type.
     func initializer() -> DeclSyntax? {
-        // A class of Objective-C has one, which is inherited.
+        // An Objective-C class inherits one.
         let isInherited = declaration.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription == "NSObject"
         if hasInitializer || isInherited { return nil }
         return """
@@ -79,18 +79,18 @@ struct Host {
             """
     }
 
-    /// `migrate()`, if a property has former names.
+    /// Returns `migrate()`, if a property has former names.
     func migration() -> DeclSyntax? {
         guard let lines = moves(in: declaration.memberBlock.members) else { return nil }
         return """
-            /// Moves what is stored under former names of the preferences to their names, once; call it at launch.
+            /// Moves values that are stored under former names of the preferences to their current names, once; call it at launch.
             \(raw: access)func migrate() {
                 \(raw: lines.joined(separator: "\n    "))
             }
             """
     }
 
-    /// The statements of `migrate()`, under the same `#if` as the properties.
+    /// Returns the statements of `migrate()`, under the same `#if` as the properties.
     private func moves(in members: MemberBlockItemListSyntax) -> [String]? {
         let lines = members.flatMap { member -> [String] in
             if let variable = member.decl.as(VariableDeclSyntax.self) {
@@ -119,7 +119,7 @@ struct Host {
             let rest = declaration.attributes.filter { $0.as(AttributeSyntax.self)?.id != observable.id }
             return [
                 observable.problem(
-                    "'@PreferenceGroup' makes a class observable by itself, and '@Observable' would make the same accessors again",
+                    "'@PreferenceGroup' already makes a class observable, and '@Observable' would add the same accessors again",
                     fixIts: [.replacing(declaration.attributes, with: rest, "remove '@Observable'")]
                 )
             ]
@@ -146,7 +146,7 @@ struct Host {
     }
 
     private func problemsOfScope() -> [Diagnostic] {
-        // The innermost first.
+        // The innermost comes first.
         let generics = ([Syntax(declaration)] + context).lazy.compactMap {
             $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause
         }
@@ -177,10 +177,10 @@ struct Host {
         }
         let modifier = declaration.modifiers.first { $0.name.text == "nonisolated" && $0.detail == nil }
         if let modifier, !isClass {
-            // The compiler's own message, of each property alone, gives no advice.
+            // The compiler's own message, for each property separately, gives no advice.
             return [
                 modifier.problem(
-                    "a struct with '@PreferenceGroup' is off the main actor by itself, and 'nonisolated' keeps it from having "
+                    "a struct with '@PreferenceGroup' is never on the main actor, and 'nonisolated' keeps it from having "
                         + "properties with a wrapper",
                     fixIts: [removing(modifier)]
                 )
@@ -189,7 +189,7 @@ struct Host {
         return []
     }
 
-    /// Whether the conformances that would be added are written.
+    /// Whether the conformances that would be added are already declared.
     private var isConforming: Bool {
         let names = (declaration.inheritanceClause?.inheritedTypes ?? []).map {
             $0.type.trimmedDescription.split(separator: ".").last ?? ""
@@ -207,13 +207,13 @@ struct Host {
         return FixIt(message: Message(message: "remove 'nonisolated'"), changes: changes)
     }
 
-    /// The problems of the properties; of two with one stored name, that of the second.
+    /// Returns the problems of the properties; of two with the same stored name, the second has the problem.
     func problemsOfMembers() -> [Diagnostic] {
         guard problems.isEmpty else { return [] }
         let properties = properties
         var problems = properties.flatMap(\.problems)
         let preferences = properties.filter { $0.kind == .preference && $0.problems.isEmpty }
-        // Of those under `#if` only one may be there, but each beside all that are under none.
+        // Only one of several properties under `#if` may exist, but each exists together with all that are under none.
         let certain = preferences.filter { !$0.isConditional }
         var names = Set(properties.compactMap(\.explicitName))
         for property in certain + preferences.filter(\.isConditional) {
@@ -225,7 +225,7 @@ struct Host {
             problems.append(
                 property.variable.problem(
                     "another property of this group is stored as \"\(property.storedName)\", too; give one of them another name by "
-                        + "'@Key' (what is stored under the old name is then not read any more)"
+                        + "'@Key' (a value stored under the old name is then no longer read)"
                 )
             )
         }
@@ -235,7 +235,7 @@ struct Host {
             problems.append(
                 property.variable.problem(
                     "a property of this group is stored as \"\(former)\", so its value would be moved away; "
-                        + "take that name out of 'migratingFrom:'"
+                        + "remove that name from 'migratingFrom:'"
                 )
             )
         }

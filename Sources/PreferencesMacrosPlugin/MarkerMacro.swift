@@ -17,7 +17,7 @@ struct MarkerMacro: PeerMacro {
         if !isInGroup || variable == nil || isOfType {
             context.diagnose(
                 node.problem(
-                    "'@\(node.simpleName)' is for the properties of the values of a type with '@PreferenceGroup' and has no effect here"
+                    "'@\(node.simpleName)' is for the instance properties of a type with '@PreferenceGroup' and has no effect here"
                 )
             )
         }

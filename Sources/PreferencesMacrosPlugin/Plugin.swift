@@ -7,7 +7,7 @@ struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [PreferenceGroupMacro.self, PropertyMacro.self, MarkerMacro.self]
 }
 #else
-/// Without the trait there are no macros, but a macro target is a program.
+/// The plugin without the trait: it has no macros, but a macro target must be a program.
 @main
 struct Plugin {
     static func main() {}

@@ -4,12 +4,12 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@PreferenceGroup`: gives each property of a struct or a final class what makes it a preference, and the type its conformances.
+/// `@PreferenceGroup`: makes each property of a struct or a final class a preference, and adds the type's conformances.
 ///
-/// The compiler expands each role alone. The one for members reports what is wrong; the others then add as little as keeps the
-/// compiler from reporting consequences.
+/// The compiler expands each role separately. The one for members reports the problems; the other roles then add only enough to
+/// keep the compiler from reporting consequences.
 struct PreferenceGroupMacro {
-    /// Rules stay as they are written.
+    /// Expansions keep the format in which rules are written.
     static var formatMode: FormatMode { .disabled }
 }
 
@@ -69,7 +69,7 @@ extension PreferenceGroupMacro: ExtensionMacro {
         let names = protocols.map { $0.trimmedDescription.split(separator: ".").last ?? "" }
         var conformances: [String] = []
         if names.contains("PreferenceGroup") { conformances.append("\(Host.module).PreferenceGroup") }
-        // In a module on the main actor this one would be the main actor's; the other is `Sendable`, so it can't be.
+        // In a module that is isolated to the main actor this conformance would be, too; the other one is `Sendable`, so it can't be.
         if names.contains("Observable"), host.isClass { conformances.append("nonisolated \(Host.module).Observable") }
         return try conformances.map { try ExtensionDeclSyntax("extension \(type.trimmed): \(raw: $0) {}") }
     }

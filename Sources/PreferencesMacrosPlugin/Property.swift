@@ -3,7 +3,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// A property of a group, as its syntax shows it.
+/// A property of a group, according to its syntax.
 struct Property {
     enum Kind { case preference, transient, other }
 
@@ -21,7 +21,7 @@ struct Property {
     let isInClass: Bool
     let problems: [Diagnostic]
 
-    /// Creates the property of a declaration; `nil` for one that belongs to the type, not to its values.
+    /// Creates the property of a declaration; `nil` for a static one.
     init?(_ variable: VariableDeclSyntax, in host: Host) {
         if variable.modifiers.contains(where: { ["static", "class"].contains($0.name.text) }) { return nil }
         let binding = variable.bindings.first
@@ -38,7 +38,7 @@ struct Property {
         (kind, problems) = PropertyCheck(variable, in: host).result
     }
 
-    /// The literal name of a preference of the group's store that is written out: `@Preference("x")` or `let x = Preference("x", …)`.
+    /// The literal name of an explicitly declared preference of the group's store: `@Preference("x")` or `let x = Preference("x", …)`.
     var explicitName: String? {
         var arguments = variable.attributes.named("Preference").first?.labeledArguments
         if arguments == nil, let call = initialValue?.as(FunctionCallExprSyntax.self) {
@@ -51,7 +51,7 @@ struct Property {
         return name.expression.plainText
     }
 
-    /// Whether the declaration stands inside `#if`.
+    /// Whether the declaration is inside `#if`.
     var isConditional: Bool {
         var node = variable.parent
         while let current = node, !current.is(MemberBlockSyntax.self) {
@@ -61,14 +61,14 @@ struct Property {
         return false
     }
 
-    /// The preference's declaration behind the name: `"player.volume", .range(0...10), description: "How loud it is"`.
+    /// Returns the arguments of the preference's declaration: `"player.volume", .range(0...10), description: "How loud it is"`.
     func arguments(with rule: ExprSyntax?) -> String {
         let description = variable.documentation.map { "description: \($0.literal)" }
         return [storedName.literal, rule?.description, description, isSecret ? "isSecret: true" : nil]
             .compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// The statement that moves what is stored under former names.
+    /// The statement that moves a value stored under a former name.
     var move: String? {
         guard kind == .preference, problems.isEmpty, !formerNames.isEmpty else { return nil }
         return
@@ -80,7 +80,7 @@ extension String {
     /// A literal with this value.
     var literal: String { StringLiteralExprSyntax(content: self).description }
 
-    /// Itself, in backticks if it needs them.
+    /// The identifier, in backticks if it needs them.
     var asIdentifier: String {
         allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "$" || !$0.isASCII } ? self : "`\(self)`"
     }
@@ -107,12 +107,12 @@ extension AttributeSyntax {
 }
 
 extension String {
-    /// Whether it is written as the name of a type is.
+    /// Whether it is written like the name of a type.
     var isTypeName: Bool { first?.isUppercase == true }
 }
 
 extension AttributeListSyntax {
-    /// The first `#if` that has markers, wrappers or other macros in it; the attributes of the language may stand there.
+    /// The first `#if` that contains markers, wrappers or other macros; the attributes of the language may be there.
     var conditionOfAttributes: IfConfigDeclSyntax? {
         lazy.compactMap { $0.as(IfConfigDeclSyntax.self) }.first { condition in
             condition.clauses.contains { clause in
@@ -129,7 +129,7 @@ extension AttributeListSyntax {
 }
 
 extension ExprSyntax {
-    /// The text of a string literal in one line, without interpolation and escapes; `nil` of anything else.
+    /// The text of a string literal on one line, without interpolation and escapes; `nil` for other expressions.
     var plainText: String? {
         guard let literal = self.as(StringLiteralExprSyntax.self), literal.openingQuote.tokenKind == .stringQuote,
             literal.segments.count < 2
@@ -142,7 +142,7 @@ extension ExprSyntax {
 }
 
 extension VariableDeclSyntax {
-    /// The first paragraph of the documentation comment, in one line.
+    /// The first paragraph of the documentation comment, on one line.
     var documentation: String? {
         var lines: [Substring] = []
         var newlines = 0
@@ -154,7 +154,7 @@ extension VariableDeclSyntax {
             case .spaces, .tabs:
                 continue
             case .docLineComment(let text):
-                // As the compiler does: an empty line begins another comment, the last one counts.
+                // As in the compiler: an empty line begins another comment, and the last one counts.
                 if newlines > 1 { lines = [] }
                 lines.append(text.dropFirst(3))
             case .docBlockComment(let text):

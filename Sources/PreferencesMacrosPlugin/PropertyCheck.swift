@@ -3,7 +3,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Finds what a property of a group becomes, or what is wrong with it.
+/// A check that finds what a property of a group becomes, or its problems.
 struct PropertyCheck {
     private let variable: VariableDeclSyntax
     private let host: Host
@@ -16,7 +16,7 @@ struct PropertyCheck {
         self.host = host
         let attributes = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }
         markers = Set(attributes.map(\.simpleName)).intersection(Self.markers)
-        // Attributes of the language begin in lower case, and a global actor's name ends as that of the main actor does.
+        // Attributes of the language begin in lower case, and a global actor's name ends like that of the main actor.
         wrappers = attributes.filter { attribute in
             let name = attribute.simpleName
             return name.isTypeName && !Self.markers.contains(name) && !name.hasSuffix("Actor")
@@ -42,7 +42,7 @@ struct PropertyCheck {
                 .other,
                 [
                     variable.problem(
-                        "a property with '@Transient' is not stored, so it has no key and no rule, and is no secret",
+                        "a property with '@Transient' is not stored, so it can't have a key or a rule or be a secret",
                         fixIts: [.removing(markers.subtracting(["Transient"]), from: variable)]
                     )
                 ]
@@ -52,7 +52,7 @@ struct PropertyCheck {
         if isComputed(binding) { return (.other, problemsOfMarkers(on: "a computed property")) }
         if isConstant {
             if !isTransient { return (.other, problemsOfConstant(binding)) }
-            // An initializer that is written may give it a value.
+            // An explicit initializer may give it a value.
             return (.other, host.hasInitializer ? [] : problemsOfDefault(binding))
         }
         if isTransient, !host.isClass { return (.transient, problemsOfDefault(binding)) }
@@ -76,7 +76,7 @@ struct PropertyCheck {
         }
     }
 
-    // MARK: Properties that are left as they are
+    // MARK: Properties that are not changed
 
     private func problemsOfMarkers(on kind: String) -> [Diagnostic] {
         if markers.isEmpty { return [] }
@@ -89,7 +89,7 @@ struct PropertyCheck {
         ]
     }
 
-    /// `nil` without another wrapper.
+    /// Returns the result for a property with another wrapper, or `nil` if it has none.
     private func problemsOfWrapper() -> [Diagnostic]? {
         guard let wrapper = wrappers.first else { return nil }
         guard host.isClass, let written = variable.attributes.named("Preference").first else {
@@ -116,7 +116,7 @@ struct PropertyCheck {
         specifier.tokenKind = .keyword(.var)
         return [
             variable.bindingSpecifier.problem(
-                "a preference is a 'var', as it can be set",
+                "a preference must be a 'var', as it can be set",
                 fixIts: [.replacing(variable.bindingSpecifier, with: specifier, "write 'var'")]
                     + (markers.isEmpty ? transient("leave it out of the preferences by '@Transient'") : [])
             )
@@ -127,18 +127,18 @@ struct PropertyCheck {
 
     private func problemsOfForm(_ binding: PatternBindingSyntax) -> [Diagnostic] {
         if variable.bindings.count > 1 {
-            return [variable.problem("each preference needs a 'var' of its own", fixIts: splitting)]
+            return [variable.problem("each preference needs a separate 'var'", fixIts: splitting)]
         }
         guard binding.pattern.is(IdentifierPatternSyntax.self) else {
             return [
-                binding.pattern.problem("a preference is one name, not a tuple of names; each needs a 'var' of its own")
+                binding.pattern.problem("a preference can't be a tuple of names; write a separate 'var' for each")
             ]
         }
         for modifier in variable.modifiers where ["lazy", "weak", "unowned"].contains(modifier.name.text) {
             let reason =
                 modifier.name.text == "lazy"
                 ? "a preference can't be lazy; its default is evaluated only when it is needed anyway"
-                : "a preference is a value that is stored, and can't be '\(modifier.name.text)'"
+                : "a preference is a stored value and can't be '\(modifier.name.text)'"
             var changed = variable
             changed.modifiers = variable.modifiers.filter { $0.id != modifier.id }
             changed.leadingTrivia = variable.leadingTrivia
@@ -167,7 +167,7 @@ struct PropertyCheck {
         return []
     }
 
-    /// Fix-its that write a declaration for each name, if each has a type or a value.
+    /// Returns fix-its that write a declaration for each name, if each has a type or a value.
     private var splitting: [FixIt] {
         guard variable.attributes.isEmpty,
             variable.bindings.allSatisfy({ $0.initializer != nil || $0.typeAnnotation != nil })
@@ -197,7 +197,7 @@ struct PropertyCheck {
             guard let part = type.firstUnstorable else { return [] }
             return [
                 part.problem(
-                    "'\(part.trimmedDescription)' can't be stored; a preference's type is one of the usual values, an enum with raw "
+                    "'\(part.trimmedDescription)' can't be stored; a preference's type is one of the basic types, an enum with raw "
                         + "values, 'Codable' or 'PreferenceValue'",
                     fixIts: transient(alternative)
                 )
@@ -226,7 +226,7 @@ struct PropertyCheck {
         )
         return [
             type.problem(
-                "a property of a group is never unwrapped implicitly, as it may have no value",
+                "a property of a group can't be unwrapped implicitly, as it may have no value",
                 fixIts: [.replacing(type, with: TypeSyntax(optional), "write '\(optional.trimmedDescription)'")]
             )
         ]
@@ -271,9 +271,9 @@ struct PropertyCheck {
     private func problemsOfRule() -> [Diagnostic] {
         let rules = variable.attributes.named("Rule")
         if rules.count > 1 {
-            return [rules[1].problem("a preference has one rule; '.check { … }' takes what several would say")]
+            return [rules[1].problem("a preference has one rule; '.check { … }' can combine several")]
         }
-        // Of a wrapper that a macro adds the compiler (6.3) looks up no name that a closure declares.
+        // In a wrapper that a macro adds, the compiler (6.3) finds no name that a closure declares.
         guard !host.isClass, let rule = rules.first?.labeledArguments.first?.expression,
             let name = Syntax(rule).firstLocalName
         else {
@@ -292,7 +292,7 @@ struct PropertyCheck {
     }
 }
 
-/// `@Preference(…)` as written in a class, which can't have it.
+/// `@Preference(…)` as written in a class, where it isn't possible.
 private struct WrittenPreference {
     private let variable: VariableDeclSyntax
     private let arguments: [LabeledExprSyntax]
@@ -304,7 +304,7 @@ private struct WrittenPreference {
         arguments = attribute.labeledArguments
     }
 
-    /// Writes `@Key`, `@Rule` and `@Secret` for it, and its description as a comment; `nil` if they can't say the same.
+    /// Creates `@Key`, `@Rule` and `@Secret` for it, and its description as a comment; `nil` if these can't express it.
     var fixIt: FixIt? {
         let labels = arguments.map { $0.label?.text }
         guard let stored = arguments.first?.expression.plainText, labels.first == .some(nil),
@@ -384,7 +384,7 @@ extension TypeSyntax {
         return self.as(IdentifierTypeSyntax.self)?.name.text == "Optional"
     }
 
-    /// The first part of which the form says that it can't be stored.
+    /// The first part whose syntax shows that it can't be stored.
     fileprivate var firstUnstorable: TypeSyntax? {
         if let tuple = self.as(TupleTypeSyntax.self) {
             return tuple.elements.count == 1 ? tuple.elements.first?.type.firstUnstorable : self
@@ -410,7 +410,7 @@ extension TypeSyntax {
     }
 
     private static func parts(of clause: GenericArgumentClauseSyntax?) -> [TypeSyntax] {
-        // Found as children, as newer releases of the syntax also have expressions for arguments.
+        // Found as children, because newer releases of the syntax also have expressions for arguments.
         (clause?.arguments ?? []).flatMap {
             $0.children(viewMode: .sourceAccurate).compactMap { $0.as(TypeSyntax.self) }
         }

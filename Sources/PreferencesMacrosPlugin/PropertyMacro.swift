@@ -5,7 +5,7 @@ import SwiftSyntaxMacros
 
 /// The property of a class: a peer that holds its preference, or its transient value, and accessors for the value.
 struct PropertyMacro {
-    /// Defaults and rules stay as they are written.
+    /// Expansions keep the format in which defaults and rules are written.
     static var formatMode: FormatMode { .disabled }
 }
 
@@ -42,7 +42,7 @@ extension PropertyMacro: PeerMacro {
                 """
             ]
         }
-        // The name, and what the declaration has last; the rule stands between them, and then the default.
+        // The name, and the declaration's last arguments; the rule comes between them, and then the default.
         var arguments = node.labeledArguments.map {
             "\($0.label.map { "\($0.text): " } ?? "")\($0.expression.trimmedDescription)"
         }

@@ -1,26 +1,26 @@
 internal import DurableFile
 public import Preferences
 
-/// A backend that does what another does until a test tells it to fail, to wait, or to change behind the store's back.
+/// A backend that forwards to another one until a test makes it fail, wait, or change values without the store.
 ///
 ///     let backend = FaultInjectingBackend(["theme": "dark"])
 ///     let store = PreferenceStore(backend: backend)
 ///     backend.failNext(.apply)
 ///     backend.changeOutside(["theme": "light"])
 ///
-/// All of it may be called on any thread.
+/// All methods may be called on any thread.
 public final class FaultInjectingBackend: PreferenceBackend {
     /// A call of a backend that can be made to fail.
     public enum Operation: Hashable, Sendable, CaseIterable {
-        /// Reading everything at first.
+        /// Reading all values at first.
         case load
-        /// Looking for outside changes.
+        /// Reading external changes.
         case refresh
         /// Storing changes.
         case apply
         /// Making a stored change durable before its set returns.
         case didApply
-        /// Making everything durable.
+        /// Making all changes durable.
         case sync
     }
 
@@ -32,32 +32,32 @@ public final class FaultInjectingBackend: PreferenceBackend {
     private struct State {
         var failures: [Operation: Failure] = [:]
         var host: PreferenceBackendHost?
-        /// What somebody else is to have changed, in order.
+        /// The external changes still to be made in the base, in order.
         var pending: [[String: PropertyListValue?]] = []
-        /// What was changed so and the store hasn't been told of.
-        var untold: [String: PropertyListValue?] = [:]
+        /// The external changes that were made and that the store has not read.
+        var unread: [String: PropertyListValue?] = [:]
     }
 
     private let base: any PreferenceBackend
     private let state = Lock(State())
     private let held = Condition(HeldSyncs())
 
-    /// Makes a backend in memory.
+    /// Creates a backend in memory.
     public convenience init(_ contents: [String: PropertyListValue] = [:]) {
         self.init(over: MemoryBackend(contents))
     }
 
-    /// Makes a backend over another, which nobody else calls from then on.
+    /// Creates a backend over another one, which must not be called by other code from then on.
     public init(over base: any PreferenceBackend) {
         self.base = base
     }
 
-    /// Makes the next calls of an operation throw; what they should have done stays undone.
+    /// Lets the next calls of an operation throw without any effect.
     ///
     /// - Parameters:
-    ///   - operation: Which calls fail.
-    ///   - count: How many of them; 0 takes an earlier order back.
-    ///   - error: What they throw.
+    ///   - operation: The operation whose calls fail.
+    ///   - count: The number of calls that fail; 0 cancels an earlier order.
+    ///   - error: The error to throw.
     public func failNext(
         _ operation: Operation,
         count: Int = 1,
@@ -66,9 +66,9 @@ public final class FaultInjectingBackend: PreferenceBackend {
         state.withLock { $0.failures[operation] = Failure(count: count, error: error) }
     }
 
-    /// Changes values as another process would; nil removes.
+    /// Performs an external change, as by another process; `nil` removes a name.
     ///
-    /// Where the store isn't busy on another thread it shows them when this returns, and its observers were told.
+    /// When this returns, the store shows the changes and its observers have been notified, unless another thread is using the store.
     public func changeOutside(_ changes: [String: PropertyListValue?]) {
         let host = state.withLock { state in
             state.pending.append(changes)
@@ -77,23 +77,23 @@ public final class FaultInjectingBackend: PreferenceBackend {
         host?.changed()
     }
 
-    /// Puts a stored value under a name, from outside, that no declared type can read.
+    /// Stores a value under a name, as an external change, that no declared type can read.
     public func makeUnreadable(_ name: String) {
-        // No type but `PropertyListValue` itself has elements of this many kinds.
+        // Only `PropertyListValue` itself has elements of this many types.
         changeOutside([name: .array([.boolean(true), .array([]), .real(0.5), .dictionary([:])])])
     }
 
-    /// Makes calls of `sync` block until `releaseFlushes`, and so `PreferenceStore.flush()` wait.
+    /// Holds calls of `sync`, and so `PreferenceStore.flush()`, until `releaseFlushes`.
     public func holdFlushes() {
         held.withLock { $0.isHolding = true }
     }
 
-    /// Lets the waiting calls of `sync` go on, and later ones pass.
+    /// Lets the waiting calls of `sync` continue, and later ones pass.
     public func releaseFlushes() {
         held.signal { $0.isHolding = false }
     }
 
-    /// Returns once a call of `sync` waits for `releaseFlushes`.
+    /// Returns when a call of `sync` waits for `releaseFlushes`.
     ///
     /// A store that was never read or written doesn't call its backend's `sync`.
     public nonisolated(nonsending) func waitForHeldFlush() async {
@@ -102,57 +102,57 @@ public final class FaultInjectingBackend: PreferenceBackend {
         }
     }
 
-    // MARK: What a store calls
+    // MARK: PreferenceBackend
 
-    /// The base's.
+    /// The timeout of the base.
     public var timeout: Duration? { base.timeout }
 
-    /// Asks the base.
+    /// Checks the thread by the base.
     public func checkThreadMayBlock() throws(PreferencesError) { try base.checkThreadMayBlock() }
 
-    /// Loads the base, with the outside changes that wait.
+    /// Loads the base, with the pending external changes.
     public func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
-        // As a file is watched before it is read: also one that can't be opened tells when it may be.
+        // Comes first, as a file is watched before it is read: even a backend that can't be opened reports when it may be.
         state.withLock { $0.host = host }
         try pass(.load)
         let contents = try base.load(host: host)
-        return try takePending().reduce(into: contents) { $0[$1.key] = $1.value }
+        return try applyPending().reduce(into: contents) { $0[$1.key] = $1.value }
     }
 
-    /// Gives what the base and the test changed outside.
+    /// Returns the external changes of the base and of the test.
     public func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
         try pass(.refresh)
         try remember(base.refresh())
-        return try takePending()
+        return try applyPending()
     }
 
-    /// Makes the outside changes that wait, then applies.
+    /// Performs the pending external changes, then applies the store's.
     public func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         try pass(.apply)
-        let outside = try takePending()
+        let external = try applyPending()
         do throws(PreferencesError) {
             var commit = try base.apply(changes, if: condition)
-            commit.outside = outside.merging(commit.outside) { $1 }
+            commit.outside = external.merging(commit.outside) { $1 }
             return commit
         } catch {
-            remember(outside)
+            remember(external)
             throw error
         }
     }
 
-    /// Tells the base.
+    /// Forwards to the base, which makes the last change durable.
     public func didApply() throws(PreferencesError) {
         try pass(.didApply)
         try base.didApply()
     }
 
-    /// Makes everything in the base durable, once no test holds it.
+    /// Waits while a test holds flushes, then forwards to the base, which makes all changes durable.
     public func sync() throws(PreferencesError) { try sync(until: nil) }
 
-    /// As `sync()`, with the deadline for the base.
+    /// Does the same as `sync()`, with a deadline for the base.
     public func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
         for witness in held.withLock({ $0.begin() }) { witness.resume() }
         held.wait { $0.end() ? .done(()) : .until(nil) }
@@ -160,17 +160,17 @@ public final class FaultInjectingBackend: PreferenceBackend {
         try base.sync(until: deadline)
     }
 
-    /// What the base has.
+    /// Returns the base's values.
     public func values(for names: Set<String>) -> [String: PropertyListValue] {
         base.values(for: names)
     }
 
-    /// What the base says.
+    /// Returns whether the base says that the value is managed.
     public func isManaged(_ name: String) -> Bool {
         base.isManaged(name)
     }
 
-    /// Throws where the call is to fail.
+    /// Throws if the call is to fail.
     private func pass(_ operation: Operation) throws(PreferencesError) {
         let error = state.withLock { state -> PreferencesError? in
             guard let failure = state.failures[operation], failure.count > 0 else { return nil }
@@ -180,23 +180,23 @@ public final class FaultInjectingBackend: PreferenceBackend {
         if let error { throw error }
     }
 
-    private func remember(_ outside: [String: PropertyListValue?]) {
-        state.withLock { $0.untold.merge(outside) { $1 } }
+    private func remember(_ external: [String: PropertyListValue?]) {
+        state.withLock { $0.unread.merge(external) { $1 } }
     }
 
-    /// Makes the outside changes that wait, in the base, and gives all that the store hasn't been told of.
-    private func takePending() throws(PreferencesError) -> [String: PropertyListValue?] {
+    /// Performs the pending external changes in the base, and returns all external changes that the store hasn't read.
+    private func applyPending() throws(PreferencesError) -> [String: PropertyListValue?] {
         while let changes = state.withLock({ $0.pending.first }) {
             let commit = try base.apply(changes, if: .none)
             state.withLock { _ = $0.pending.removeFirst() }
             remember(commit.outside)
             remember(changes)
         }
-        return state.withLock { exchange(&$0.untold, with: [:]) }
+        return state.withLock { exchange(&$0.unread, with: [:]) }
     }
 }
 
-/// The calls of `sync` that a test holds, and who waits for one.
+/// The calls of `sync` that a test holds, and the tasks that wait for one.
 private struct HeldSyncs {
     typealias Continuation = UnsafeContinuation<Void, Never>
 
@@ -204,7 +204,7 @@ private struct HeldSyncs {
     private var count = 0
     private var witnesses: [Continuation] = []
 
-    /// Counts a call in; returns who waited for one that is held.
+    /// Counts a call in; returns the continuations that waited for a held call.
     mutating func begin() -> [Continuation] {
         count += 1
         return isHolding ? exchange(&witnesses, with: []) : []
@@ -216,7 +216,7 @@ private struct HeldSyncs {
         return !isHolding
     }
 
-    /// Returns whether a call is held already, so that the witness need not wait.
+    /// Returns whether a call is already held, so that the continuation needn't wait.
     mutating func addWitness(_ witness: Continuation) -> Bool {
         if isHolding, count > 0 { return true }
         witnesses.append(witness)

@@ -1,11 +1,11 @@
 public import Preferences
 public import Testing
 
-/// Gives each test in-memory stores of its own in place of `.standard` and of every `.suite`.
+/// A trait that gives each test its own in-memory stores in place of `.standard` and of every `.suite`.
 ///
-/// On a suite it counts for each test inside, and for each case of a test with arguments, one by one; the nearest trait
-/// counts. So tests that write the same names can run at the same time, and none touches the user's store. What
-/// `PreferenceStore.withIsolatedStores` says of detached tasks and threads holds here too.
+/// On a suite it applies to each test inside, and to each case of a test with arguments, separately; the nearest trait
+/// wins. So tests that write the same names can run at the same time, and none touches the user's store. For detached tasks and
+/// threads, the rules of `PreferenceStore.withIsolatedStores` apply.
 ///
 ///     @Suite(.isolatedStores) struct LibraryTests {
 ///         @Test(.isolatedStores(["books": 3])) func countIsShown() { … }
@@ -13,10 +13,10 @@ public import Testing
 public struct IsolatedStoresTrait: TestTrait, SuiteTrait, TestScoping {
     let contents: [String: PropertyListValue]
 
-    /// Whether tests inside a suite have it too: always.
+    /// Whether tests inside a suite have the trait, too: always.
     public var isRecursive: Bool { true }
 
-    /// Runs a test, or one case of it, with stores of its own.
+    /// Runs a test, or one case of it, with its own stores.
     @concurrent
     public func provideScope(
         for test: Test,
@@ -28,10 +28,10 @@ public struct IsolatedStoresTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == IsolatedStoresTrait {
-    /// Gives each test in-memory stores of its own, empty at first.
+    /// A trait that gives each test its own in-memory stores, empty at first.
     public static var isolatedStores: Self { isolatedStores([:]) }
 
-    /// Gives each test in-memory stores of its own; `.standard` holds `contents` at first.
+    /// Returns a trait that gives each test its own in-memory stores; `.standard` holds `contents` at first.
     public static func isolatedStores(_ contents: [String: PropertyListValue]) -> Self {
         IsolatedStoresTrait(contents: contents)
     }

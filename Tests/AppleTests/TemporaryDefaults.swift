@@ -9,30 +9,30 @@ final class TemporaryDefaults: Sendable {
     let suite = "swift-preferences.test.\(UUID().uuidString)"
     let shared: SharedUserDefaults
 
-    /// The defaults that the stores of this object are over.
+    /// The user defaults over which this object's stores are created.
     var object: UserDefaults { shared.object }
 
     init() { shared = Self.open(suite) }
 
     deinit {
         object.removePersistentDomain(forName: suite)
-        // Also what the system leaves of it: an empty file.
+        // Also removes the empty file that the system leaves.
         try? FileManager.default.removeItem(atPath: NSHomeDirectory() + "/Library/Preferences/\(suite).plist")
     }
 
     private static func open(_ suite: String) -> SharedUserDefaults {
-        // Nil for names that stand for other domains only.
+        // Nil only for names that stand for other domains.
         // swift-format-ignore: NeverForceUnwrap
         SharedUserDefaults(object: UserDefaults(suiteName: suite)!)
     }
 
-    /// Returns another object over the same suite, as another part of the program might have.
+    /// Returns another object over the same suite, as another part of the program might create.
     func reopened() -> SharedUserDefaults { Self.open(suite) }
 
     /// Creates a store over these defaults; each call creates another one.
     func store() -> PreferenceStore { .userDefaults(object) }
 
-    /// Creates a store that asks first whether the defaults can be read.
+    /// Creates a store that first checks whether the defaults can be read.
     func store(protection: DataProtection) -> PreferenceStore {
         PreferenceStore(shared, protection: protection, observer: KeyValueObserver.make)
     }
@@ -55,10 +55,10 @@ final class TemporaryDefaults: Sendable {
     }
 }
 
-/// The tests that run on Linux, too, know it by this name: there it is a class that notifies observers itself.
+/// Tests that also run on Linux use this name: there it is a class that notifies observers itself.
 typealias ObservableDefaults = TemporaryDefaults
 
-/// What came, in order.
+/// Recorded elements, in order.
 final class Log<Element: Sendable>: Sendable {
     private let entries = Lock<[Element]>([])
 
@@ -69,7 +69,7 @@ final class Log<Element: Sendable>: Sendable {
 
 /// Waits until a condition holds, and records an issue if it doesn't within a minute.
 ///
-/// Each turn gives way to others: on the main actor also to the run loop, which delivers the changes of other processes.
+/// Each round yields to other tasks, and on the main actor to the run loop, which delivers the changes of other processes.
 nonisolated(nonsending) func wait(
     for comment: Comment,
     sourceLocation: SourceLocation = #_sourceLocation,

@@ -1,5 +1,5 @@
-// Uses the keyring as it is told by lines, and answers each by a line. Its arguments are the limits in milliseconds of a call and of a
-// prompt, the lifetime of what was read, and the name of the library; without any it uses `.keyring` itself.
+// Uses the keyring according to commands, one a line, and answers each by a line. Its arguments are the time limits of a call and of a
+// prompt in milliseconds, the lifetime of cached values, and the name of the library; without any it uses `.keyring` itself.
 
 #if os(Linux)
 import DurableFile
@@ -51,7 +51,7 @@ func answer(_ words: [String]) async -> String {
                 defer { issues = [] }
                 return issues.isEmpty ? "-" : issues.joined(separator: "; ")
             }
-        // A set that takes long, and sets in a file at the same time.
+        // A slow set, and sets in a file at the same time.
         case "beside":
             let file = try PreferenceStore.file(at: URL(filePath: words[2]))
             async let slow: Void = string.write("beside")

@@ -2,9 +2,9 @@
 import FoundationEssentials
 package import Glibc
 
-/// A session bus with gnome-keyring on it, apart from the user's, in a temporary folder; both end with it or with this process.
+/// A session bus with gnome-keyring on it, separate from the user's, in a temporary folder; both end with it or with this process.
 package final class PrivateKeyring {
-    /// The programs that are needed and missing.
+    /// The required programs that are missing.
     package static var missing: [String] {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         return ["dbus-daemon", "gnome-keyring-daemon", "secret-tool", "gdbus"].filter { program in
@@ -16,13 +16,13 @@ package final class PrivateKeyring {
     private var bus: Server?
     private var daemon: Server?
 
-    /// Starts the bus and, unless told otherwise, the keyring.
+    /// Starts the bus and, by default, the keyring.
     package init(startsDaemon: Bool = true) throws {
         var template = Array("/tmp/keyring-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw KeyringObstacle("no folder can be made in /tmp") }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         for name in ["home", "data", "run"] { mkdir(folder + "/" + name, 0o700) }
-        // Not the session's: that starts a keyring as soon as one is asked for.
+        // Not the session's configuration: that starts a keyring when one is needed.
         let configuration = """
             <busconfig>
             <type>session</type><listen>unix:path=\(folder)/bus</listen>
@@ -59,13 +59,13 @@ package final class PrivateKeyring {
             "dbus-daemon --config-file=\(folder)/bus.conf --print-address=3 --nofork 3>&1 >/dev/null 2>&1 </dev/null",
             environment
         )
-        // The address says that it listens.
+        // The bus prints its address when it listens.
         guard bus?.readLine() != nil else { throw KeyringObstacle("the bus doesn't start") }
     }
 
     /// Starts the keyring and returns once it is on the bus.
     ///
-    /// - Parameter isUnlocked: Whether the collection that new items go to is unlocked, which is created the first time.
+    /// - Parameter isUnlocked: Whether the collection for new items is unlocked; it is created the first time.
     package func startDaemon(isUnlocked: Bool = true) throws {
         let program = "gnome-keyring-daemon --components=secrets --foreground >/dev/null 2>&1"
         daemon = try Server(isUnlocked ? "printf password | \(program) --unlock" : "\(program) </dev/null", environment)
@@ -76,9 +76,9 @@ package final class PrivateKeyring {
         guard wait.status == 0 else { throw KeyringObstacle("gnome-keyring doesn't come to the bus") }
     }
 
-    /// The number of the keyring's process.
+    /// The process identifier of the keyring.
     package var daemonProcess: pid_t { daemon?.process ?? -1 }
-    /// Ends the keyring as a crash does.
+    /// Ends the keyring, as a crash does.
     package func killDaemon() { daemon?.signal(SIGKILL) }
     /// Stops the keyring (SIGSTOP): calls get no answer.
     package func stopDaemon() { daemon?.signal(SIGSTOP) }
@@ -103,20 +103,20 @@ package final class PrivateKeyring {
         try run("secret-tool", arguments, input: input)
     }
 
-    /// Starts a program on the bus that answers each line of its input by one of output.
+    /// Starts a program on the bus that answers each line of its input with a line of output.
     package func start(_ program: String, _ arguments: [String] = []) throws -> Dialogue {
         try Dialogue(program, arguments, environment)
     }
 }
 
-/// Something that keeps a test from being done at all.
+/// A reason why a test can't run.
 package struct KeyringObstacle: Error, CustomStringConvertible {
     package let description: String
     package init(_ description: String) { self.description = description }
 }
 
-/// A program that is talked to by lines.
-// Not by Foundation's `Process`, which waits for the end of all that the program has started, too.
+/// A program with which a test communicates by lines.
+// Not Foundation's `Process`, which also waits for the end of all processes that the program has started.
 package final class Dialogue {
     private let process: pid_t
     private var input: Int32
@@ -127,9 +127,9 @@ package final class Dialogue {
     init(_ program: String, _ arguments: [String], _ environment: [String: String]) throws {
         var (toChild, fromChild): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw KeyringObstacle("no pipe can be made") }
-        // Else a program that is started later would hold them open.
+        // Otherwise a program that is started later would keep them open.
         for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // A write to a program that has ended is an error, not this program's end.
+        // Makes a write to a program that has ended an error, instead of the end of this program.
         Glibc.signal(SIGPIPE, SIG_IGN)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -157,14 +157,14 @@ package final class Dialogue {
         close(output)
     }
 
-    /// Whether it hasn't ended.
+    /// Whether it is still running.
     package var isRunning: Bool {
         var information = siginfo_t()
         return status == nil && waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0
             && information._sifields._sigchld.si_pid != process
     }
 
-    /// Sends a line and returns the next one of the output.
+    /// Sends a line and returns the next line of the output.
     package func ask(_ line: String) throws -> String {
         try send(line + "\n")
         guard let answer = readLine() else { throw KeyringObstacle("the program ended at \(line)") }
@@ -191,7 +191,7 @@ package final class Dialogue {
         }
     }
 
-    /// Returns the rest of the output, once the program has ended.
+    /// Returns the rest of the output after the program has ended.
     package func readAll() -> String {
         while fill() {}
         return String(decoding: received, as: UTF8.self)
@@ -211,7 +211,7 @@ package final class Dialogue {
 
     package func kill() { if status == nil { Glibc.kill(process, SIGKILL) } }
 
-    /// Waits for the end and returns the exit code, or the negative number of the signal that ended it.
+    /// Waits for the end and returns the exit code, or the negated number of the signal that ended it.
     @discardableResult
     package func wait() -> Int32 {
         if let status { return status }
@@ -223,7 +223,7 @@ package final class Dialogue {
     }
 }
 
-/// A program that ends when this process does: the shell around it ends it when its own input ends.
+/// A program that ends with this process: the shell around it ends it when its own input ends.
 private final class Server {
     private let shell: Dialogue
     let process: pid_t

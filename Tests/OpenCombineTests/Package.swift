@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The tests of publishers without Apple's Combine. A package of its own, as a client with the trait, so that only these are built.
+// The tests of publishers without Apple's Combine. A separate package, like a client with the trait, so that only these are built.
 import PackageDescription
 
 let package = Package(

@@ -6,7 +6,7 @@ import Preferences
 import PreferencesConfiguration
 import Testing
 
-/// The provider by the test that swift-configuration has for all providers.
+/// The provider under the test that swift-configuration has for all providers.
 struct CompatibilityTests {
     static let contents: [String: PropertyListValue] = [
         "string": "Hello", "other.string": "Other Hello",
@@ -21,7 +21,7 @@ struct CompatibilityTests {
         "byteChunky.array": [.data(magic), .data(magic2)],
         "other.byteChunky.array": [.data(magic), .data(magic2), .data(magic)],
     ]
-    // As in `ConfigurationTestingInternal`, which is no product.
+    // As in `ConfigurationTestingInternal`, which isn't a product.
     private static let magic = Data("magic".utf8)
     private static let magic2 = Data("magic2".utf8)
 

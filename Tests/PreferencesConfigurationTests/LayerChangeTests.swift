@@ -27,7 +27,7 @@ struct LayerChangeTests {
         #expect(await volumes.next() == 5)
         #expect(player.theme == "dark")
         #expect(player.$volume.source == .default)
-        // What the user set hides the layer's changes.
+        // The user's value hides the layer's changes.
         player.volume = 1
         #expect(await volumes.next() == 1)
         provider.base.setValue(9, forKey: "volume")

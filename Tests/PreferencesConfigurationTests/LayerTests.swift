@@ -50,7 +50,7 @@ struct LayerTests {
     }
 
     @Test
-    func layerTakesNoWrites() {
+    func layerRejectsWrites() {
         let (player, issues) = group(over: InMemoryProvider(values: ["player.volume": 7]))
         #expect(throws: PreferencesError.self) { try player.$volume.write(8) }
         player.volume = 8
@@ -138,7 +138,7 @@ struct LayerTests {
         var text: String { texts.withLock { $0.joined(separator: "\n") } }
 
         func report(_ event: AccessEvent) {
-            // As the reporters of the package do, which leave the text of secrets out.
+            // As the package's reporters do, which redact secrets.
             let values = event.providerResults.map { "\($0.result)" }
             texts.withLock { $0.append("\(event) \(values)") }
         }
@@ -164,7 +164,7 @@ struct LayerTests {
         #expect(!"\(issues.all)".contains("hunter2") && !"\(issues.all)".contains("48151623"))
     }
 
-    /// Before a preference of the group is made in the layer.
+    /// Access before a preference of the group is created in the layer.
     @Test
     func changeOfASecretIsNotDescribed() async throws {
         struct Account: PreferenceGroup {

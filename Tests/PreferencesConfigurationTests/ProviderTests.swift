@@ -21,7 +21,7 @@ struct ProviderTests {
     private static let large = PropertyListValue.unsigned(.max)
     private static let date = PropertyListValue.date(Date(timeIntervalSinceReferenceDate: 0.5))
 
-    /// The content of a stored value for each type that it can be read as; all other types throw.
+    /// The content of a stored value for each type as which it can be read; all other types throw.
     struct Conversion: CustomTestStringConvertible, Sendable {
         let stored: PropertyListValue
         let contents: [ConfigContent]
@@ -76,7 +76,7 @@ struct ProviderTests {
     ]
 
     @Test
-    func errorSaysWhereAndHowButNotTheValue() {
+    func errorNamesThePlaceAndTheTypeButNotTheValue() {
         let provider = PreferenceStoreProvider(.inMemory(["player.volume": "loud"]), name: "user")
         let error = #expect(throws: PreferencesError.self) { try provider.value(forKey: "player.volume", type: .int) }
         #expect(
@@ -88,7 +88,7 @@ struct ProviderTests {
     }
 
     @Test
-    func storeIsAProviderAmongOthers() {
+    func storeIsOneOfSeveralProviders() {
         let store = PreferenceStore.inMemory(["player.volume": 7])
         let config = ConfigReader(providers: [
             PreferenceStoreProvider(store),
@@ -185,11 +185,11 @@ struct ProviderTests {
         let issues = IssueLog(of: store)
         let provider = PreferenceStoreProvider(store, for: PlayerPreferences.self)
         let config = ConfigReader(provider: provider)
-        // The rule is broken, so that the default answers.
+        // The value violates the rule, so the default is returned.
         #expect(config.int(forKey: "player.volume") == 5)
         #expect(config.string(forKey: "player.opened", as: Date.self) == Date(timeIntervalSinceReferenceDate: 0))
         #expect(config.int(forKey: "other") == 1)
-        // A preference of another store says nothing about the name in this one, nor does a member about the whole.
+        // A preference of another store doesn't affect the name in this one, nor does a member affect the whole value.
         #expect(config.int(forKey: "licence") == 1)
         #expect(config.string(forKey: "frame") == #"{"x":2}"#)
         #expect(issues.all.map(\.code) == [.invalid])
@@ -198,7 +198,7 @@ struct ProviderTests {
         #expect(config.snapshot().int(forKey: "player.volume") == 6)
     }
 
-    /// Unreadable text in the store, and a value that breaks the rule.
+    /// Unreadable text in the store, and a value that violates the rule.
     @Test(arguments: ["hunter2", 1234] as [PropertyListValue])
     func issueOfAReadDoesNotShowASecret(value: PropertyListValue) throws {
         let store = PreferenceStore.inMemory(["player.volume": value])

@@ -7,7 +7,7 @@ import PreferencesTesting
 import Synchronization
 import Testing
 
-/// A consumer that asks for the next element after each change needs no time: it waits for as long as that takes.
+/// A consumer that requests the next element after each change needs no time limit: it waits until the element comes.
 @Suite(.timeLimit(.minutes(1)))
 struct ProviderWatchTests {
     @Test
@@ -38,7 +38,7 @@ struct ProviderWatchTests {
     func valueThatIsBackIsNotGivenTwice() async throws {
         let store = PreferenceStore.inMemory(["a": 1])
         let reads = Counter()
-        // Each read asks whether the value is secret: the second one finds 1 again, and only then 3 is set.
+        // Each read checks whether the value is secret: the second one finds 1 again, and only then is 3 set.
         let provider = PreferenceStoreProvider(
             store,
             secretsSpecifier: .dynamic { _, _ in
@@ -187,7 +187,7 @@ struct ProviderWatchTests {
     }
 }
 
-/// A backend as one of a network, which notes whether the thread of a task loads it.
+/// A backend like one over a network, which records whether a task's thread loads it.
 private final class SlowBackend: PreferenceBackend {
     @TaskLocal static var isInTask = false
     let loads = Mutex<[Bool]>([])

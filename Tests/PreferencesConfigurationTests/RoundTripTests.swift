@@ -5,7 +5,7 @@ import Preferences
 import PreferencesConfiguration
 import Testing
 
-/// Values that go from a store through a provider, a reader and a layer into a preference again.
+/// Values that go from a store through a provider, a reader and a layer to a preference again.
 struct RoundTripTests {
     enum Theme: String { case light, dark }
     enum Zoom: Int, PreferenceValue { case whole = 100, half = 50 }
@@ -151,7 +151,7 @@ struct RoundTripTests {
         try expectSame(old, new)
     }
 
-    /// Values that have no text that everybody reads.
+    /// Values without a text that every reader understands.
     @Test
     func extremesSurvive() {
         let written = PreferenceStore.inMemory()
@@ -186,7 +186,7 @@ struct RoundTripTests {
         #expect(roundTrip(value) == value)
     }
 
-    /// Kinds that a configuration doesn't have.
+    /// Types that a configuration doesn't have.
     @Test(
         arguments: [
             (2.0, 2), ([2.0], [2]), (.unsigned(.max), "18446744073709551615"),
@@ -199,7 +199,7 @@ struct RoundTripTests {
         #expect(roundTrip(value) == read)
     }
 
-    /// Compares what the preferences read, in its stored form.
+    /// Compares the values of the preferences, in their stored form.
     private func expectSame(_ old: some PreferenceGroup, _ new: some PreferenceGroup) throws {
         for (old, new) in zip(old.preferences, new.preferences) {
             #expect(old.isSet, "the test sets no \(old.name)")

@@ -22,20 +22,20 @@ final class IssueLog: Sendable {
 }
 
 extension AsyncIteratorProtocol where Failure == Never {
-    /// The next element; unlike `next()` it never throws, whatever the iterator implements.
+    /// Returns the next element; unlike `next()` it never throws, whatever the iterator implements.
     mutating func following(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
         await next(isolation: actor)
     }
 }
 
 extension AsyncIteratorProtocol where Element == Result<LookupResult, any Error>, Failure == Never {
-    /// The value of the next element.
+    /// Returns the value of the next element.
     mutating func value(isolation actor: isolated (any Actor)? = #isolation) async throws -> ConfigValue? {
         try await next(isolation: actor)?.get().value
     }
 }
 
-/// A provider whose watches a test can see and end.
+/// A provider whose watches a test can observe and end.
 final class WatchedProvider: ConfigProvider {
     enum Event { case began, ended }
     struct Failure: Error {}

@@ -4,7 +4,7 @@ import Foundation
 @_spi(Tool) import PreferencesFoundation
 import Testing
 
-// On Apple's platforms user defaults are in no folder that a variable moves: a program that a test starts would write into
+// On Apple platforms no environment variable moves user defaults to another folder: a program started by a test would write to
 // the user's own.
 #if os(Linux)
 /// Imports in a program whose home is a temporary folder.
@@ -17,7 +17,7 @@ struct ImportTests {
         "bool data date float greatest infinity int least list nested real text url.relative url.space url.tilde url.umlaut "
         + "web whole"
 
-    /// Runs the program, which must succeed; returns what it prints.
+    /// Runs the program, which must succeed; returns its output.
     private func run(_ words: String) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: BuiltProgram.path("UserDefaultsProbe"))
@@ -35,7 +35,7 @@ struct ImportTests {
     }
 
     @Test(arguments: ["set import show", "set synchronize import show"])
-    func valuesAreTakenOverExactly(words: String) throws {
+    func valuesAreImportedExactly(words: String) throws {
         #expect(
             try run(words) == """
                 imported \(Self.names)
@@ -70,29 +70,29 @@ struct ImportTests {
     }
 
     @Test
-    func aLaterRunTakesOverWhatAnEarlierOneLeft() throws {
+    func aLaterRunContinuesAfterAnEarlierOne() throws {
         #expect(try run("set synchronize") == "")
         #expect(try run("import") == "imported \(Self.names)\n")
     }
 
     @Test
-    func whatIsSetIsKeptAndNothingIsTakenOverTwice() throws {
+    func setValuesAreKeptAndNothingIsImportedTwice() throws {
         #expect(try run("set write text import") == "imported \(Self.names.replacing(" text", with: ""))\n")
         #expect(try run("reset text reset int import import") == "imported \nimported \n")
         let names = try run("show").split(separator: "\n").compactMap { $0.split(separator: " ").first }
         #expect(!names.contains("text") && !names.contains("int") && names.contains("data"))
     }
 
-    /// An empty domain is not one that was imported: the old program may still be used.
+    /// An empty domain doesn't count as imported: the old program may still be in use.
     @Test
-    func nothingIsNotedWhereThereIsNothing() throws {
+    func emptyDomainIsNotRecorded() throws {
         #expect(try run("import show") == "imported \n")
         #expect(try run("set synchronize") == "")
         #expect(try run("import") == "imported \(Self.names)\n")
     }
 
     @Test
-    func argumentsAndOtherDomainsAreNotTakenOver() throws {
+    func argumentsAndOtherDomainsAreNotImported() throws {
         #expect(try run("set-suite") == "")
         #expect(try run("import -int 7") == "imported \n")
         #expect(try run("import-suite show") == "imported x\npreferences.imported = [\"com.example.suite\"]\nx = 3\n")
@@ -103,11 +103,11 @@ struct ImportTests {
     func theSuiteMustBeNamed() throws {
         #expect(
             try run("import-nameless show")
-                == "user defaults don't tell the name of their suite; name it in importUserDefaults(_:suite:)\n"
+                == "user defaults have no property for the name of their suite; pass it to importUserDefaults(_:suite:)\n"
         )
     }
 
-    /// A value of a system domain is not one that the user has set.
+    /// A value of a system domain doesn't count as the user's.
     @Test
     func aSystemDefaultDoesNotKeepTheUsersValueOut() throws {
         try FileManager.default.createDirectory(
@@ -124,7 +124,7 @@ struct ImportTests {
         #expect(try run("set import-managed") == "imported \(names)\n")
     }
 
-    /// `prefs import` reads the file that Foundation leaves by the same conversion.
+    /// `prefs import` reads the file that Foundation wrote by the same conversion.
     @Test
     func theFileOfFoundationHasTheSameValues() throws {
         _ = try run("set import")
@@ -166,6 +166,6 @@ struct ConversionTests {
         let error = #expect(throws: PreferencesError.self) {
             try PropertyListValue(propertyListObject: ["a": ["b": [NSNull()]]])
         }
-        #expect(error?.message == "a.b.[] is a NSNull, which no preference can hold" && error?.code == .unreadable)
+        #expect(error?.message == "a.b.[] is a NSNull, which a preference can't hold" && error?.code == .unreadable)
     }
 }

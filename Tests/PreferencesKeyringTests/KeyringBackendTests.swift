@@ -90,7 +90,7 @@ struct KeyringBackendTests {
         #expect(keyring.calls == ["items!"])
         #expect(timer.runNextJob())
         #expect(!timer.runNextJob())
-        // A read doesn't prompt, and reads all: the others are as new.
+        // A read doesn't prompt, and reads all items, so all of them are up to date.
         if way == "read" { #expect(store["changed"] == .string("2")) } else { #expect(store.names.count == 3) }
         #expect(store["removed"] == nil)
         #expect(store["new"] == .string("1"))
@@ -147,7 +147,7 @@ struct KeyringBackendTests {
     }
 
     @Test
-    func failedSetOfSeveralIsTakenBack() {
+    func failedSetOfSeveralIsRolledBack() {
         keyring.texts = ["a": "1", "b": "1"]
         let store = PreferenceStore.testing(keyring)
         #expect(store["a"] == .string("1"))
@@ -161,7 +161,7 @@ struct KeyringBackendTests {
     }
 
     @Test
-    func outcomeIsUnknownIfSeveralCannotBeTakenBack() {
+    func outcomeIsUnknownIfSeveralCannotBeRolledBack() {
         let store = PreferenceStore.testing(keyring)
         keyring.fail(call: 3, .before)
         keyring.fail(call: 4, .before)

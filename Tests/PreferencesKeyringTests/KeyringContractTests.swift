@@ -8,7 +8,7 @@ import Testing
 
 /// The contract of every backend, as far as a keyring can keep it.
 struct KeyringContractTests {
-    /// Gives a keyring strings alone, as it doesn't keep the kinds of values.
+    /// Passes only strings to a keyring, as it doesn't keep the types of values.
     private struct TextBackend: PreferenceBackend {
         let base: KeyringBackend
 
@@ -56,10 +56,10 @@ struct KeyringContractTests {
         }
     }
 
-    /// Two programs can't change a keyring in one step, and it doesn't notify.
+    /// Rules that fail because programs can't change a keyring atomically, and it doesn't notify.
     private static let impossible: Set = [
-        "Nobody sees half of a set of changes", "Of changes on one condition that race, one is stored",
-        "host.changed is called after somebody else changed something",
+        "A set of changes is read whole or not at all", "Of racing changes with one condition, one is stored",
+        "host.changed is called after an external change",
     ]
 
     @Test
@@ -78,7 +78,7 @@ struct KeyringContractTests {
     }
 }
 
-/// Values of declared types, read by another program than the one that stored them.
+/// Values of declared types, read by a program other than the one that stored them.
 struct KeyringValueTests {
     private let keyring = MemoryKeyring()
 

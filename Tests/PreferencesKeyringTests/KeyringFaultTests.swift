@@ -5,7 +5,7 @@ import Testing
 @testable import Preferences
 @testable import PreferencesKeyring
 
-/// Calls of a keyring that fail, or don't return.
+/// Calls of a keyring that fail or don't return.
 struct KeyringFaultTests {
     private let keyring = MemoryKeyring()
 
@@ -13,7 +13,7 @@ struct KeyringFaultTests {
         ["a": "1"], ["a": "2", "b": "1"], ["a": nil], ["a": "3", "b": nil, "c": "1"], ["c": "2"], ["b": "2", "c": nil],
     ]
 
-    /// Every call fails in turn, before or after it is done.
+    /// Each call fails in turn, before or after it took effect.
     @Test(arguments: [MemoryKeyring.Fault.before, .after])
     func failedCallLosesNothing(fault: MemoryKeyring.Fault) async throws {
         for number in 0..<24 {
@@ -34,17 +34,17 @@ struct KeyringFaultTests {
                 } catch {
                     #expect(keyring.texts == before, "call \(number): \(error)")
                 }
-                // After an unknown outcome the next read looks.
+                // After an unknown outcome, the next read calls the keyring.
                 #expect(store.contents == keyring.texts.mapValues { .string($0) }, "call \(number)")
             }
         }
     }
 
-    /// Of which a machine that is busy may need all, too.
+    /// Short, as tests wait for it; on a busy machine, a call without a fault may exceed it, too.
     private static let limits = KeyringLimits(call: .milliseconds(100))
 
     @Test
-    func callThatHangsEndsAtItsDeadlineAndOthersToo() async throws {
+    func callThatHangsEndsAtItsDeadlineLikeThoseBehindIt() async throws {
         keyring.texts = ["token": "1"]
         let store = PreferenceStore.testing(keyring, limits: Self.limits)
         await eventually { (try? store.write("1", for: "token")) != nil }
@@ -54,7 +54,7 @@ struct KeyringFaultTests {
             let error = #expect(throws: PreferencesError.self) { try store.write("2", for: "token") }
             #expect(error?.code == .unavailable)
         }
-        // One thread hangs, and what was refused is not done later.
+        // One thread hangs, and the rejected changes aren't made later.
         #expect(keyring.calls.count <= 1)
         keyring.goOn()
         await eventually { (try? store.write("3", for: "other")) != nil }
@@ -91,7 +91,7 @@ struct KeyringFaultTests {
         keyring.hangAfterWriting()
         var code: PreferencesError.Code?
         repeat {
-            // One that got no further than to the look before it has changed nothing.
+            // A write that only reached the read before it has changed nothing.
             #expect(keyring.texts.isEmpty)
             let error = await #expect(throws: PreferencesError.self) { try await store.write("1", for: "token") }
             code = error?.code
@@ -99,14 +99,14 @@ struct KeyringFaultTests {
         #expect(code == .outcomeUnknown)
         #expect(keyring.texts == ["token": "1"])
         keyring.goOn()
-        // A look that the hanging call kept waiting is done again once the values are stale.
+        // A read that waited for the hanging call is repeated when the values are stale.
         await eventually {
             _ = timer.runNextJob()
             return store["token"] == "1"
         }
     }
 
-    /// Waits until something is true that another thread brings about.
+    /// Waits until another thread makes a condition true.
     private func eventually(_ isTrue: () -> Bool) async {
         while !isTrue() { await Task.yield() }
     }

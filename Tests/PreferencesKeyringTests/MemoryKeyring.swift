@@ -3,13 +3,13 @@ import DurableFile
 @testable import Preferences
 @testable import PreferencesKeyring
 
-/// A keyring in memory, whose calls a test makes fail or hang.
+/// A keyring in memory whose calls a test can make fail or hang.
 final class MemoryKeyring: Keyring {
-    /// How a call fails.
+    /// The way in which a call fails.
     enum Fault {
-        /// Nothing is done.
+        /// The call has no effect.
         case before
-        /// It is done, but there is no answer.
+        /// The call takes effect, but there is no answer.
         case after
     }
 
@@ -29,7 +29,7 @@ final class MemoryKeyring: Keyring {
         state.withLock { $0.items = items.mapValues { Array($0.utf8) } }
     }
 
-    /// The items as text, as another program sees and changes them.
+    /// The items as strings, as another program reads and changes them.
     var texts: [String: String] {
         get { state.withLock { $0.items.mapValues { String(decoding: $0, as: UTF8.self) } } }
         set { state.withLock { $0.items = newValue.mapValues { Array($0.utf8) } } }
@@ -50,12 +50,12 @@ final class MemoryKeyring: Keyring {
         state.withLock { $0.faults[$0.calls.count + number] = fault }
     }
 
-    /// Lets all calls fail with the error, or none any more if it is `nil`.
+    /// Lets all calls fail with the error, or none if it is `nil`.
     func failAll(with error: PreferencesError?) { state.withLock { $0.error = error } }
 
     func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Holds up each write once it is done, before it returns.
+    /// Blocks each write after it took effect, before it returns.
     func hangAfterWriting() { state.withLock { $0.isWriteHeld = true } }
 
     func goOn() { state.signal { ($0.isHeld, $0.isWriteHeld) = (false, false) } }
@@ -102,12 +102,12 @@ final class MemoryKeyring: Keyring {
 }
 
 extension PreferenceStore {
-    /// A store over a keyring, as `.keyring(service:)` has it outside of tests.
+    /// Creates a store over a keyring, as `.keyring(service:)` does outside of tests.
     static func testing(_ backend: any PreferenceBackend) -> PreferenceStore {
         PreferenceStore(Layer(source: Source(backend), isText: true), isSecret: true)
     }
 
-    /// One for which no time passes, unless the test gives limits or runs the timer's jobs.
+    /// Creates a backend for which no time passes, unless the test gives limits or runs the timer's jobs.
     static func testing(
         _ keyring: MemoryKeyring,
         limits: KeyringLimits = KeyringLimits(call: .seconds(3600)),

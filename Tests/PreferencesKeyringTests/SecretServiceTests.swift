@@ -4,7 +4,7 @@ import Foundation
 import KeyringTestSupport
 import Testing
 
-/// The keyring of a desktop, which a program of its own uses: gnome-keyring on a private bus.
+/// The keyring of a desktop, used by a separate program: gnome-keyring on a private bus.
 @Suite(.serialized, .enabled(if: isKeyringInstalled, "needs dbus-daemon, gnome-keyring, secret-tool and gdbus"))
 struct SecretServiceTests {
     /// Starts a program that uses the keyring; the limits are in milliseconds.
@@ -42,7 +42,7 @@ struct SecretServiceTests {
         try expect(program, "get count", "42")
         try expect(program, "refresh", "ok")
         try expect(program, "get count", "43")
-        // The same item, not a second one.
+        // The same item is changed, and no second one added.
         try expect(program, "set count 44", "ok")
         let items = try session.secretTool("search", "--all", "application", "probe").output
         #expect(items.split(separator: "\n").count { $0.hasPrefix("secret = ") } == 1)
@@ -92,7 +92,7 @@ struct SecretServiceTests {
         session.killBus()
         try expect(program, "set token a", contains: "unavailable: preference \"token\": the session bus")
         try expect(program, "get token", "-")
-        // It goes on once they are there.
+        // It works again when both have been restarted.
         try session.startBus()
         try session.startDaemon()
         try expect(program, "set token a", "ok")
@@ -105,7 +105,7 @@ struct SecretServiceTests {
         try store("hunter2", under: "token", in: session)
         session.killDaemon()
         try session.startDaemon(isUnlocked: false)
-        // There is no program that would show the prompt.
+        // No program is running that could show the prompt.
         let program = try start(session, prompt: 100, lifetime: 1)
         try expect(program, "get token", "-")
         try expect(program, "issues", contains: "locked")
@@ -148,7 +148,7 @@ struct SecretServiceTests {
         let session = try PrivateKeyring()
         let folder = try TemporaryFolder()
         let program = try start(session, call: 2000)
-        // On a busy machine also a keyring that isn't stopped may need longer.
+        // On a busy machine, a keyring that isn't stopped may need longer, too.
         while try program.ask("set token a") != "ok" {}
         session.stopDaemon()
         // A file is written a hundred times while the set waits for its deadline.
@@ -186,7 +186,7 @@ struct SecretServiceTests {
     }
 }
 
-/// Whether the tests can be done; a checkout without the tools says what it skips, and CI has them.
+/// Whether the tests can run; a checkout without the tools reports the skipped tests, and CI has the tools.
 private let isKeyringInstalled: Bool = {
     let missing = PrivateKeyring.missing
     if missing.isEmpty { return true }

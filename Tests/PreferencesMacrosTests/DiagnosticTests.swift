@@ -6,14 +6,14 @@ import Testing
 struct DiagnosticTests {
     static let inBoth: [(String, String, String, [(String, String)])] = [
         (
-            "    let volume = 5", "a preference is a 'var', as it can be set", "let",
+            "    let volume = 5", "a preference must be a 'var', as it can be set", "let",
             [
                 ("write 'var'", "    var volume = 5"),
                 ("leave it out of the preferences by '@Transient'", "    @Transient let volume = 5"),
             ]
         ),
         (
-            "    @Key(\"v\") let volume = 5", "a preference is a 'var', as it can be set", "let",
+            "    @Key(\"v\") let volume = 5", "a preference must be a 'var', as it can be set", "let",
             [("write 'var'", "    @Key(\"v\") var volume = 5")]
         ),
         (
@@ -41,27 +41,27 @@ struct DiagnosticTests {
             [("remove 'lazy'", "    var volume = 5")]
         ),
         (
-            "    public weak var object: Item?", "a preference is a value that is stored, and can't be 'weak'", "weak",
+            "    public weak var object: Item?", "a preference is a stored value and can't be 'weak'", "weak",
             [("remove 'weak'", "    public var object: Item?")]
         ),
         (
-            "    unowned var object: Item?", "a preference is a value that is stored, and can't be 'unowned'",
+            "    unowned var object: Item?", "a preference is a stored value and can't be 'unowned'",
             "unowned",
             [("remove 'unowned'", "    var object: Item?")]
         ),
         (
-            "    public var first = 1, second: Int? = 2", "each preference needs a 'var' of its own", "public",
+            "    public var first = 1, second: Int? = 2", "each preference needs a separate 'var'", "public",
             [("write a 'var' for each", "    public var first = 1\n    public var second: Int? = 2")]
         ),
-        ("    var first, second: Int?", "each preference needs a 'var' of its own", "var", []),
+        ("    var first, second: Int?", "each preference needs a separate 'var'", "var", []),
         (
             "    var (left, right) = (1, 2)",
-            "a preference is one name, not a tuple of names; each needs a 'var' of its own",
+            "a preference can't be a tuple of names; write a separate 'var' for each",
             "(left", []
         ),
         (
             "    var text: String! = \"\"",
-            "a property of a group is never unwrapped implicitly, as it may have no value",
+            "a property of a group can't be unwrapped implicitly, as it may have no value",
             "String!",
             [("write 'String?'", "    var text: String? = \"\"")]
         ),
@@ -79,16 +79,16 @@ struct DiagnosticTests {
         ("    @Key(\"a\") @Key(\"b\") var volume = 5", "a preference has one '@Key'", "@Key(\"b\")", []),
         (
             "    @Rule(.range(0...1)) @Rule(.range(1...)) var volume = 5",
-            "a preference has one rule; '.check { … }' takes what several would say", "@Rule(.range(1", []
+            "a preference has one rule; '.check { … }' can combine several", "@Rule(.range(1", []
         ),
         (
             "    @Transient @Key(\"b\") var volume = 5",
-            "a property with '@Transient' is not stored, so it has no key and no rule, and is no secret",
+            "a property with '@Transient' is not stored, so it can't have a key or a rule or be a secret",
             "@Transient", [("remove '@Key'", "    @Transient var volume = 5")]
         ),
         (
             "    @Secret @Transient var volume = 5",
-            "a property with '@Transient' is not stored, so it has no key and no rule, and is no secret",
+            "a property with '@Transient' is not stored, so it can't have a key or a rule or be a secret",
             "@Secret", [("remove '@Secret'", "    @Transient var volume = 5")]
         ),
         (
@@ -121,7 +121,7 @@ struct DiagnosticTests {
             ? String(part.dropFirst().dropLast()) : part
         try Refused(
             "    var value: \(type) = initial",
-            "'\(inner)' can't be stored; a preference's type is one of the usual values, an enum with raw values, 'Codable' or "
+            "'\(inner)' can't be stored; a preference's type is one of the basic types, an enum with raw values, 'Codable' or "
                 + "'PreferenceValue'",
             at: inner,
             [("leave it out of the preferences by '@Transient'", "    @Transient var value: \(type) = initial")]
@@ -162,7 +162,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func markersBesideAWrapperAreRefused() throws {
+    func markersWithAWrapperAreRejected() throws {
         try Refused(
             "    @Key(\"a\") @Preference(\"b\") var volume = 5",
             "'@Key' can't be on a property with '@Preference', which is not a preference of its group",
@@ -227,7 +227,7 @@ struct DiagnosticTests {
                 .init(
                     message:
                         "another property of this group is stored as \"artist\", too; give one of them another name by '@Key' "
-                        + "(what is stored under the old name is then not read any more)",
+                        + "(a value stored under the old name is then no longer read)",
                     line: 4,
                     column: 5
                 )
@@ -302,7 +302,7 @@ struct DiagnosticTests {
         ),
         (
             "nonisolated struct Group {\n}",
-            "a struct with '@PreferenceGroup' is off the main actor by itself, and 'nonisolated' keeps it from having properties with a "
+            "a struct with '@PreferenceGroup' is never on the main actor, and 'nonisolated' keeps it from having properties with a "
                 + "wrapper", "nonisolated", ("remove 'nonisolated'", "struct Group {\n}")
         ),
     ]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PreferencesMacrosPlugin
 
-/// Expects that the macros turn a source into another.
+/// Expects that the macros expand a source to another.
 func expectExpansion(
     of source: String,
     is expanded: String,
@@ -35,14 +35,14 @@ func expectExpansion(
     }
 }
 
-/// A property that is refused in a group, and what a fix-it makes of it.
+/// A property that is rejected in a group, and the results of its fix-its.
 struct Refused: CustomTestStringConvertible {
     let kind: String
     let property: String
     let message: String
-    /// The text of the property that the message points at.
+    /// The part of the property to which the message points.
     let place: String
-    /// The fix-its, each with the property that it writes.
+    /// The fix-its, each with the resulting property.
     let fixIts: [(message: String, property: String)]
 
     init(

@@ -158,7 +158,7 @@ struct ExpansionTests {
                     #endif
                     init() {}
 
-                    /// Moves what is stored under former names of the preferences to their names, once; call it at launch.
+                    /// Moves values that are stored under former names of the preferences to their current names, once; call it at launch.
                     func migrate() {
                         #if os(Linux)
                         $volume.migrate(from: "loud", "gain")

@@ -132,7 +132,7 @@ struct StructGroupTests {
         player.migrate()
         #expect(player.nickname == "P" && !player.conditional)
         #expect(store.names == ["player.conditional", "player.nick"])
-        // Of several, the first that is set; and what is set stays.
+        // Of several, the first that is set is moved; a value that is set already stays.
         store["userName"] = "U"
         player.migrate()
         #expect(player.nickname == "P" && store["userName"] == "U")
@@ -150,10 +150,10 @@ struct StructGroupTests {
     }
 }
 
-/// The stores that the groups are tried over.
+/// The stores over which the groups are tested.
 enum StoreKind: CaseIterable { case memory, file, backend }
 
-/// A place that stores see the same contents of.
+/// A place whose contents several stores share.
 struct StorePlace: ~Copyable {
     private let make: () throws -> PreferenceStore
     private let folder = FileManager.default.temporaryDirectory.appending(path: "PreferencesMacrosTests-\(UUID())")

@@ -25,7 +25,7 @@ struct FaultInjectingBackendTests {
     }
 
     @Test
-    func orderIsTakenBack() throws {
+    func failureIsCancelled() throws {
         backend.failNext(.apply)
         backend.failNext(.apply, count: 0)
         try count.write(5)
@@ -42,7 +42,7 @@ struct FaultInjectingBackendTests {
     }
 
     @Test
-    func failedSettleLeavesTheValueSet() {
+    func failedDidApplyLeavesTheValueSet() {
         backend.failNext(.didApply, with: PreferencesError(.notDurable, "lost with the power"))
         #expect(throws: PreferencesError.self) { try count.write(5) }
         #expect(count.value == 5)
@@ -50,14 +50,14 @@ struct FaultInjectingBackendTests {
 
     @Test
     func failedFlushThrows() async {
-        // A store that nobody has used has nothing to flush.
+        // A store that was never used has nothing to flush.
         count.value = 2
         backend.failNext(.sync)
         await #expect(throws: PreferencesError.self) { try await store.flush() }
     }
 
     @Test
-    func outsideChangeIsThereAndToldWhenTheCallReturns() async {
+    func externalChangeIsReadAndNotifiedWhenTheCallReturns() async {
         var updates = count.updates.makeAsyncIterator()
         var changes = store.changes.makeAsyncIterator()
         backend.changeOutside(["count": 2, "other": "new"])
@@ -89,7 +89,7 @@ struct FaultInjectingBackendTests {
     }
 
     @Test
-    func outsideChangeThatComesWithAFailedWriteIsToldLater() {
+    func externalChangeDuringAFailedWriteIsNotifiedLater() {
         _ = count.value
         backend.failNext(.refresh)
         backend.failNext(.apply)
@@ -135,7 +135,7 @@ struct FaultInjectingBackendTests {
         try await store.flush()
     }
 
-    /// More flushes than there are threads for tasks, none of which may wait in a call of a backend.
+    /// More flushes than there are threads for tasks; none of these threads may block in a call of a backend.
     @Test
     func heldFlushesBlockNoThreadOfTasks() async throws {
         let places = (1...100).map { _ in

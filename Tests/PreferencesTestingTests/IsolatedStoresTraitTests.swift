@@ -8,7 +8,7 @@ private enum Defaults {
     static let theme = Preference("trait.theme", default: "light", in: .suite("trait-tests"))
 }
 
-/// Made before any test runs its body, as a suite's own properties are.
+/// Created before the body of any test runs, like the properties of a suite.
 private struct Model {
     let initial = Defaults.count.value
 
@@ -21,7 +21,7 @@ private struct Model {
     }
 }
 
-/// Tests that write the same names at the same time, each as if it were alone.
+/// Tests that write the same names at the same time, each as if it ran alone.
 @Suite(.isolatedStores)
 struct IsolatedStoresTraitTests {
     private let model = Model()

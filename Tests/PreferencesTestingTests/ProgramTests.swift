@@ -16,10 +16,10 @@ struct IsolatedProgramTests {
     }
 }
 
-// On Apple's platforms the shared stores are user defaults, which no variable moves to another folder: a program that a test
-// starts would write into those of whoever runs it.
+// On Apple platforms the shared stores are user defaults, which no environment variable moves to another folder: a program
+// started by a test would write to those of the user who runs the test.
 #if os(Linux)
-/// What a program that was started for a preview or a test of its interface leaves on the disk.
+/// The files that a program leaves on the disk when it is started for a preview or a user interface test.
 struct ProgramTests {
     private let home: TemporaryFolder
 
@@ -69,7 +69,7 @@ struct ProgramTests {
         #expect(try run("scopes", environment: ["HOME": path]) == "mixed up: 0\n")
     }
 
-    /// A process with Swift Testing, as tests run in, where nobody has thought of isolation.
+    /// A process with Swift Testing, in which tests run, without any trait for isolation.
     @Test(arguments: ["libTesting.so", "libXCTest.so"])
     func testProcessHasItsSharedStoresInMemoryAndSaysSoOnce(library: String) throws {
         for _ in 1...2 {
@@ -125,7 +125,7 @@ struct ProgramTests {
         )
     }
 
-    /// What the program prints, which must end well and have nothing else to complain of.
+    /// Returns the program's output; the program must succeed and print nothing else.
     private func run(
         _ command: String,
         _ arguments: [String] = [],

@@ -16,7 +16,7 @@ bool c_process_runs_tests(void);
 /// Returns an address that differs between any two threads that run at the same time.
 const void *_Nonnull c_thread_identity(void);
 
-/// Returns a number that each thread has for itself, initially 0; see `AnswerDepth`.
+/// A number that each thread has for itself, at first 0; see `FeedbackDepth`.
 int64_t *_Nonnull c_thread_answer_depth(void);
 
 #endif

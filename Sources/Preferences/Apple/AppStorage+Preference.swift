@@ -2,19 +2,19 @@
 public import Foundation
 public import SwiftUI
 
-// Apple's wrapper has an initializer for each type, none for all, so there is one here for each of those. They create it
-// from a declaration, for code that wants `AppStorage` itself; `PreferenceState` needs none of this.
+// Apple's wrapper has an initializer for each type but no generic one, so there is one here for each of those. They create it
+// from a declaration, for code that needs `AppStorage` itself; `PreferenceState` needs none of this.
 
 extension Preference {
     /// The key of the preference in user defaults.
     fileprivate var appStorageKey: String { store.userDefaultsName(of: name) }
 
-    /// The user defaults that hold the preference as `AppStorage` expects it.
+    /// Returns the user defaults that hold the preference as `AppStorage` expects it; traps if another store holds it.
     fileprivate func appStorage(coding: String, or other: String? = nil) -> UserDefaults {
         guard let defaults = store.userDefaults else {
             preconditionFailure("AppStorage works over user defaults only, and \"\(name)\" is in another store")
         }
-        precondition(declaration.member == nil, "AppStorage has no member of a value, as this one of \"\(name)\"")
+        precondition(declaration.member == nil, "AppStorage can't hold a member of a value, as here of \"\(name)\"")
         precondition(
             [coding, other].contains(declaration.coding.identifier),
             "AppStorage stores \"\(name)\" in another way than it is declared: use the coding .\(coding)"
@@ -79,7 +79,7 @@ extension AppStorage {
     }
 }
 
-// A default other than nil has no place in these.
+// These initializers accept no default other than `nil`.
 
 extension AppStorage where Value: ExpressibleByNilLiteral {
     /// Creates the wrapper of a preference that is a boolean, or nil. Traps unless user defaults hold it.

@@ -4,9 +4,10 @@ internal import DurableFile
 internal import Foundation
 #endif
 
-/// Keeps values in iCloud's key-value store: on this device at once, on the user's others when the system sees fit.
+/// A backend over iCloud's key-value store: values are on this device at once, and on the user's other devices when the system
+/// synchronizes them.
 ///
-/// The store there calls nobody inside a set, unlike user defaults, so `apply` writes at once.
+/// Unlike user defaults, that store calls no observer inside a set, so `apply` writes at once.
 final class CloudBackend: PreferenceBackend, PlainTextBackend {
     let place = "iCloud"
     private let values: any CloudValues
@@ -15,10 +16,10 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
 
     private struct State {
         var observation: (any AnyObject & Sendable)?
-        /// What the store knows.
-        var known: [String: PropertyListValue] = [:]
-        /// Outside changes that the store was not told of yet.
-        var untold: [String: PropertyListValue?] = [:]
+        /// The values that the store has seen.
+        var cached: [String: PropertyListValue] = [:]
+        /// External changes that the store has not applied yet.
+        var pending: [String: PropertyListValue?] = [:]
     }
 
     init(_ values: any CloudValues, limits: CloudLimits = CloudLimits()) {
@@ -34,30 +35,31 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
                 host.report(
                     PreferencesError(
                         .tooLarge,
-                        "iCloud did not take what was set, because its room is used up; remove values, and set it again"
+                        "iCloud did not store the values that were set, because its quota is used up; "
+                            + "remove values, and set them again"
                     )
                 )
             case .accountChanged:
                 host.report(
                     PreferencesError(
                         .accountChanged,
-                        "the iCloud account changed, and its values have taken the place of the other account's"
+                        "the iCloud account changed, and its values have replaced the other account's"
                     )
                 )
             }
             host.changed()
         }
         state.withLock { $0.observation = observation }
-        // Asks for the cloud's values, which come as outside changes; without an account there are only this device's.
+        // Requests the cloud's values, which arrive as external changes; without an account there are only this device's.
         _ = values.synchronize()
         let contents = read(host)
-        state.withLock { $0.known = contents }
+        state.withLock { $0.cached = contents }
         return contents
     }
 
     func refresh() -> [String: PropertyListValue?] {
         compare()
-        return state.withLock { exchange(&$0.untold, with: [:]) }
+        return state.withLock { exchange(&$0.pending, with: [:]) }
     }
 
     func apply(
@@ -65,7 +67,7 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         compare()
-        let known = state.withLock { $0.known }
+        let known = state.withLock { $0.cached }
         let isStored = condition.holds(for: known)
         if isStored {
             let changes = changes.filter { known[$0.key] != $0.value }
@@ -73,28 +75,28 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
             for (name, value) in changes { contents[name] = value }
             try limits.check(changes, making: contents, of: known)
             for (name, value) in changes { values.set(value?.propertyList, for: name) }
-            state.withLock { [contents] in $0.known = contents }
+            state.withLock { [contents] in $0.cached = contents }
         }
-        return PreferenceBackendCommit(outside: state.withLock { exchange(&$0.untold, with: [:]) }, isStored: isStored)
+        return PreferenceBackendCommit(outside: state.withLock { exchange(&$0.pending, with: [:]) }, isStored: isStored)
     }
 
-    /// Writes to this device's disk; when the cloud has it nobody is told.
+    /// Writes to this device's disk; iCloud doesn't report when it has the values.
     func sync() throws(PreferencesError) {
         guard values.synchronize() else {
             throw PreferencesError(.notDurable, "iCloud's values could not be synchronized; is the app entitled to it?")
         }
     }
 
-    /// Notes how what is there differs from what the store knows.
+    /// Records the differences between the current values and those that the store has seen.
     private func compare() {
         let contents = read(nil)
         state.withLock { state in
-            for name in Set(contents.keys).union(state.known.keys) {
-                let (old, new) = (state.known[name], contents[name])
+            for name in Set(contents.keys).union(state.cached.keys) {
+                let (old, new) = (state.cached[name], contents[name])
                 if let old, let new, new.isSame(as: old) { continue }
                 guard old != new else { continue }
-                state.known[name] = new
-                state.untold.updateValue(new, forKey: name)
+                state.cached[name] = new
+                state.pending.updateValue(new, forKey: name)
             }
         }
     }
@@ -105,7 +107,11 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
             contents[name] = PropertyListValue(propertyList: object)
             if contents[name] == nil {
                 host?.report(
-                    PreferencesError(.unreadable, name: name, "iCloud holds a \(type(of: object)), which is no value")
+                    PreferencesError(
+                        .unreadable,
+                        name: name,
+                        "iCloud holds a \(type(of: object)), which can't be decoded"
+                    )
                 )
             }
         }
@@ -115,14 +121,14 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
 #endif
 
 #if canImport(Darwin) || STANDINS
-/// "The total amount of space available in your app's key-value store, for a given user, is 1 MB. There is a per-key value
-/// size limit of 1 MB, and a maximum of 1024 keys"; names have 64 bytes of UTF-8 at most.
+/// The limits of iCloud: "The total amount of space available in your app's key-value store, for a given user, is 1 MB. There is a
+/// per-key value size limit of 1 MB, and a maximum of 1024 keys"; names have at most 64 bytes of UTF-8.
 struct CloudLimits: Sendable {
     var nameSize = 64
     var nameCount = 1024
     var size = 1024 * 1024
 
-    /// Throws where the cloud would not take `changes`, which make `contents` of what was there.
+    /// Throws if iCloud wouldn't accept `changes`, which turn `before` into `contents`.
     func check(
         _ changes: [String: PropertyListValue?],
         making contents: [String: PropertyListValue],
@@ -132,25 +138,25 @@ struct CloudLimits: Sendable {
             throw PreferencesError(
                 .invalidName,
                 name: name,
-                "iCloud takes names of at most \(nameSize) bytes; nothing was changed. Use a shorter name"
+                "iCloud allows names of at most \(nameSize) bytes; nothing was changed. Use a shorter name"
             )
         }
         if contents.count > nameCount, contents.count > before.count {
             throw PreferencesError(
                 .tooLarge,
-                "iCloud takes \(nameCount) names at most; nothing was changed. Keep related values in one dictionary"
+                "iCloud allows at most \(nameCount) names; nothing was changed. Keep related values in one dictionary"
             )
         }
         let total = Self.size(of: contents)
         if total > size, total > Self.size(of: before) {
             throw PreferencesError(
                 .tooLarge,
-                "the values would take about \(total) bytes, and iCloud takes \(size); nothing was changed"
+                "the values would take about \(total) bytes, but iCloud holds at most \(size); nothing was changed"
             )
         }
     }
 
-    /// About how large values are together, in bytes.
+    /// Returns the approximate size of all values together, in bytes.
     private static func size(of contents: [String: PropertyListValue]) -> Int {
         PropertyListValue.dictionary(contents).approximateSize
     }
@@ -158,32 +164,32 @@ struct CloudLimits: Sendable {
 #endif
 
 #if canImport(Darwin) || STANDINS
-/// What the cloud backend needs of `NSUbiquitousKeyValueStore`.
+/// The operations of `NSUbiquitousKeyValueStore` that the backend uses.
 protocol CloudValues: Sendable {
-    /// Everything that is there just now.
+    /// All current values.
     var contents: [String: Any] { get }
     /// Stores an object of a property list, or removes the name.
     func set(_ object: Any?, for name: String)
-    /// Writes to the disk and asks for what the cloud has; false where that can't be.
+    /// Writes to the disk and requests the cloud's values; returns false if that isn't possible.
     func synchronize() -> Bool
-    /// Tells of changes that others made, until what is returned is released.
+    /// Reports external changes until the returned object is released.
     func observe(_ body: @escaping @Sendable (CloudChange) -> Void) -> any AnyObject & Sendable
 }
 
-/// Why the cloud's values changed.
+/// The reason why the cloud's values changed.
 enum CloudChange: Sendable, Hashable {
     /// Another device set values, or the first values arrived.
     case values
-    /// What was set does not fit, so it is not stored in the cloud.
+    /// The values that were set don't fit, so they aren't stored in the cloud.
     case quotaExceeded
-    /// Another account's values have taken the place of these.
+    /// Another account's values replaced the current ones.
     case accountChanged
 }
 #endif
 
 #if canImport(Darwin)
 /// iCloud's key-value store of this app.
-struct UbiquitousValues: CloudValues, @unchecked Sendable {  // the store there is one for all threads
+struct UbiquitousValues: CloudValues, @unchecked Sendable {  // the process has one such store, for all threads
     private let store = NSUbiquitousKeyValueStore.default
 
     var contents: [String: Any] { store.dictionaryRepresentation }
@@ -210,13 +216,13 @@ struct UbiquitousValues: CloudValues, @unchecked Sendable {  // the store there 
 }
 
 extension PreferenceStore {
-    /// The app's values in iCloud, which the user's other devices show too.
+    /// Returns a store of the app's values in iCloud, which the user's other devices share.
     ///
-    /// A set is on this device at once and reaches the others when the system sees fit. Theirs come as changes from
-    /// outside, also the first ones after an installation; where two set one name the cloud decides. At most 1,024
-    /// names of up to 64 bytes, and 1 MB together: what is more is refused. Where the cloud has no room, or the account
-    /// changes, the issue handler is told. The app needs the key-value entitlement of iCloud. Inside
-    /// `withIsolatedStores` a store in memory takes its place.
+    /// A set is on this device at once and reaches the other devices when the system synchronizes it. Changes by other devices
+    /// arrive as external changes, as do the first values after an installation; if two devices set the same name, iCloud decides. It
+    /// allows at most 1,024 names of up to 64 bytes, and 1 MB together; a set beyond that is rejected. If the quota of iCloud is
+    /// exceeded, or the account changes, the issue handler is called. The app needs the key-value entitlement of iCloud. Inside
+    /// `withIsolatedStores`, a store in memory replaces this one.
     public static func ubiquitous() -> PreferenceStore { cloud }
 
     private static let cloud: PreferenceStore = {

@@ -2,8 +2,8 @@
 public import Foundation
 
 extension PreferenceDeclaration {
-    /// What `UserDefaults.set(_:forKey:)` and `AppStorage` store for the value, if it is a URL of a store over user defaults; `nil`
-    /// for others.
+    /// Returns the form in which `UserDefaults.set(_:forKey:)` and `AppStorage` store the value, if it is a URL in a store over user
+    /// defaults; `nil` for other values.
     func userDefaultsForm(of value: Value) throws -> PropertyListValue? {
         guard Value.self == URL.self || Value.self == URL?.self, coding.identifier == "native",
             let url = value as? URL, store.userDefaults != nil
@@ -13,9 +13,9 @@ extension PreferenceDeclaration {
 }
 
 extension PreferenceCoding where Value == URL {
-    /// A keyed archive in data, as `UserDefaults.set(_:forKey:)` and `AppStorage` store a URL that is no file's.
+    /// A keyed archive in data, as `UserDefaults.set(_:forKey:)` and `AppStorage` store a URL other than a file's.
     ///
-    /// For stores that aren't user defaults: there URLs are stored as these do, unless a coding is given.
+    /// Needed in stores that aren't user defaults: those store URLs this way by default.
     public static var archivedURL: PreferenceCoding {
         PreferenceCoding(adopting: "archivedURL") { url in
             .data(try url.archived())
@@ -26,7 +26,7 @@ extension PreferenceCoding where Value == URL {
 }
 
 extension PreferenceCoding where Value == URL? {
-    /// As above, nil as not set.
+    /// The coding above for an optional URL; `nil` means not set.
     public static var archivedURL: PreferenceCoding {
         PreferenceCoding(adopting: "archivedURL") { url in
             try url.map { .data(try $0.archived()) }
@@ -37,7 +37,7 @@ extension PreferenceCoding where Value == URL? {
 }
 
 extension URL {
-    /// The path of a file, with `~` for the home folder, which may be another at the next start; an archive of what isn't one.
+    /// Returns the path of a file, with `~` for the home folder, which may differ at the next start; an archive of any other URL.
     fileprivate func userDefaultsForm() throws -> PropertyListValue {
         let path = path(percentEncoded: false)
         guard isFileURL, URL(fileURLWithPath: path) == self else { return .data(try archived()) }
@@ -52,7 +52,7 @@ extension URL {
         return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
     }
 
-    /// The URL that user defaults keep: an archive, or the path of a file with `~` for the home folder.
+    /// Creates the URL from its form in user defaults: an archive, or a file's path with `~` for the home folder.
     init?(fromUserDefaults stored: PropertyListValue) throws {
         switch stored {
         case .data(let data):

@@ -4,14 +4,14 @@ internal import Observation
 public import SwiftUI
 internal import Synchronization
 
-/// A preference as a property of a view, which is evaluated again at each change, wherever the change was made.
+/// A preference as a property of a view, which is evaluated again after each change, wherever it was made.
 ///
 ///     @PreferenceState(Defaults.general.$theme) var theme
 ///     @PreferenceState(\GeneralPreferences.$theme) var theme
 ///     @PreferenceState("user.name") var name = "Pitt"
 ///
-/// `$theme` is a `Binding`. A view that is created again with another preference shows that one. Below
-/// `View.preferenceStore(_:)` it is the preference of the same name in that store, whichever store it was declared in.
+/// `$theme` is a `Binding`. If a view is created again with another preference, it shows that one. Below
+/// `View.preferenceStore(_:)`, the property is the preference of the same name in that store, whichever store it was declared in.
 @propertyWrapper
 public struct PreferenceState<Value: Sendable>: DynamicProperty {
     @Environment(\.preferenceStore) private var store
@@ -19,7 +19,7 @@ public struct PreferenceState<Value: Sendable>: DynamicProperty {
     /// The preference in use since the last `update()`, which SwiftUI calls in place before it evaluates the body.
     @usableFromInline var current: Preference<Value>
 
-    /// Creates a property that shows a preference which is declared elsewhere.
+    /// Creates a property that shows a preference declared elsewhere.
     public init(_ preference: Preference<Value>) {
         declared = preference
         current = preference
@@ -32,15 +32,15 @@ public struct PreferenceState<Value: Sendable>: DynamicProperty {
         self.init(SharedGroup<Group>.shared.preference(at: keyPath))
     }
 
-    /// Makes the property use the store of the view's environment; called by SwiftUI.
+    /// Selects the store of the view's environment; called by SwiftUI.
     public mutating func update() {
         current = if let store, store !== declared.store { declared.bound(to: store) } else { declared }
     }
 
-    /// The preference in the store that the view's environment has, else in its own.
+    /// The preference in the store of the view's environment, or in its own store if the environment has none.
     public var preference: Preference<Value> { current }
 
-    /// The preference's value; see `Preference.value`. A set that is rejected evaluates the views again that show it.
+    /// The preference's value; see `Preference.value`. After a rejected set, the views that show the value are evaluated again.
     @inlinable
     public var wrappedValue: Value {
         get { current.value }
@@ -54,19 +54,19 @@ public struct PreferenceState<Value: Sendable>: DynamicProperty {
 extension Preference {
     /// A binding to the value, for controls.
     ///
-    /// The bindings of one preference are equal, so a view that gets one is evaluated again if the value changed, and not
-    /// each time that the view around it is. A body in which the binding is created is evaluated again after each change,
+    /// The bindings of one preference are equal, so a view that gets one is evaluated again only if the value changed, and not
+    /// whenever the view around it is. A body that creates the binding is evaluated again after each change,
     /// even if only the control reads the value. A set that is rejected is reported to the store's issue handler, and the
     /// control shows the stored value again. The binding's transaction, and so its animation, applies to the views that
     /// the change updates.
     public var binding: Binding<Value> {
-        // Registers with Observation: not every control reads its binding where that is tracked.
+        // Registers with Observation, as some controls read their binding where reads aren't tracked.
         _ = value
         let place = BindingPlaces.place(of: declaration)
         return Bindable(place)[dynamicMember: place.keyPath]
     }
 
-    /// Sets the value for a view, which is evaluated again if it would show a value that isn't stored.
+    /// Sets the value for a view, and has the view evaluated again if it would show a value that isn't stored.
     @usableFromInline
     func setFromView(_ value: Value) {
         declaration.setFromView(value)
@@ -74,10 +74,10 @@ extension Preference {
 }
 
 extension PreferenceDeclaration {
-    /// Sets the value, or reports why that is impossible.
+    /// Sets the value, or reports the error if that fails.
     ///
-    /// The control that sets it shows it already. If the set is rejected, or a stronger layer hides the value, nothing changes
-    /// for those who read it, so Observation is notified here.
+    /// The control already shows the value. If the set is rejected, or a stronger layer hides the value, nothing changes for the
+    /// value's readers, so Observation is notified here.
     ///
     /// - Parameter notStored: Called before Observation is notified.
     fileprivate func setFromView(_ value: Value, notStored: () -> Void = {}) {
@@ -94,10 +94,10 @@ extension PreferenceDeclaration {
     }
 }
 
-/// The groups that views name by key paths.
+/// The groups to which views refer by key paths.
 ///
-/// A view's initializer runs at each evaluation of the view around it, and to create a group of fifty preferences there took
-/// 43 µs. One group serves all: its preferences are of the standard store, which looks for isolated stores at each use.
+/// A view's initializer runs at each evaluation of the view around it, and creating a group of fifty preferences there took
+/// 43 µs. So all views share one group: its preferences are of the standard store, which looks for isolated stores at each use.
 private final class SharedGroup<Group: PreferenceGroup>: Sendable {
     private let group: Group
 
@@ -117,7 +117,7 @@ private final class SharedGroup<Group: PreferenceGroup>: Sendable {
 private enum SharedGroups {
     private static let groups = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-    /// The group of a type, created without the lock, as its initializer is anybody's code.
+    /// Returns the group of a type; creates it without the lock, as its initializer is foreign code.
     static func group<Group: AnyObject & Sendable>(_ type: ObjectIdentifier, _ create: () -> Group) -> Group {
         if let known = groups.withLock({ $0[type] }) { return unsafeDowncast(known, to: Group.self) }
         let created: any AnyObject & Sendable = create()
@@ -132,14 +132,14 @@ private enum SharedGroups {
 
 // MARK: The identity of a binding
 
-// `Binding(get:set:)` is equal to no other, so each view that gets one is evaluated whenever the view around it is. Bindings by key
-// paths are equal if object and key path are, and have the value of the moment when they were created: a view is evaluated
+// `Binding(get:set:)` is never equal to another one, so each view that gets one is evaluated whenever the view around it is. Bindings by
+// key paths are equal if object and key path are, and have the value of the moment when they were created: a view is evaluated
 // again if that changed. Apple's documentation doesn't say so; OpenSwiftUI's `Binding+ObjectLocation.swift` and `Location.swift`,
-// which follow SwiftUI's binaries, do. To keep a binding by closures instead would keep the value that it was created with.
+// which follow SwiftUI's binaries, do. Keeping a binding by closures instead would keep the value with which it was created.
 
-/// The object that the bindings of a preference refer to; lives as long as one of them.
+/// The object to which the bindings of a preference refer; lives while at least one of them does.
 private class AnyBindingPlace: @unchecked Sendable {  // immutable
-    /// What all declarations share whose bindings may be equal.
+    /// The object that all declarations share whose bindings may be equal.
     let slot: PreferenceCell
 
     init(_ slot: PreferenceCell) { self.slot = slot }
@@ -149,9 +149,9 @@ private class AnyBindingPlace: @unchecked Sendable {  // immutable
 private final class BindingPlace<Value: Sendable>: AnyBindingPlace, Observable, @unchecked Sendable {
     private let declaration: PreferenceDeclaration<Value>
     private let keyPaths: BindingKeyPaths<Value>
-    /// How many sets were rejected.
+    /// The number of rejected sets.
     ///
-    /// After each the bindings have another key path: the control that shows the rejected value gets a binding that differs
+    /// After each, the bindings have another key path: the control that shows the rejected value gets a binding that differs
     /// from its own, and is evaluated even if Observation doesn't track its reads.
     private let rejections = Atomic<Int>(0)
 
@@ -179,7 +179,7 @@ private final class BindingPlace<Value: Sendable>: AnyBindingPlace, Observable, 
         declaration.setFromView(value) { rejections.wrappingAdd(1, ordering: .relaxed) }
     }
 
-    /// Whether bindings of a declaration that has the same slot may refer to this place: its default must be the same, too.
+    /// Returns whether bindings of a declaration with the same slot may refer to this place: its default must be equal, too.
     func serves(_ declaration: PreferenceDeclaration<Value>) -> Bool {
         guard self.declaration !== declaration else { return true }
         guard let known = self.declaration.makeDefault() as? any Equatable else { return false }
@@ -198,11 +198,11 @@ private final class BindingKeyPaths<Value: Sendable>: Sendable {
 
 private enum BindingPlaces {
     private struct State {
-        /// By their slots.
+        /// The places, by their slots.
         var places: [ObjectIdentifier: Entry] = [:]
-        /// By the type of the value.
+        /// The key paths, by the type of the value.
         var keyPaths: [ObjectIdentifier: any AnyObject & Sendable] = [:]
-        /// How many places there may be before those that nobody uses are dropped.
+        /// The number of places above which the unused ones are removed.
         var limit = 64
     }
 
@@ -212,11 +212,11 @@ private enum BindingPlaces {
 
     private static let state = Lock(State())
 
-    /// The place of all bindings of a preference; created if there is none.
+    /// Returns the place of all bindings of a preference; creates it if it doesn't exist.
     static func place<Value>(of declaration: PreferenceDeclaration<Value>) -> BindingPlace<Value> {
         let slot = ObjectIdentifier(declaration.slot)
         let known = state.withLock { $0.places[slot]?.place }
-        // The slot of a place that has ended may have had the same address.
+        // The slot of a place that was released may have had the same address.
         if let known, known.slot === declaration.slot {
             let place = unsafeDowncast(known, to: BindingPlace<Value>.self)
             if place.serves(declaration) { return place }
@@ -234,7 +234,7 @@ private enum BindingPlaces {
             state.limit = max(64, state.places.count * 2)
             return others
         }
-        // One of these may be the last reference, and what ends with it may be anybody's code: not under the lock.
+        // Releases the places without the lock: one may be the last reference, and its release may call foreign code.
         withExtendedLifetime(others) {}
         return place
     }
@@ -242,7 +242,7 @@ private enum BindingPlaces {
 #endif
 
 #if canImport(SwiftUI)
-// As Preference+Declaring, with one initializer for each kind of value.
+// Like Preference+Declaring, with one initializer for each kind of value.
 
 extension PreferenceState {
     /// Creates a property of a view: `@PreferenceState("volume", .range(0...10)) var volume = 5`; the type defines its stored form.
@@ -426,7 +426,7 @@ extension PreferenceState {
 public import SwiftUI
 
 extension EnvironmentValues {
-    /// The store that stands in for the ones that preferences were declared in; nil for these themselves.
+    /// The store used instead of the ones in which preferences were declared; `nil` for the latter.
     public var preferenceStore: PreferenceStore? {
         get { self[PreferenceStoreKey.self] }
         set { self[PreferenceStoreKey.self] = newValue }
@@ -438,7 +438,7 @@ private struct PreferenceStoreKey: EnvironmentKey {
 }
 
 extension View {
-    /// Makes each `PreferenceState` of the view and of those in it use a store: for previews, tests and accounts.
+    /// Sets the store that each `PreferenceState` of the view and its subviews uses: for previews, tests and accounts.
     ///
     ///     #Preview { SettingsView().preferenceStore(.inMemory(["theme": "dark"])) }
     public func preferenceStore(_ store: PreferenceStore?) -> some View {

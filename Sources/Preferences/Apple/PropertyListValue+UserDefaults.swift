@@ -2,7 +2,7 @@
 internal import Foundation
 
 extension PropertyListValue {
-    /// The value of an object as user defaults and the cloud keep it; nil where it is none of a property list.
+    /// Creates the value of an object in user defaults or iCloud; `nil` if a property list can't contain the object.
     init?(propertyList object: Any) {
         switch object {
         case let number as NSNumber: self.init(number)
@@ -32,7 +32,7 @@ extension PropertyListValue {
         }
     }
 
-    /// The value as user defaults and the cloud take it.
+    /// The value as an object for user defaults and iCloud.
     var propertyList: Any {
         switch self {
         case .boolean(let value): NSNumber(value: value)
@@ -47,8 +47,8 @@ extension PropertyListValue {
         }
     }
 
-    /// Whether a value is the same but for the kind of its numbers, which others may blur: then the declared type
-    /// decides, so it is no change.
+    /// Returns whether values are equal except for the kinds of their numbers: other code may change these, and the declared type
+    /// decides, so that isn't a change.
     func isSame(as other: PropertyListValue) -> Bool {
         if self == other { return true }
         switch (self, other) {
@@ -74,7 +74,7 @@ extension PropertyListValue {
         }
     }
 
-    /// About how many bytes the value takes in a binary property list.
+    /// The approximate size of the value in a binary property list, in bytes.
     var approximateSize: Int {
         switch self {
         case .boolean: 1
@@ -92,14 +92,14 @@ private struct Number: Equatable {
     let isNegativeZero: Bool
 }
 
-/// What kind of number an `NSNumber` is.
+/// The kind of number in an `NSNumber`.
 enum StoredNumberKind {
     case boolean
     case integer
     case unsigned
     case real
 
-    /// By the Objective-C type encoding, where a boolean is not told from a character by it.
+    /// Creates the kind from an Objective-C type encoding, which doesn't distinguish a boolean from a character.
     init(encoding: UInt8) {
         switch encoding {
         case UInt8(ascii: "f"), UInt8(ascii: "d"): self = .real
@@ -114,7 +114,7 @@ enum StoredNumberKind {
 internal import CoreFoundation
 
 extension NSNumber {
-    /// What the number was made from: on Apple platforms a boolean is an object of its own, whatever its encoding says.
+    /// The kind of number: on Apple platforms a boolean is a separate object, whatever its encoding says.
     var storedKind: StoredNumberKind {
         guard CFGetTypeID(self) != CFBooleanGetTypeID() else { return .boolean }
         return StoredNumberKind(encoding: UInt8(bitPattern: objCType.pointee))
@@ -125,7 +125,7 @@ extension NSNumber {
 #if !canImport(Darwin) && STANDINS
 
 extension NSNumber {
-    /// What the number was made from: swift-corelibs-foundation encodes nothing but a boolean as a character.
+    /// The kind of number: swift-corelibs-foundation encodes only a boolean as a character.
     var storedKind: StoredNumberKind {
         let encoding = UInt8(bitPattern: objCType.pointee)
         return encoding == UInt8(ascii: "c") ? .boolean : StoredNumberKind(encoding: encoding)

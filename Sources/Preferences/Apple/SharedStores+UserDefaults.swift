@@ -2,17 +2,17 @@
 internal import Foundation
 
 extension SharedStore {
-    /// The program's user defaults, or those of a suite.
+    /// Returns the layers over the program's user defaults, or over those of a suite.
     func layers() -> [Layer] {
         switch self {
         case .standard:
-            // The command line's values are among the standard defaults, as texts; a layer above reads these by the
-            // declared type.
+            // The command line's values are among the standard defaults, as strings; a layer above reads them as the declared
+            // type.
             let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
             let defaults = source(over: .standard, protection: .domain(Bundle.main.bundleIdentifier))
             return [.unlistedArguments(arguments), Layer(source: defaults)]
         case .suite(let name):
-            // Nil for the names that `checkSuite` rejects only.
+            // `UserDefaults` is nil only for names that `checkSuite` rejects.
             let suite = UserDefaults(suiteName: name) ?? .standard
             return [Layer(source: source(over: suite, protection: .suite(name)))]
         }
@@ -34,10 +34,10 @@ extension SharedStore {
 }
 
 extension PreferenceStore {
-    /// A layer without values on Apple's platforms: what an administrator imposes there is part of user defaults.
+    /// A layer without values on Apple platforms, where an administrator's managed settings are part of user defaults.
     public static let managed = PreferenceStore(.managed(Source([:])))
 
-    /// A layer without values on Apple's platforms, which have no file of the system's defaults.
+    /// A layer without values on Apple platforms, which have no file of the system's defaults.
     public static let system = PreferenceStore(.system(Source([:])))
 }
 #endif
@@ -45,32 +45,32 @@ extension PreferenceStore {
 #if canImport(Darwin) || STANDINS
 internal import Foundation
 
-/// Whether the file behind user defaults can't be read yet.
+/// A test whether the file behind user defaults can't be read yet.
 ///
-/// Between its start and the first unlocking a device keeps the file encrypted. A program that is launched in that time
-/// reads nil for everything, and what it writes replaces what is in the file. No interface tells of it, so the file
-/// itself is tried: one that is there and can't be opened is locked.
+/// Between its start and the first unlocking, a device keeps the file encrypted. A program that is launched in that time
+/// reads nil for everything, and its writes replace the contents of the file. The system has no API to ask for that state, so
+/// the file itself is tried: one that exists and can't be opened is locked.
 struct DataProtection: Sendable {
     let isLocked: @Sendable () -> Bool
 
-    /// For defaults whose file isn't known, or isn't locked ever.
+    /// No test: for defaults whose file isn't known or is never locked.
     static let none = DataProtection { false }
 
-    /// By the file that holds the defaults; one that doesn't exist is not locked.
+    /// Tests the file that holds the defaults; a file that doesn't exist isn't locked.
     static func file(at path: String) -> DataProtection {
         DataProtection { isLocked(path) }
     }
 
-    /// By the file of a suite, if it is an app group's: the path is asked for when it is needed, and of no other suite.
+    /// Tests the file of a suite; the container's path is looked up only when it is needed, and only for an app group.
     static func suite(_ name: String, container: @escaping @Sendable (String) -> URL?) -> DataProtection {
-        // Every app group's name begins so where a device can be locked.
+        // On devices that can be locked, the name of every app group begins so.
         guard name.hasPrefix("group.") else { return .domain(name) }
         return DataProtection {
             container(name).map { isLocked($0.path + preferences(name)) } ?? false
         }
     }
 
-    /// `UIApplication.protectedDataDidBecomeAvailableNotification`, by its name, as not every process may use UIKit.
+    /// `UIApplication.protectedDataDidBecomeAvailableNotification`, by name, as not every process may use UIKit.
     static let unlocked = Notification.Name("UIApplicationProtectedDataDidBecomeAvailable")
 
     private static func isLocked(_ path: String) -> Bool {
@@ -83,20 +83,19 @@ struct DataProtection: Sendable {
     private static func preferences(_ domain: String) -> String { "/Library/Preferences/\(domain).plist" }
 
     #if os(macOS) || targetEnvironment(macCatalyst)
-    // A Mac is unlocked before any program of the user starts. And to ask it for a group's container may ask the user whether
-    // the program may have other programs' data.
-
-    /// None.
+    // A Mac is unlocked before any program of the user starts. And looking up a group's container may ask the user whether
+    // the program may access other programs' data.
+    /// Returns no test.
     static func domain(_ domain: String?) -> DataProtection { .none }
-    /// None.
+    /// Returns no test.
     static func suite(_ name: String) -> DataProtection { .none }
     #else
-    /// By the file of one of the program's own domains.
+    /// Tests the file of one of the program's own domains.
     static func domain(_ domain: String?) -> DataProtection {
         domain.map { .file(at: NSHomeDirectory() + preferences($0)) } ?? .none
     }
 
-    /// As above.
+    /// Tests the file of a suite; the container is that of the app group.
     static func suite(_ name: String) -> DataProtection {
         #if canImport(Darwin)
         suite(name) { FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0) }

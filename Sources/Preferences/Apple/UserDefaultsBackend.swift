@@ -2,15 +2,15 @@
 internal import DurableFile
 internal import Foundation
 
-/// Keeps values in user defaults.
+/// A backend over user defaults.
 ///
-/// Foundation calls whoever observes the defaults from inside `set`, and from inside a read that finds changes of another
-/// process; these may use the store. So user defaults are asked and set without a lock or a turn: `revalidate` reads,
-/// `apply` decides by what was read and queues, `write` writes. One thread at a time writes, in the order of the queue; one
-/// that finds another writing leaves its values to that one and waits for nobody. What the store knows of a name is compared
-/// with the defaults only while nothing is queued for the name, so one's own writes never come back as changes.
+/// Foundation calls observers of user defaults inside `set`, and inside a read that finds changes of another process; these
+/// observers may use the store. So user defaults are read and set without a lock or a turn: `revalidate` reads,
+/// `apply` decides by the values that were read and queues the changes, and `write` writes. One thread at a time writes, in the
+/// order of the queue; a thread that finds another one writing leaves its values to it and doesn't wait. Cached values are
+/// compared with user defaults only for names with no queued write, so the store's own writes aren't reported as changes.
 final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
-    /// Makes what tells of changes; on Apple platforms a `KeyValueObserver`.
+    /// Creates the observer that reports changes; on Apple platforms a `KeyValueObserver`.
     typealias MakeObserver =
         @Sendable (SharedUserDefaults, @escaping @Sendable (String) -> Void) -> any UserDefaultsObserving
     /// Runs a job later, on another thread.
@@ -21,7 +21,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
     private let makeObserver: MakeObserver
     private let protection: DataProtection
     private let sizeLimit: UserDefaultsSizeLimit
-    /// How long `sync` waits for a set that another thread is making.
+    /// The time that `sync` waits for a set that another thread is making.
     private let patience: Duration
     private let runLater: RunLater
     private let state = Condition(State())
@@ -30,12 +30,12 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         var host: PreferenceBackendHost?
         var observer: (any UserDefaultsObserving)?
         var notifications: [NotificationObserver] = []
-        var known = KnownDefaults()
+        var cached = CachedDefaults()
         var queue = UserDefaultsQueue()
-        /// Whether all names will be read again.
+        /// Whether a job that reads all names again is scheduled.
         var isRevalidating = false
         var isWarned = false
-        /// The names of which was reported that they hold what is no value.
+        /// The names whose objects were reported because a preference can't hold them.
         var reported: Set<String> = []
     }
 
@@ -72,9 +72,9 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
             )
         }
         let observer = makeObserver(defaults) { [weak self] in self?.changed($0) }
-        let notifications = Self.doubtful.map { name in
+        let notifications = Self.invalidatingNotifications.map { name in
             NotificationObserver(of: name) { [weak self] _ in
-                self?.doubt(ifOthers: name == UserDefaults.didChangeNotification)
+                self?.invalidate(isPostedBySets: name == UserDefaults.didChangeNotification)
             }
         }
         let before = state.withLock { state in
@@ -87,11 +87,11 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
     }
 
     func values(for names: Set<String>) -> [String: PropertyListValue] {
-        state.withLock { $0.known.values(of: names) }
+        state.withLock { $0.cached.values(of: names) }
     }
 
     func refresh() -> [String: PropertyListValue?] {
-        state.withLock { $0.known.takeUntold() }
+        state.withLock { $0.cached.drainPending() }
     }
 
     func apply(
@@ -99,28 +99,28 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         if condition: PreferenceCondition
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         let (warning, commit) = try state.withLock { state throws(PreferencesError) in
-            let outside = state.known.takeUntold()
+            let external = state.cached.drainPending()
             guard state.holds(condition) else {
-                return (nil as PreferencesError?, PreferenceBackendCommit(outside: outside, isStored: false))
+                return (nil as PreferencesError?, PreferenceBackendCommit(outside: external, isStored: false))
             }
-            let changes = changes.filter { !state.known.hasSet($0.key, to: $0.value) }
+            let changes = changes.filter { !state.cached.hasSet($0.key, to: $0.value) }
             var warning: PreferencesError?
             do throws(PreferencesError) {
                 warning = try check(changes, in: &state)
             } catch {
-                state.known.untake(outside)
+                state.cached.restorePending(external)
                 throw error
             }
-            for (name, value) in changes { state.known.set(name, to: value) }
+            for (name, value) in changes { state.cached.set(name, to: value) }
             state.queue.append(changes)
-            return (warning, PreferenceBackendCommit(outside: outside, isStored: true))
+            return (warning, PreferenceBackendCommit(outside: external, isStored: true))
         }
         if let warning { state.withLock { $0.host }?.report(warning) }
         return commit
     }
 
     func write() {
-        var doubtful: Set<String> = []
+        var stale: Set<String> = []
         let last = state.withLock { $0.queue.last }
         var count = 0
         while let (name, value) = state.withLock({ $0.queue.next(for: .current) }) {
@@ -133,23 +133,23 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
                 state.queue.finish(name)
                 return (state.isCurrent(CollectionOfOne(name)), state.queue.isWritten(last))
             }
-            // Somebody told of a change meanwhile: of this set, or of another's. Or nobody would: what is removed may uncover a
-            // value of another domain, and what can't be observed be hidden by one.
-            if !isCurrent || value == nil || !SharedUserDefaults.canObserve(name) { doubtful.insert(name) }
+            // Checks names that were invalidated during the set, by its own notification or by another change. Also names of which no
+            // notification would come: a removal may uncover a value of another domain, which may also hide a value that can't be observed.
+            if !isCurrent || value == nil || !SharedUserDefaults.canObserve(name) { stale.insert(name) }
             if isOwnWritten { count += 1 }
             if count == Self.fairShare {
-                // Others set without end.
+                // Other threads keep setting values.
                 runLater { [weak self] in self?.write() }
                 break
             }
         }
-        if !doubtful.isEmpty { tellOfChanges(under: doubtful) }
+        if !stale.isEmpty { notifyOfChanges(of: stale) }
     }
 
-    /// How many names one thread writes from its own last one on.
+    /// The number of writes that a thread makes after its own are done, before it hands the rest to another thread.
     private static var fairShare: Int { 64 }
 
-    /// Waits until the system's process has everything; when that one writes it to the disk nobody is told.
+    /// Waits until the system's preferences process has all values; it doesn't report when it writes them to the disk.
     func sync() throws(PreferencesError) {
         let last = state.withLock { $0.queue.last }
         let start = ContinuousClock.now
@@ -157,7 +157,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         while isInTime, state.withLock({ !$0.queue.isWritten(last) }) {
             write()
             isInTime = state.wait { state -> Condition<State>.Wait<Bool> in
-                // Who wrote may have left the rest.
+                // The writing thread may have left the rest of the queue.
                 if state.queue.isWritten(last) || !state.queue.isWriting { return .done(true) }
                 let rest = patience - (ContinuousClock.now - start)
                 return state.queue.isWriting(on: .current) || rest <= .zero ? .done(false) : .until(rest)
@@ -166,7 +166,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         guard isInTime else {
             throw PreferencesError(
                 .notDurable,
-                "another thread's set of user defaults has not returned, nor what waits for it; "
+                "another thread's set of user defaults has not returned, so later sets are not written; "
                     + "look for an observer of user defaults that blocks or flushes, and try again"
             )
         }
@@ -185,18 +185,18 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
 extension UserDefaultsBackend {
     func revalidate(_ names: Set<String>) -> Bool {
         for name in names { revalidate(name) }
-        return state.withLock { $0.known.hasUntold }
+        return state.withLock { $0.cached.hasPending }
     }
 
     func isCurrent(_ names: Set<String>) -> Bool { state.withLock { $0.isCurrent(names) } }
 
-    /// Reads a name, again where something happened to it meanwhile.
+    /// Reads a name, and again if it was changed or invalidated during the read.
     private func revalidate(_ name: String) {
-        // First observe, then read, so that no change falls between.
+        // Observes before it reads, so that no change is missed in between.
         if SharedUserDefaults.canObserve(name) { state.withLock { $0.observer }?.observe(name) }
         for attempt in 1...Self.attempts {
             let ticket = state.withLock { state in
-                state.queue.holds(name) ? nil : state.known.startReading(name)
+                state.queue.holds(name) ? nil : state.cached.startReading(name)
             }
             guard let ticket else { return }
             let object = defaults.object.object(forKey: name)
@@ -204,65 +204,69 @@ extension UserDefaultsBackend {
             let value = object.flatMap(PropertyListValue.init(propertyList:))
             let isDone = state.withLock { state in
                 guard !state.queue.holds(name) else { return false }
-                // After some times what was read last has to do: whoever said since that it may be outdated has it read again.
-                let isTaken =
-                    state.known.isCurrent(ticket, of: name)
-                    || attempt == Self.attempts && state.known.isNewest(ticket, of: name)
-                if isTaken { state.known.take(value, isForced: isForced, under: name, readAt: ticket) }
-                return isTaken
+                // After the last attempt, accepts the value that was read: an invalidation since then causes another read.
+                let isAccepted =
+                    state.cached.isCurrent(ticket, of: name)
+                    || attempt == Self.attempts && state.cached.isNewest(ticket, of: name)
+                if isAccepted { state.cached.record(value, isForced: isForced, under: name, readAt: ticket) }
+                return isAccepted
             }
             guard isDone else { continue }
-            reportNoValue(value == nil ? object : nil, under: name)
+            reportInvalid(value == nil ? object : nil, under: name)
             return
         }
     }
 
     private static var attempts: Int { 8 }
 
-    /// Reports an object that is no value, once until there is a value, or none.
-    private func reportNoValue(_ object: Any?, under name: String) {
+    /// Reports an object that a preference can't hold, once until the name has a valid value or none.
+    private func reportInvalid(_ object: Any?, under name: String) {
         guard let object else {
             state.withLock { _ = $0.reported.remove(name) }
             return
         }
         guard state.withLock({ $0.reported.insert(name).inserted }) else { return }
         state.withLock { $0.host }?.report(
-            PreferencesError(.unreadable, name: name, "user defaults hold a \(type(of: object)), which is no value")
+            PreferencesError(
+                .unreadable,
+                name: name,
+                "user defaults hold a \(type(of: object)), which can't be decoded"
+            )
         )
     }
 
-    /// Reads names, and tells the store if they differ.
-    private func tellOfChanges(under names: Set<String>) {
+    /// Reads names, and notifies the store if they differ.
+    private func notifyOfChanges(of names: Set<String>) {
         guard revalidate(names) else { return }
         state.withLock { $0.host }?.changed()
     }
 
-    /// A name was set, by whomever.
+    /// Handles a change of a name by this or another process.
     private func changed(_ name: String) {
-        guard state.withLock({ $0.known.doubt(name) }) else { return }
-        tellOfChanges(under: [name])
+        guard state.withLock({ $0.cached.invalidate(name) }) else { return }
+        notifyOfChanges(of: [name])
     }
 
-    /// What says that something may have changed, but not what: that anything in user defaults did, in which there are names that
-    /// can't be observed and domains that are removed; or that the program comes to the front, as what other processes changed
-    /// comes to a run loop on the main thread, which not every program has.
-    private static let doubtful = [
+    /// Notifications that something may have changed, without its name: that any user defaults changed, which covers names that
+    /// can't be observed and domains that are removed; or that the program becomes active, because other processes' changes are only
+    /// delivered to a run loop on the main thread, which not every program has.
+    private static let invalidatingNotifications = [
         UserDefaults.didChangeNotification,
-        // By their names, as not every process may use UIKit, AppKit or WatchKit.
+        // By name, as not every process may use UIKit, AppKit or WatchKit.
         Notification.Name("UIApplicationDidBecomeActiveNotification"),
         Notification.Name("NSApplicationDidBecomeActiveNotification"),
         Notification.Name("WKApplicationDidBecomeActiveNotification"),
         Notification.Name("NSExtensionHostDidBecomeActiveNotification"),
     ]
 
-    /// Any name may have changed: each is read again before it is used, and soon in any case, for those who observe it.
+    /// Invalidates all names: each is read again before it is used, and soon in any case, for its observers.
     ///
-    /// - Parameter ifOthers: Whether a set posts such a notification, which does not count if the set is the store's own.
-    private func doubt(ifOthers: Bool) {
+    /// - Parameter isPostedBySets: Whether a set posts such a notification, which is ignored if the set is the store's own.
+    private func invalidate(isPostedBySets: Bool) {
         let (host, isFirst) = state.withLock { state -> (PreferenceBackendHost?, isFirst: Bool) in
-            // One such notification is of the set that this thread is making.
-            guard !ifOthers || !state.queue.takeNotification(on: .current) else { return (nil, false) }
-            guard state.known.doubtAll() else { return (nil, false) }
+            // The set that this thread is making posts one such notification.
+            guard !isPostedBySets || !state.queue.consumeNotification(on: .current) else { return (nil, false) }
+            guard state.cached.invalidateAll() else { return (nil, false) }
             return (state.host, !exchange(&state.isRevalidating, with: true))
         }
         host?.outdated()
@@ -271,44 +275,44 @@ extension UserDefaultsBackend {
             guard let self else { return }
             let names = self.state.withLock { state in
                 state.isRevalidating = false
-                return state.known.names
+                return state.cached.names
             }
-            self.tellOfChanges(under: names)
+            self.notifyOfChanges(of: names)
         }
     }
 }
 
 extension UserDefaultsBackend.State {
-    /// Whether a condition is true of what is known, and that is current.
+    /// Returns whether a condition holds for the cached values and these are current.
     fileprivate func holds(_ condition: PreferenceCondition) -> Bool {
         if condition.isNone { return true }
-        let names = condition.isComplete ? known.names : Set(condition.values.keys)
-        return isCurrent(names) && condition.holds(for: known.values(of: names))
+        let names = condition.isComplete ? cached.names : Set(condition.values.keys)
+        return isCurrent(names) && condition.holds(for: cached.values(of: names))
     }
 
-    /// Whether what is known of some names is current, as it is of a name that is about to be written.
+    /// Returns whether the cached values of some names are current, as is that of a name with a queued write.
     fileprivate func isCurrent(_ names: some Sequence<String>) -> Bool {
-        names.allSatisfy { queue.holds($0) || known.isCurrent($0) }
+        names.allSatisfy { queue.holds($0) || cached.isCurrent($0) }
     }
 }
 
 // MARK: Limits
 
 extension UserDefaultsBackend {
-    /// Throws where the defaults would not take the changes; returns what is to be reported of their size.
+    /// Throws if user defaults wouldn't accept the changes; returns a warning if their size is near the limit.
     private func check(
         _ changes: [String: PropertyListValue?],
         in state: inout State
     ) throws(PreferencesError) -> PreferencesError? {
-        if let name = changes.keys.first(where: { state.known.isForced($0) }) {
+        if let name = changes.keys.first(where: { state.cached.isForced($0) }) {
             throw PreferencesError(
                 .managed,
                 name: name,
                 "the value is managed by an administrator and can't be changed here; nothing was changed"
             )
         }
-        let after = state.known.size(with: changes)
-        guard after > state.known.size else { return nil }
+        let after = state.cached.size(with: changes)
+        guard after > state.cached.size else { return nil }
         try sizeLimit.check(after)
         guard sizeLimit.isNear(after), !state.isWarned else { return nil }
         state.isWarned = true

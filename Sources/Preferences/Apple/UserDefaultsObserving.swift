@@ -1,26 +1,26 @@
 #if canImport(Darwin) || STANDINS
 internal import Foundation
 
-/// Tells of changes of single names in user defaults, also by other processes, until it is stopped.
+/// An observer of single names in user defaults, including changes by other processes, until it is stopped.
 protocol UserDefaultsObserving: AnyObject, Sendable {
-    /// Tells of the name's changes from now on; the name is one that `canObserve` allows.
+    /// Begins to report the name's changes; `canObserve` must be true of the name.
     func observe(_ name: String)
-    /// Tells of no more; the last call.
+    /// Ends all reports; no other call follows.
     func stop()
 }
 
-/// User defaults, to be taken to other threads.
+/// User defaults that can be used on any thread.
 struct SharedUserDefaults: @unchecked Sendable {  // "The UserDefaults class is thread-safe", says its documentation.
     let object: UserDefaults
 
-    /// Whether key-value observing can tell of a name: it takes a dot for a path, and a leading `@` for an operator.
+    /// Returns whether key-value observing can report a name's changes: it treats a dot as a path, and a leading `@` as an operator.
     static func canObserve(_ name: String) -> Bool {
         !name.isEmpty && !name.utf8.contains(UInt8(ascii: ".")) && name.utf8.first != UInt8(ascii: "@")
     }
 }
 
-/// Tells of each notification of a name, on the thread that posts it, until it is released.
-final class NotificationObserver: @unchecked Sendable {  // the token is only written before anybody else has the object
+/// An observer of the notifications of one name, called on the thread that posts them, until it is released.
+final class NotificationObserver: @unchecked Sendable {  // the token is written only by the initializer
     private let token: any NSObjectProtocol
 
     init(of name: Notification.Name, _ body: @escaping @Sendable (Notification) -> Void) {
@@ -37,7 +37,7 @@ final class NotificationObserver: @unchecked Sendable {  // the token is only wr
 internal import DurableFile
 internal import Foundation
 
-/// Observes names of user defaults by key-value observing.
+/// An observer of names in user defaults that uses key-value observing.
 final class KeyValueObserver: UserDefaultsObserving {
     private let defaults: SharedUserDefaults
     private let number: UInt
@@ -50,7 +50,7 @@ final class KeyValueObserver: UserDefaultsObserving {
 
     func observe(_ name: String) {
         guard names.withLock({ $0.insert(name).inserted }) else { return }
-        // Without options nothing is read, and nobody is called, before there is a change.
+        // Without options, nothing is read and no observer is called before there is a change.
         defaults.object.addObserver(KeyValueReceiver.shared, forKeyPath: name, options: [], context: context)
     }
 
@@ -64,10 +64,10 @@ final class KeyValueObserver: UserDefaultsObserving {
     private var context: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: number) }
 }
 
-/// What key-value observing calls; all of Objective-C that the library has.
+/// The receiver of key-value observing's calls; the only Objective-C object in the library.
 ///
-/// One for the process and never released, as a notification that another thread is delivering just now holds no reference to
-/// it. The context, which is no address, says who is meant.
+/// One for the process and never released, as a notification that another thread is delivering holds no reference to
+/// it. The context isn't an address but the recipient's number.
 private final class KeyValueReceiver: NSObject, Sendable {
     static let shared = KeyValueReceiver()
     let recipients = Recipients()
@@ -86,7 +86,7 @@ private final class KeyValueReceiver: NSObject, Sendable {
 #if canImport(Darwin) || STANDINS
 internal import DurableFile
 
-/// Who is told of changes, by numbers that aren't used again.
+/// The recipients of changes, by numbers that aren't reused.
 final class Recipients: Sendable {
     private let state = Lock<(last: UInt, bodies: [UInt: @Sendable (String) -> Void])>((0, [:]))
 
@@ -103,7 +103,7 @@ final class Recipients: Sendable {
         withExtendedLifetime(body) {}
     }
 
-    /// Tells a recipient; one that was removed hears nothing any more, but of what is being delivered to it.
+    /// Calls a recipient; after its removal it gets no more calls, except one that has already begun.
     func deliver(_ name: String, to number: UInt) {
         state.withLock { $0.bodies[number] }?(name)
     }

@@ -1,27 +1,27 @@
 #if canImport(Darwin) || STANDINS
-/// How large the values of one user defaults domain may be together.
+/// The size limit of the values of one user defaults domain.
 ///
-/// The store sees the names that it uses only, and their sizes are estimates: the system may count more.
+/// The store counts only the names that it uses, and their sizes are estimates: the system may count more.
 struct UserDefaultsSizeLimit: Sendable {
-    /// In bytes.
+    /// The limit, in bytes.
     let limit: Int
 
     func check(_ size: Int) throws(PreferencesError) {
         guard size > limit else { return }
         throw PreferencesError(
             .tooLarge,
-            "the values would take about \(size) bytes, and user defaults take \(limit) here; nothing was changed. "
+            "the values would take about \(size) bytes, but user defaults hold at most \(limit) here; nothing was changed. "
                 + "Keep large values in files"
         )
     }
 
-    /// Whether it is time to warn.
+    /// Returns whether the size is near the limit and a warning is due.
     func isNear(_ size: Int) -> Bool { size > limit / 4 * 3 }
 
     func warning(_ size: Int) -> PreferencesError {
         PreferencesError(
             .tooLarge,
-            "the values take about \(size) bytes, and user defaults take \(limit) here; keep large values in files"
+            "the values take about \(size) bytes, and user defaults hold at most \(limit) here; keep large values in files"
         )
     }
 }
@@ -30,7 +30,7 @@ struct UserDefaultsSizeLimit: Sendable {
 #if canImport(Darwin) || STANDINS
 extension UserDefaultsSizeLimit {
     #if os(tvOS)
-    /// From here on tvOS warns by `sizeLimitExceededNotification`; at 1 MB it ends the program.
+    /// At this size, tvOS warns by `sizeLimitExceededNotification`; at 1 MB it ends the program.
     static let platform = UserDefaultsSizeLimit(limit: 512 * 1024)
     #elseif os(watchOS)
     static let platform = UserDefaultsSizeLimit(limit: 1024 * 1024)
@@ -45,9 +45,9 @@ extension UserDefaultsSizeLimit {
 #if canImport(Darwin) || STANDINS
 internal import Foundation
 
-/// Which names a suite of user defaults can have.
+/// The names that a suite of user defaults can have.
 enum UserDefaultsSuite {
-    /// Throws for the program's own domain and for that of all programs, over which no `UserDefaults` can be made.
+    /// Throws for the program's own domain and the domain of all programs, for which no `UserDefaults` can be created.
     static func check(_ name: String, ownDomain: String?) throws(PreferencesError) {
         if name == ownDomain {
             throw PreferencesError(

@@ -1,30 +1,30 @@
 internal import Synchronization
 
-/// One name's part in a batch.
+/// The change of one name in a batch.
 struct ChangeEntry: Sendable {
     let name: String
-    /// What might have answered before the change.
+    /// The stored values of the layers before the change, the strongest layer's first.
     let old: StoredCandidates
-    /// What may answer after it.
+    /// The stored values of the layers after it.
     let new: StoredCandidates
 
-    /// Whether the name reads as before, and only a value under a stronger layer's changed.
+    /// Whether the first candidate's value is unchanged, so that only a value below it differs.
     ///
-    /// That counts for those who can't read the stronger one.
+    /// Only a preference that can't read the stronger layer's value sees such a change.
     var isBelow: Bool { old.first?.value == new.first?.value }
 }
 
-/// Changes that happened as one: a set, a transaction, or what came from outside at once.
+/// The changes of one set, of one transaction, or of one external change, delivered together.
 struct ChangeBatch: Sendable {
     let sequence: UInt64
     let origin: PreferenceChangeOrigin
-    /// The number of the last subscription that was notified before the change, where it is for that moment.
+    /// The identifier of the newest subscription that was notified before the change, if this batch is such an announcement.
     let announcedUpTo: UInt64
     private(set) var entries: [ChangeEntry] = []
-    /// The names of which only a value under a stronger layer's changed.
+    /// The names whose first candidate is unchanged and that differ only below it.
     private(set) var entriesBelow: [ChangeEntry] = []
 
-    /// Whether anybody subscribed, so that it is worth a delivery.
+    /// Whether the batch has a subscriber and so must be delivered.
     var isObserved = false
 
     init(sequence: UInt64, origin: PreferenceChangeOrigin, announcedUpTo: UInt64 = 0) {
@@ -42,36 +42,36 @@ struct ChangeBatch: Sendable {
     }
 }
 
-/// Where a change came from.
+/// The origin of a change.
 public enum PreferenceChangeOrigin: Sendable, Hashable {
     /// This process, through this library.
     case local
-    /// Another process, a person with an editor, or a framework below the store.
+    /// Another process, a text editor, or a framework below the store.
     case external
 }
 
-/// When an observer is told of a change.
+/// The time at which an observer is notified of a change.
 public enum PreferenceTiming: Sendable, Hashable {
-    /// Once the new value is readable.
+    /// After the new value can be read.
     case didSet
-    /// Just before, while the old value still is.
+    /// Just before the change, while the old value can still be read.
     case willSet
 }
 
-/// Somebody who is told of changes, from the batch after `start` until cancelled.
+/// A subscriber, notified of the batches after `start` until it is cancelled.
 final class ChangeSubscription: Sendable {
-    /// Counts up over the whole process, so that it orders subscriptions by age.
+    /// Counts up over the whole process, and so orders subscriptions by age.
     let identifier: UInt64
-    /// The names; nil for all.
+    /// The observed names; `nil` for all.
     let names: Set<String>?
     let timing: PreferenceTiming
-    /// The store's sequence number when it began; earlier batches are not its own.
+    /// The store's sequence number when the subscription began; it gets later batches only.
     let start: UInt64
     private let body: @Sendable (ChangeBatch) -> Void
     private let isCancelled = Atomic<Bool>(false)
     private static let count = Atomic<UInt64>(0)
 
-    /// The identifier of the subscription that was made last.
+    /// The identifier of the newest subscription.
     static var newest: UInt64 { count.load(ordering: .sequentiallyConsistent) }
 
     init(
@@ -87,13 +87,13 @@ final class ChangeSubscription: Sendable {
         self.body = body
     }
 
-    /// Tells of a batch unless cancelled; call without a lock.
+    /// Delivers a batch unless the subscription is cancelled; call it without a lock.
     func receive(_ batch: ChangeBatch) {
         guard !isCancelled.load(ordering: .acquiring) else { return }
         body(batch)
     }
 
-    /// No call of the body begins after this, except one that another thread had already chosen.
+    /// Prevents further calls of the body, except one that another thread has already begun to make.
     func cancel() {
         isCancelled.store(true, ordering: .releasing)
     }

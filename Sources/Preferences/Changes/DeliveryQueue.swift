@@ -1,22 +1,22 @@
 /// The order of deliveries: which batch is next, which thread delivers, and when it may stop.
 ///
-/// One thread at a time delivers. A batch that is enqueued meanwhile waits for that thread, whoever set it, so
-/// observers see the store's order and nobody waits. Pure: it holds no lock, calls nobody and knows no time.
+/// One thread at a time delivers. A batch that any thread enqueues during that time waits for the delivering thread. So
+/// observers see the store's order, and no thread blocks. The type is pure: it holds no lock, calls no closure and reads no clock.
 struct DeliveryQueue {
-    /// How many batches of others a thread delivers before it hands the rest on.
+    /// The number of batches of other threads that a thread delivers before it hands the rest over.
     static let foreignLimit = 64
 
-    /// What the deliverer does next, once it has released the lock.
+    /// The next step of the delivering thread, after it has released the lock.
     enum Action {
-        /// With how many changes led to it, each an answer to the one before.
+        /// Deliver the batch; `depth` is the number of changes that led to it, each made by an observer of the one before.
         case deliver(ChangeBatch, depth: Int)
-        /// Let a thread of the store's own go on, which calls `takeOver`.
+        /// Continue on a thread of the store, which calls `resume(on:)`.
         case handOver
         case stop
     }
 
     private enum Deliverer: Equatable {
-        case nobody
+        case noThread
         case thread(ThreadIdentity)
         case nextThread
     }
@@ -28,23 +28,23 @@ struct DeliveryQueue {
     }
 
     private var entries = FirstInFirstOut<Entry>()
-    private var deliverer = Deliverer.nobody
+    private var deliverer = Deliverer.noThread
     private var foreignCount = 0
 
-    /// Adds a batch that `thread` made in answer to so many others.
+    /// Adds a batch that `thread` made; `depth` is the number of changes that led to it.
     mutating func enqueue(_ batch: ChangeBatch, setBy thread: ThreadIdentity, depth: Int = 0) {
         entries.append(Entry(batch: batch, setter: thread, depth: depth))
     }
 
-    /// Makes `thread` the deliverer; false where another is, or it is already, or nothing waits.
+    /// Lets `thread` deliver; returns false if a thread (this or another) delivers already, or if the queue is empty.
     mutating func claim(by thread: ThreadIdentity) -> Bool {
-        guard deliverer == .nobody, entries.count > 0 else { return false }
+        guard deliverer == .noThread, entries.count > 0 else { return false }
         begin(thread)
         return true
     }
 
-    /// Makes the store's own thread the deliverer, after `handOver`.
-    mutating func takeOver(by thread: ThreadIdentity) {
+    /// Lets the store's own thread deliver, after `handOver`.
+    mutating func resume(on thread: ThreadIdentity) {
         precondition(deliverer == .nextThread, "only after handOver")
         begin(thread)
     }
@@ -54,10 +54,10 @@ struct DeliveryQueue {
         foreignCount = 0
     }
 
-    /// What the deliverer does next.
+    /// Returns the next step of the delivering thread.
     mutating func next(isOwnThread: Bool = false) -> Action {
         guard case .thread(let thread) = deliverer, let entry = entries.first else {
-            deliverer = .nobody
+            deliverer = .noThread
             return .stop
         }
         if entry.setter != thread, !isOwnThread {
@@ -72,7 +72,7 @@ struct DeliveryQueue {
     }
 }
 
-/// Elements that are taken in the order in which they came, each in constant time however many wait.
+/// A queue whose operations take constant time (amortized), whatever its length.
 package struct FirstInFirstOut<Element> {
     private var slots: [Element?] = []
     private var head = 0
@@ -82,7 +82,7 @@ package struct FirstInFirstOut<Element> {
     package var count: Int { slots.count - head }
     package var first: Element? { head < slots.count ? slots[head] : nil }
 
-    /// In their order.
+    /// The elements, oldest first.
     package var elements: [Element] { slots[head...].compactMap { $0 } }
 
     package mutating func append(_ element: Element) {
@@ -91,7 +91,7 @@ package struct FirstInFirstOut<Element> {
 
     package mutating func popFirst() -> Element? {
         guard let element = first else { return nil }
-        // What was taken is let go of at once, its place when it is worth moving the rest.
+        // Releases the element at once, and its slot when enough slots are free to make moving the rest worthwhile.
         slots[head] = nil
         head += 1
         if head == slots.count {

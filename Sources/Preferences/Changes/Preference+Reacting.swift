@@ -3,10 +3,10 @@ internal import DurableFile
 extension Preference {
     /// The current value, then each change, in order.
     ///
-    /// Begins when an iterator is made. A slow consumer loses nothing.
+    /// The sequence begins when an iterator is created. A slow consumer loses no values.
     public var updates: PreferenceUpdates<Value> { updates() }
 
-    /// Each change in order, after the current value unless that is not wanted.
+    /// Returns each change in order, by default after the current value.
     public func updates(
         includingCurrent: Bool = true,
         buffering: PreferenceBuffering = .unbounded
@@ -16,7 +16,7 @@ extension Preference {
             return [
                 preference.subscribe(
                     begin: { candidates in
-                        // Nobody waits for the first element yet, so there is nobody to resume.
+                        // No consumer waits for the first element yet, so yielding it resumes none.
                         if includingCurrent { yield { preference.value(of: candidates) } }
                     }
                 ) { entry, _ in
@@ -35,25 +35,25 @@ extension Preference {
     /// The body has the isolation of the code around it: written in an actor or a class on the main actor, it may use
     /// their state.
     ///
-    /// - Without isolation it is called on the thread that made the change, before its set returns. A set made inside an
-    ///   observer of the store, or while another thread delivers, is delivered next by the thread that delivers. External
-    ///   changes come on a thread of the library.
-    /// - On the main actor, a change that is made there calls it before the set returns, unless another thread delivers
-    ///   then. Every other change comes there soon. A main actor that is blocked calls nothing. The main actor isn't
-    ///   always the main thread: on Linux that of an asynchronous program runs on others.
-    /// - On another actor, it is called there soon. Such a body holds its actor: an actor that keeps the observation ends
-    ///   only after `cancel()`.
+    /// - Without isolation, the body is called on the thread that made the change, before its set returns. A set that is made inside
+    ///   an observer of the store, or while another thread delivers, is delivered next by the thread that delivers. External
+    ///   changes are delivered on a thread of the library.
+    /// - On the main actor, a change that is made there calls the body before the set returns, unless another thread delivers
+    ///   at that time. For every other change, the body is called there soon after. If the main actor is blocked, it isn't called.
+    ///   The main actor isn't always the main thread: on Linux, an asynchronous program's main actor runs on other threads.
+    /// - On another actor, the body is called there soon after the change. Such a body holds its actor: an actor that keeps the
+    ///   observation is released only after `cancel()`.
     ///
-    /// In each case it is called in the store's order, without a lock held: the body may read, write, observe and cancel.
-    /// After `cancel()` nothing that still waits is called.
+    /// The body is always called in the store's order and without a lock held: it may read, write, observe and cancel.
+    /// After `cancel()` it isn't called for changes that are still waiting.
     ///
     /// - Parameters:
-    ///   - timing: `.willSet` calls it on the setting thread while `value` is still the old one; a set that then fails was
-    ///     announced too. An external change is announced when it is readable already. A body with isolation is called
-    ///     before a set that is made on the main actor, if that is its own; it has to wait for every other, and may then
-    ///     find the new value or a later one.
-    ///   - includingCurrent: Whether it is first called with the current value as `old` and `new`.
-    ///   - body: What is called.
+    ///   - timing: With `.willSet`, the body is called on the setting thread while `value` is still the old one; a set that then
+    ///     fails was announced as well. An external change is announced when its value can already be read. A body isolated to the
+    ///     main actor is called before a set that is made there; for other sets, and on other actors, it has to wait for its actor,
+    ///     and may then find the new value or a later one.
+    ///   - includingCurrent: Whether the body is first called with the current value as `old` and `new`.
+    ///   - body: The closure to call for each change.
     public func observe(
         at timing: PreferenceTiming = .didSet,
         includingCurrent: Bool = false,
@@ -69,7 +69,7 @@ extension Preference {
             timing: timing,
             begin: { if includingCurrent { observer.enqueue(old: $0, new: $0, origin: .local) } }
         ) { entry, origin in
-            // Before its set, a change of this thread can't wait, even inside a call for another.
+            // A `willSet` call on this thread can't wait, even inside another call of the body.
             if timing == .willSet, observer.isReady {
                 return observer.call(old: entry.old, new: entry.new, origin: origin)
             }
@@ -83,13 +83,13 @@ extension Preference {
         }
     }
 
-    /// This preference in the store that is in use just now: what a subscription goes on with, in whatever scope it is
-    /// called.
+    /// This preference, bound to the store that the current scope uses; a subscription keeps it, in whatever scope it is
+    /// called later.
     var inUse: Preference<Value> {
         Preference(declaration.resolved)
     }
 
-    /// Tells `body` of the changes after what `begin` is given; see `PreferenceStore.subscribe`.
+    /// Calls `body` with the changes that follow the state passed to `begin`; see `PreferenceStore.subscribe`.
     func subscribe(
         timing: PreferenceTiming = .didSet,
         begin: (StoredCandidates) -> Void = { _ in },
@@ -97,13 +97,13 @@ extension Preference {
     ) -> PreferenceObservation {
         let name = name
         return store.subscribe(to: [name], timing: timing, begin: { begin($0.candidates(for: name)) }) { batch in
-            if let entry = batch.entry(for: name), isChanged(by: entry) { body(entry, batch.origin) }
+            if let entry = batch.entry(for: name), isRelevant(entry) { body(entry, batch.origin) }
         }
     }
 
-    /// Whether a change is one for this preference: below a stronger layer's value, only if it can't read that one; of a
-    /// member of a value, if that differs.
-    func isChanged(by entry: ChangeEntry) -> Bool {
+    /// Returns whether a change concerns this preference: a change below a stronger layer's value only if the preference can't read
+    /// that value, and a change of a composite value only if the member differs.
+    func isRelevant(_ entry: ChangeEntry) -> Bool {
         if declaration.member != nil {
             return !areEqual(value(of: entry.old, isReporting: false), value(of: entry.new, isReporting: false))
         }
@@ -112,7 +112,7 @@ extension Preference {
         return entry.old.first(where: canRead) != entry.new.first(where: canRead)
     }
 
-    /// The value that stored values give, or the default.
+    /// Returns the value that the candidates give, or the default.
     func value(of candidates: StoredCandidates, isReporting: Bool = true) -> Value {
         let (value, problems) = declaration.read(candidates)
         if isReporting { store.report(unreadable: problems, name: name) }
@@ -120,19 +120,19 @@ extension Preference {
     }
 }
 
-/// A closure that is notified of a preference's changes, and the changes that wait for its actor.
+/// An observer's closure, and the changes that wait for its actor.
 private final class Observer<Value: Sendable>: Sendable {
     private struct Change: Sendable {
         let old: StoredCandidates
         let new: StoredCandidates
         let origin: PreferenceChangeOrigin
-        /// How many changes led to this one.
-        let depth = AnswerDepth.current
+        /// The number of changes that led to this one.
+        let depth = FeedbackDepth.current
     }
 
     private struct State {
         var waiting = FirstInFirstOut<Change>()
-        /// Whether the body is being called; its caller then goes on with the changes that arrive during the call.
+        /// Whether the body is being called; its caller then continues with the changes that arrive during the call.
         var isCalling = false
         var isHopping = false
         var isCancelled = false
@@ -149,20 +149,20 @@ private final class Observer<Value: Sendable>: Sendable {
     ) {
         self.preference = preference
         isolation = body.isolation
-        // Without its isolation, to be called where that is known to hold, and without a task; the standard library's
-        // `MainActor.assumeIsolated` takes isolation off in the same way.
+        // Without its isolation, so that it can be called without a task if that isolation is known to hold; the standard
+        // library's `MainActor.assumeIsolated` removes isolation in the same way.
         self.body = unsafeBitCast(body, to: (@Sendable (PreferenceChange<Value>) -> Void).self)
     }
 
-    /// Whether the body may be called anywhere, so that no change need wait.
+    /// Whether the body has no isolation and may be called on any thread.
     var hasNoIsolation: Bool { isolation == nil }
 
-    /// Whether the body's isolation holds here, so that it may be called.
+    /// Whether the body may be called on this thread: it has no isolation, or its isolation holds here.
     private var mayCallHere: Bool {
         isolation == nil || isolation is MainActor && ThreadIdentity.isOnMainActor
     }
 
-    /// Whether the body may be called here, and nothing waits.
+    /// Whether the body may be called here and no change is waiting.
     var isReady: Bool { mayCallHere && state.withLock { !$0.isCancelled && $0.waiting.first == nil } }
 
     func enqueue(old: StoredCandidates, new: StoredCandidates, origin: PreferenceChangeOrigin) {
@@ -178,7 +178,7 @@ private final class Observer<Value: Sendable>: Sendable {
         withExtendedLifetime(left) {}
     }
 
-    /// Calls the body with what waits, here if its isolation holds here, else soon on its actor.
+    /// Calls the body with the waiting changes: here if its isolation holds here, else soon on its actor.
     func callOrHop() {
         if mayCallHere { return call() }
         hop()
@@ -200,11 +200,13 @@ private final class Observer<Value: Sendable>: Sendable {
         scope.run { call() }
     }
 
-    /// Calls the body with the changes that wait now. Later ones come with a hop, so that they don't occupy the actor for ever.
+    /// Calls the body with the changes that wait now. Later ones need another hop, so that they don't occupy the actor for ever.
     private func call() {
         var left = isolation == nil ? Int.max : state.withLock { $0.waiting.count }
         while left > 0, let change = next() {
-            AnswerDepth.answering(change.depth - 1) { call(old: change.old, new: change.new, origin: change.origin) }
+            FeedbackDepth.reacting(toChangeAt: change.depth - 1) {
+                call(old: change.old, new: change.new, origin: change.origin)
+            }
             state.withLock { $0.isCalling = false }
             left -= 1
         }

@@ -1,14 +1,14 @@
-/// A change of one preference, as `Preference.observe` tells it.
+/// A change of one preference, as passed to the closure of `Preference.observe`.
 public struct PreferenceChange<Value: Sendable>: Sendable {
     /// The preference's name.
     public let name: String
-    /// The value before; the default where none was stored or it could not be read.
+    /// The value before the change; the default if none was stored or it couldn't be read.
     public let old: Value
-    /// The value after; `Preference.value` may be newer already.
+    /// The value after the change; `Preference.value` may already be newer.
     public let new: Value
-    /// Where the change came from.
+    /// The origin of the change.
     public let origin: PreferenceChangeOrigin
-    /// Whether a description doesn't show the values.
+    /// Whether descriptions hide the values.
     let isSecret: Bool
 }
 
@@ -29,17 +29,17 @@ extension PreferenceChange: CustomStringConvertible, CustomReflectable {
     private func shown(_ value: Value) -> String { isSecret ? .redacted : text(of: value) }
 }
 
-/// A change of a store: what one set, transaction or outside change did.
+/// A change of a store: by one set, one transaction or one external change.
 public struct PreferenceStoreChange: Sendable {
-    /// The names whose stored values differ now.
+    /// The names whose stored values differ.
     public let names: Set<String>
-    /// The stored values before; a name that was absent is missing.
+    /// The stored values before the change, without the names that had none.
     public let old: [String: PropertyListValue]
-    /// The stored values after; a name that was removed is missing.
+    /// The stored values after the change, without the names that were removed.
     public let new: [String: PropertyListValue]
-    /// Where the change came from.
+    /// The origin of the change.
     public let origin: PreferenceChangeOrigin
-    /// The names of which a description doesn't show the values.
+    /// The names whose values descriptions hide.
     private let secretNames: Set<String>
 
     init(
@@ -56,7 +56,7 @@ public struct PreferenceStoreChange: Sendable {
         self.secretNames = secretNames
     }
 
-    /// Creates the change of a batch; `secretNames` returns those of some names whose values are secrets.
+    /// Creates the change of a batch; `secretNames` returns those of the given names whose values are secrets.
     init(_ batch: ChangeBatch, secretNames: ([String]) -> Set<String> = { _ in [] }) {
         var old: [String: PropertyListValue] = [:]
         var new: [String: PropertyListValue] = [:]

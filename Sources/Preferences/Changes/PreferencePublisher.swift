@@ -6,14 +6,14 @@ public import Combine
 public import OpenCombine
 #endif
 
-/// Publishes a preference's current value, and then each change of it.
+/// A publisher of a preference's current value and then of each change.
 ///
-/// Values come in the store's order, on the thread that makes the change, without a lock held. A subscriber that asks
-/// for fewer values gets them later; none is lost.
+/// Values come in the store's order, on the thread that makes the change, without a lock held. A subscriber with less
+/// demand gets them later; none is lost.
 public struct PreferencePublisher<Value: Sendable>: Publisher, Sendable {
     /// The preference's values.
     public typealias Output = Value
-    /// Nothing ever fails.
+    /// The publisher never fails.
     public typealias Failure = Never
 
     let preference: Preference<Value>
@@ -29,16 +29,16 @@ public struct PreferencePublisher<Value: Sendable>: Publisher, Sendable {
 }
 
 extension Preference {
-    /// A publisher of the current value and then of each change: after it is readable, or just before.
+    /// Returns a publisher of the current value and then of each change: after the new value can be read, or just before.
     ///
-    /// With `.willSet` the change is published on the setting thread while `value` is still the old one, and a set that
-    /// is then refused was published too; an outside change is published when it is readable already.
+    /// With `.willSet`, a change is published on the setting thread while `value` is still the old one, and a set that then
+    /// fails was published as well. An external change is published when its value can already be read.
     public func publisher(_ timing: PreferenceTiming = .didSet) -> PreferencePublisher<Value> {
         PreferencePublisher(preference: self, timing: timing)
     }
 }
 
-/// What a subscriber of a `PreferencePublisher` holds: it keeps values until they are asked for.
+/// The subscription to a `PreferencePublisher`; it keeps values until the subscriber demands them.
 final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Sendable {  // `receive` runs singly
     private struct State {
         var pending = FirstInFirstOut<StoredCandidates>()
@@ -60,7 +60,7 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
         receive = { downstream.receive($0) }
     }
 
-    /// Begins to observe; the current value is the first to be sent.
+    /// Begins to observe; the current value is sent first.
     func begin() {
         let observation = preference.subscribe(timing: timing, begin: { enqueue($0) }) { [weak self] entry, _ in
             self?.enqueue(entry.new)
@@ -94,7 +94,7 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
         }
     }
 
-    /// Sends what is asked for, one value at a time; a thread that finds another sending leaves its value to that one.
+    /// Sends values on demand, one at a time; if another thread is sending, it sends this one's value, too.
     private func send() {
         while let candidates = next() {
             let more = receive(preference.value(of: candidates))

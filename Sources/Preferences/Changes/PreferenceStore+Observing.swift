@@ -1,10 +1,10 @@
 internal import DurableFile
 
 extension PreferenceStore {
-    /// Tells `body` of the changes of these names, or of all, from now on.
+    /// Calls `body` with the changes of these names, or of all, from now on.
     ///
-    /// `begin` is given what the names read as now, in one step with the subscription and under the store's lock: it
-    /// must call nobody. The store keeps `body` until the observation ends, so `body` may keep the store.
+    /// Passes the current state to `begin`, in one step with the subscription and under the store's lock: `begin` must not
+    /// call out. The store keeps `body` until the observation ends, so `body` may keep the store.
     func subscribe(
         to names: Set<String>? = nil,
         timing: PreferenceTiming = .didSet,
@@ -13,7 +13,7 @@ extension PreferenceStore {
     ) -> PreferenceObservation {
         let core = core
         let list = core.preparedLayers(names ?? [])
-        // Before it has its number: a set that is announced up to this number then looks for it.
+        // Comes before the subscription has its number: a set announces up to that number only if a layer has such a subscription.
         if timing == .willSet { for layer in list.layers { layer.source.addEarlySubscription() } }
         let subscription = core.state.withLock { state in
             let subscription = ChangeSubscription(names: names, timing: timing, after: state.sequence, body)
@@ -29,10 +29,10 @@ extension PreferenceStore {
         }
     }
 
-    /// Every change of the store, from the moment an iterator is made.
+    /// All changes of the store from the time an iterator is created.
     ///
-    /// One element for each set, transaction or outside change, in the store's order; nothing for a set that changed
-    /// nothing. A slow consumer loses nothing.
+    /// One element for each set, transaction or external change, in the store's order; none for a set that changed
+    /// nothing. A slow consumer loses no elements.
     public var changes: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
             let store = resolved
@@ -46,31 +46,31 @@ extension PreferenceStore {
 }
 
 extension PreferenceStore {
-    /// Returns all layers' values of one moment.
+    /// Returns the values of all layers at one moment.
     ///
-    /// - Parameter names: The names that are read, for backends that are asked name by name; those of declared preferences are
-    ///   included.
+    /// - Parameter names: The names to read from backends that are asked name by name, in addition to those of declared
+    ///   preferences.
     package func snapshot(of names: Set<String> = []) -> StoreSnapshot {
         let core = resolved.core
         core.prepareDeclared()
-        // Before the values: a layer that is opened now is a change, after which the snapshot is made again.
+        // Comes before the values: opening a layer now is a change, after which the snapshot is made again.
         let failures = core.preparedLayers(names).layers.map(\.source.failure)
         var snapshot = core.read(names) { StoreSnapshot(ofAll: $0) }
         snapshot.failures = failures
         return snapshot
     }
 
-    /// All values of the layers that are open already, each name as it reads; opens none.
+    /// All values of the layers that are already open, without opening any.
     package var contentsOpen: [String: PropertyListValue] {
         let core = resolved.core
         let list = core.attachedLayers
         return core.state.withLock { _ in list.contents }
     }
 
-    /// Returns the readings of the newest snapshot: one at first, then one after each change of these names, or of any, that makes
-    /// another reading; a slow consumer gets the newest.
+    /// Returns the readings of the newest snapshot: the first, and then one after each change of these names (or of any) that makes
+    /// the reading differ; a slow consumer gets the newest.
     ///
-    /// The consumer reads, so a reading is never older than the one before.
+    /// `read` runs in the consumer, so a reading is never older than the one before.
     package func updates<Reading: Sendable>(
         of names: Set<String>? = nil,
         _ read: @escaping @Sendable (StoreSnapshot) -> Reading,
@@ -91,7 +91,7 @@ extension PreferenceStore {
     }
 }
 
-/// A running observation: it ends when cancelled, or when this is released.
+/// A running observation; it ends when it is cancelled or released.
 public final class PreferenceObservation: Sendable {
     private let end: Lock<(@Sendable () -> Void)?>
 
@@ -103,9 +103,9 @@ public final class PreferenceObservation: Sendable {
         cancel()
     }
 
-    /// Ends the observation; may be called from inside it, on any thread, and again.
+    /// Ends the observation; may be called inside the observer, on any thread, and repeatedly.
     ///
-    /// No call begins after this returns, except one that another thread had already chosen.
+    /// No call begins after this returns, except one that another thread has already begun to make.
     public func cancel() {
         end.withLock { exchange(&$0, with: nil) }?()
     }

@@ -1,32 +1,33 @@
 extension PreferenceStore {
-    /// Stores what `body` sets as one: all or nothing, and one change for observers.
+    /// Stores the changes that `body` makes as one: all or nothing, and one change for observers.
     ///
     ///     try store.transaction { t in
     ///         t[preferences.$theme] = .dark
     ///         t[preferences.$launches] += 1
     ///     }
     ///
-    /// The body runs on the caller's thread over a snapshot, without a lock. What it read must still be stored when its
-    /// changes are; where others changed that meanwhile, the body runs again, so it should touch nothing but the
-    /// transaction. After 64 runs the call throws `conflict`. This holds between threads, and between processes where
-    /// the backend can compare. Names that were only written are not compared. In a layered store it reads the layer that takes
-    /// the writes and those below it; what changes in these at the very moment of storing counts as later.
+    /// The body runs on the caller's thread over a snapshot, without a lock. The values that it read must be unchanged when its
+    /// changes are stored; if they aren't, the body runs again, so it should touch nothing but the transaction. After 64
+    /// runs the call throws `conflict`. This holds across threads, and across processes if the backend can compare. Names
+    /// that were only written aren't compared. In a layered store the body reads the writable layer and the layers below
+    /// it; a change to the layers below that happens while the changes are being stored counts as later.
     ///
-    /// Throws what `body` throws, and what keeps the changes from being stored; nothing is changed then. Setting a
-    /// preference directly inside the body is not part of the transaction.
+    /// Throws the errors of `body`, and the error that keeps the changes from being stored; then nothing is changed. Setting a
+    /// preference directly inside the body isn't part of the transaction.
     @discardableResult
     public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
         try resolved.core.transact(body)
     }
 
-    /// Stores what `body` sets as one, as the blocking form does; the task is suspended while a backend with a timeout is called.
+    /// Stores the changes that `body` makes as one; suspends the task while a backend with a timeout is called.
     ///
     ///     try await store.transaction { t in t[preferences.$launches] += 1 }
     ///
-    /// The body runs on the caller's actor, never on another thread. Where no backend of the store has a timeout, all of it
+    /// The body runs on the caller's actor, never on another thread. If no backend of the store has a timeout, everything
     /// happens before the first suspension, as in the blocking form. One deadline, the start of the call plus the backend's timeout,
-    /// covers all runs of the body: then, or if the task is cancelled before the backend was called, this throws `unavailable`
-    /// and nothing was changed. Otherwise errors, order and observers are those of `Preference.write(_:)` in its `async` form.
+    /// covers all runs of the body: when it passes, or if the task is cancelled before the backend was called, this throws
+    /// `unavailable` and nothing was changed. Otherwise errors, order and observers are those of `Preference.write(_:)` in its
+    /// `async` form.
     @discardableResult
     public nonisolated(nonsending) func transaction<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result
@@ -43,9 +44,9 @@ extension PreferenceStore {
         }
     }
 
-    /// Removes what is stored for some preferences of this store, in one step and as one change.
+    /// Removes the stored values of some preferences of this store, in one step and as one change.
     ///
-    /// An error is reported to the issue handler, and nothing is changed then.
+    /// An error is reported to the issue handler; then nothing is changed.
     public func reset<First, each Value>(
         _ first: Preference<First>,
         _ others: repeat Preference<each Value>
@@ -73,7 +74,7 @@ extension StoreCore {
         }
     }
 
-    /// Runs the body once; the snapshot ends with it, so that the commit need not copy what the snapshot shares.
+    /// Runs the body once; the snapshot ends with the call, so the commit needn't copy storage that the snapshot shares.
     private func attempt<Result>(
         _ call: StoreCall?,
         _ body: (inout PreferenceTransaction) throws -> Result
@@ -95,20 +96,20 @@ extension StoreCore {
 }
 
 extension Preference {
-    /// Changes the value in one step: no change by another thread or process comes between reading and storing.
+    /// Modifies the value atomically: no change by another thread or process comes between reading and storing.
     ///
     ///     try Defaults.counter.$launches.update { $0 += 1 }
     ///
-    /// The body runs on the caller's thread without a lock, and again where others changed the value meanwhile, so it
-    /// should touch nothing else. After 64 runs the call throws `conflict`. An unreadable stored value throws without
-    /// running the body. What the body throws passes through; nothing is changed then.
+    /// The body runs on the caller's thread without a lock, and runs again if the value was changed in between, so it
+    /// should touch nothing else. After 64 runs the call throws `conflict`. If the stored value can't be read, the call
+    /// throws without running the body. Errors of the body are passed on; then nothing is changed.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         let declaration = declaration.resolved
         return try declaration.updateStored { try declaration.update($0, body) }
     }
 
-    /// Changes the value in one step, as the blocking form does; the task is suspended while a backend with a timeout is called.
+    /// Modifies the value atomically, as the blocking form does; suspends the task while a backend with a timeout is called.
     ///
     ///     try await Defaults.counter.$launches.update { $0 += 1 }
     ///
@@ -124,7 +125,7 @@ extension Preference {
 }
 
 extension PreferenceDeclaration {
-    /// Runs the body of an update once; returns what is to be stored, and its result.
+    /// Runs the body of an update once; returns the value to store and the body's result.
     fileprivate func update<Result>(
         _ candidates: StoredCandidates,
         _ body: (inout Value) throws -> Result

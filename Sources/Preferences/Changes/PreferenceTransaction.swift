@@ -1,18 +1,18 @@
-/// What the body of a transaction reads and writes: a snapshot of the store, and what is to be stored together.
+/// A snapshot of the store and the changes to store together, as the body of a transaction reads and writes them.
 ///
-/// Reads see the snapshot and the transaction's own writes. What can't be thrown from a subscript (an unreadable value
-/// that was read, a refused validation or encoding, a preference of another store) is thrown at the end; then nothing
+/// Reads see the snapshot and the transaction's own writes. A subscript can't throw: the first error (an unreadable value,
+/// a failed validation or encoding, a preference of another store) is thrown when the body returns, and then nothing
 /// is stored.
 public struct PreferenceTransaction {
     private let core: StoreCore
     private var snapshot: StoreSnapshot
     private(set) var changes: [String: PropertyListValue?] = [:]
-    /// What was read, and must still be so when the changes are stored.
+    /// The values that were read and must be unchanged when the changes are stored.
     private(set) var reads = TransactionReads()
-    /// The first thing that went wrong.
+    /// The first error.
     private(set) var failure: PreferencesError?
 
-    /// Why nothing can be read, if so.
+    /// The reason why nothing can be read, if there is one.
     private var unread: PreferencesError?
 
     init(on core: StoreCore, _ snapshot: StoreSnapshot, unread: PreferencesError?) {
@@ -21,7 +21,7 @@ public struct PreferenceTransaction {
         self.unread = unread
     }
 
-    /// A preference's value; its default where nothing is stored.
+    /// The preference's value, or its default if nothing is stored.
     public subscript<Value>(preference: Preference<Value>) -> Value {
         mutating get {
             guard isOwn(preference) else { return preference.defaultValue }
@@ -46,7 +46,7 @@ public struct PreferenceTransaction {
         }
     }
 
-    /// What is stored under a name; nil where nothing is. Setting nil removes.
+    /// The value stored under a name, or `nil` if nothing is stored. Setting `nil` removes the value.
     public subscript(name: String) -> PropertyListValue? {
         mutating get { candidates(for: name).first?.value }
         set {
@@ -58,20 +58,20 @@ public struct PreferenceTransaction {
         }
     }
 
-    /// Removes what is stored for a preference, so that its default answers; a member of a value is set to the
-    /// default's.
+    /// Removes the preference's stored value, so that the default applies; a member of a composite value is set to its
+    /// default.
     public mutating func reset<Value>(_ preference: Preference<Value>) {
         guard preference.declaration.member == nil else { return self[preference] = preference.defaultValue }
         guard isOwn(preference) else { return }
         changes.updateValue(nil, forKey: preference.name)
     }
 
-    /// All names that have a value, sorted.
+    /// The names of all stored values, sorted.
     public var names: [String] {
         mutating get { contents.keys.sorted() }
     }
 
-    /// Everything stored, by name.
+    /// All stored values, by name.
     public var contents: [String: PropertyListValue] {
         mutating get {
             if let unread { fail(unread) }
@@ -85,9 +85,9 @@ public struct PreferenceTransaction {
     private mutating func candidates(for name: String) -> StoredCandidates {
         if let own = changes[name] { return StoredCandidates(own) }
         if let unread { fail(unread) }
-        // Once, so that the body sees one value of it.
+        // Read once, so that the body sees a single value for the name.
         if !reads.isNoted(name), core.needsQuery(name) {
-            snapshot.take(name, from: core.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
+            snapshot.merge(name, from: core.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
         }
         let candidates = snapshot.candidates(for: name)
         reads.note(name, candidates)
@@ -107,7 +107,7 @@ public struct PreferenceTransaction {
         return false
     }
 
-    /// Whether the value of a name is a secret.
+    /// Returns whether the value of a name is a secret.
     func isSecret(_ name: String) -> Bool { core.isSecret(name) }
 
     private mutating func fail(_ error: PreferencesError) {

@@ -1,22 +1,22 @@
 internal import DurableFile
 
-/// Values in order, as an asynchronous sequence that never fails.
+/// An asynchronous sequence of values in order, which never fails.
 ///
-/// Each iterator begins when it is made, is on its own, and ends when its task is cancelled or it is released. `for
-/// await` works from any actor and stays on it.
+/// Each iterator begins when it is created, is independent, and ends when its task is cancelled or it is released. `for
+/// await` works on any actor and stays on it.
 public struct PreferenceUpdates<Element: Sendable>: AsyncSequence, Sendable {
-    /// Nothing is ever thrown.
+    /// The sequence never fails.
     public typealias Failure = Never
 
-    /// Elements wait as closures: they are decoded by the consumer, not by the thread that sets.
+    /// Elements wait as closures, so that the consumer decodes them and not the thread that sets.
     fileprivate typealias Stream = AsyncStream<@Sendable () -> Element>
-    /// Takes an element in; resumes a consumer that waits, so it is called without a lock but for the first element.
+    /// Adds an element. It resumes a waiting consumer, so except for the first element it is called without a lock.
     typealias Yield = @Sendable (@escaping @Sendable () -> Element) -> Void
 
     private let buffering: PreferenceBuffering
     private let subscribe: @Sendable (_ yield: @escaping Yield) -> [PreferenceObservation]
 
-    /// Makes a sequence whose iterators call `subscribe`; what it yields before it returns comes first.
+    /// Creates a sequence whose iterators call `subscribe`; elements that it yields before it returns come first.
     init(
         buffering: PreferenceBuffering,
         subscribe: @escaping @Sendable (_ yield: @escaping Yield) -> [PreferenceObservation]
@@ -37,44 +37,44 @@ public struct PreferenceUpdates<Element: Sendable>: AsyncSequence, Sendable {
         return Iterator(elements: stream.makeAsyncIterator(), observations: observations)
     }
 
-    /// Gives the values one by one.
+    /// An iterator of the values.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var elements: Stream.Iterator
-        /// Their end with the iterator is what ends the subscription.
+        // Released with the iterator, which ends the subscription.
         fileprivate let observations: [PreferenceObservation]
 
-        /// The next value, in the order of the store; nil once the task is cancelled.
+        /// Returns the next value in the store's order, or `nil` if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             await elements.next(isolation: actor)?()
         }
 
-        /// The next value, in the order of the store; nil once the task is cancelled.
+        /// Returns the next value in the store's order, or `nil` if the task is cancelled.
         public mutating func next() async -> Element? {
             await next(isolation: #isolation)
         }
     }
 }
 
-/// What happens to values that a consumer has not taken yet.
+/// The handling of values that a consumer hasn't read yet.
 public enum PreferenceBuffering: Sendable, Hashable {
-    /// All wait; none is lost.
+    /// All values wait; none is lost.
     case unbounded
-    /// Only the newest so many wait, at least one; older ones are dropped.
+    /// Only the newest values wait, at most this number and at least one; older ones are dropped.
     case newest(Int)
 }
 
 extension PreferenceUpdates {
-    /// The current values of several preferences, then all of them again after each change or transaction of any.
+    /// Returns the current values of several preferences, then all of them again after each change or transaction of any.
     ///
     ///     for await (theme, volume) in PreferenceUpdates.of(preferences.$theme, preferences.$volume) { … }
     ///
-    /// Preferences of one store are never seen half-way through a transaction. They may be of several stores; then each
+    /// A transaction's changes to preferences of one store come together. The preferences may be of several stores; then each
     /// store's changes come in its own order.
     public static func of<each Value: Sendable>(
         _ preferences: repeat Preference<each Value>
     ) -> PreferenceUpdates<(repeat each Value)> where Element == (repeat each Value) {
         PreferenceUpdates(buffering: .unbounded) { yield in
-            // Scopes of isolated stores count where the iterator is made, not where it is used.
+            // The scope of isolated stores in which the iterator is created counts, not the one in which it is used.
             let preferences = (repeat (each preferences).inUse)
             let latest = LatestCandidates { candidates in
                 yield { (repeat candidates.value(of: each preferences)) }
@@ -86,14 +86,14 @@ extension PreferenceUpdates {
             }
             let observations = namesByStore.values.map { store, names in
                 store.subscribe(to: names, begin: { latest.begin(names, of: store, with: $0) }) { batch in
-                    var isChanged = false
+                    var isRelevant = false
                     for preference in repeat each preferences {
                         guard preference.store === store, let entry = batch.entry(for: preference.name) else {
                             continue
                         }
-                        isChanged = isChanged || preference.isChanged(by: entry)
+                        isRelevant = isRelevant || preference.isRelevant(entry)
                     }
-                    latest.take(batch, of: store, isChanged: isChanged)
+                    latest.apply(batch, of: store, isRelevant: isRelevant)
                 }
             }
             latest.complete()
@@ -102,7 +102,7 @@ extension PreferenceUpdates {
     }
 }
 
-/// What answers for the names of several stores as of the last change; it passes each state on, in order.
+/// The candidates for names of several stores as of the last change; passes each state on, in order.
 private final class LatestCandidates: Sendable {
     struct Candidates: Sendable {
         fileprivate var byName: [ObjectIdentifier: [String: StoredCandidates]] = [:]
@@ -115,7 +115,7 @@ private final class LatestCandidates: Sendable {
 
     private struct State {
         var latest = Candidates()
-        /// Whether every store is subscribed to, so that states may be passed on.
+        /// Whether all stores are subscribed to, so that states can be passed on.
         var isComplete = false
         var waiting = FirstInFirstOut<Candidates>()
         var isPassingOn = false
@@ -128,7 +128,7 @@ private final class LatestCandidates: Sendable {
         self.passOn = passOn
     }
 
-    /// Takes a store's values at the time of its subscription, under its lock.
+    /// Stores the values of one store at the time of its subscription; called under that store's lock.
     func begin(_ names: Set<String>, of store: PreferenceStore, with layers: LayerList) {
         let candidates = Dictionary(uniqueKeysWithValues: names.map { ($0, layers.candidates(for: $0)) })
         state.withLock { $0.latest.byName[ObjectIdentifier(store)] = candidates }
@@ -143,20 +143,20 @@ private final class LatestCandidates: Sendable {
         passOnWaiting()
     }
 
-    /// Takes a change.
-    func take(_ batch: ChangeBatch, of store: PreferenceStore, isChanged: Bool) {
+    /// Applies a change and passes the new state on if the change is relevant.
+    func apply(_ batch: ChangeBatch, of store: PreferenceStore, isRelevant: Bool) {
         state.withLock { state in
             for entry in batch.entries + batch.entriesBelow {
-                // A transaction may have changed other names too.
+                // A transaction may have changed other names, too.
                 let key = ObjectIdentifier(store)
                 if state.latest.byName[key]?[entry.name] != nil { state.latest.byName[key]?[entry.name] = entry.new }
             }
-            if state.isComplete, isChanged { state.waiting.append(state.latest) }
+            if state.isComplete, isRelevant { state.waiting.append(state.latest) }
         }
         passOnWaiting()
     }
 
-    /// A thread that finds another passing on, for another store, leaves its state to that one.
+    /// Passes the waiting states on, unless another thread is doing so for another store; then that one continues with this state.
     private func passOnWaiting() {
         while let next = next() {
             passOn(next)

@@ -1,14 +1,14 @@
 internal import DurableFile
 
 extension StoreCore {
-    /// Delivers what waits, unless another thread does, or this one further up its stack.
+    /// Delivers the queued batches, unless another thread delivers, or this thread does further up its stack.
     func deliver() {
         let thread = ThreadIdentity.current
         guard state.withLock({ $0.queue.claim(by: thread) }) else { return }
         deliverRest(isOwnThread: false)
     }
 
-    /// What a deliverer does until nothing waits, or it has done enough for others.
+    /// Delivers until the queue is empty, or until this thread has delivered enough batches of other threads.
     private func deliverRest(isOwnThread: Bool) {
         while true {
             let (action, subscribers) = state.withLock { state -> (DeliveryQueue.Action, [ChangeSubscription]) in
@@ -20,23 +20,24 @@ extension StoreCore {
             case .stop:
                 return
             case .handOver:
-                // Observers of an isolated store see the stores of its scope on that thread too.
+                // Makes observers of an isolated store see the stores of its scope on that thread, too.
                 let rest: @Sendable () -> Void = { [self, isolation = PreferenceIsolation.current] in
-                    state.withLock { $0.queue.takeOver(by: .current) }
+                    state.withLock { $0.queue.resume(on: .current) }
                     isolation.run { deliverRest(isOwnThread: true) }
                 }
                 WorkerQueue().run(rest)
                 return
             case .deliver(let batch, let depth):
-                AnswerDepth.answering(depth) {
+                FeedbackDepth.reacting(toChangeAt: depth) {
                     for subscriber in subscribers { subscriber.receive(batch) }
                 }
             }
         }
     }
 
-    /// Notifies those who want to know before of what this thread is about to set; no lock is held, so sets that race are
-    /// announced in either order, and one that is then refused was announced too.
+    /// Notifies `willSet` observers of the changes that this thread is about to make.
+    ///
+    /// No lock is held: sets that race are announced in either order, and a set that then fails was announced as well.
     func announce(
         _ changes: ValueChanges,
         in source: Source,
@@ -55,8 +56,8 @@ extension StoreCore {
         }
         guard !isLoop else { throw PreferencesError(loopOver: changes, limit: Self.announcementDepthLimit) }
         guard let announcement else { return }
-        // An observer whose call has to wait for its actor doesn't nest on this stack, so its answers count here.
-        AnswerDepth.answering(AnswerDepth.current) {
+        // An observer whose call waits for its actor doesn't nest on this stack; the sets that it makes count by this depth.
+        FeedbackDepth.reacting(toChangeAt: FeedbackDepth.current) {
             for subscriber in announcement.subscribers { subscriber.receive(announcement.batch) }
         }
         state.withLock { state in
@@ -65,19 +66,19 @@ extension StoreCore {
         }
     }
 
-    /// Unlike a set inside a `didSet` observer, which waits for its turn, one inside a `willSet` observer nests on the
-    /// stack.
+    /// The limit of nested announcements: a set inside a `didSet` observer is queued, but one inside a `willSet` observer
+    /// nests on the stack.
     private static var announcementDepthLimit: Int { 50 }
 }
 
 extension PreferencesError {
-    /// The error for observers that would set for ever.
+    /// Creates the error for observers that would react to each other's sets for ever.
     init(loopOver changes: ValueChanges, limit: Int) {
         self.init(
             .feedbackLoop,
             name: changes.onlyName,
-            "observers answered each other's changes \(limit) times; this set was refused and changed nothing. "
-                + "Let an observer set only what differs, and not what it observes"
+            "observers answered each other's changes \(limit) times; this set was rejected and changed nothing. "
+                + "Let an observer set a value only if it differs, and not the preference that it observes"
         )
     }
 }

@@ -1,42 +1,41 @@
 internal import CDurableFile
 
-/// Tells threads that run at the same time apart.
+/// The identity of a thread, unique among the threads that run at the same time.
 struct ThreadIdentity: Hashable, Sendable {
     private let value: UInt
 
-    /// The thread that asks.
+    /// The calling thread.
     static var current: ThreadIdentity {
         ThreadIdentity(value: UInt(bitPattern: c_thread_identity()))
     }
 
     /// Whether the caller is on the main actor.
     ///
-    /// That is not the main thread: on Linux the main actor of an asynchronous program runs on others. Swift has no public
-    /// way to ask without trapping.
+    /// That isn't the same as the main thread: on Linux the main actor of an asynchronous program runs on other threads. Swift has no
+    /// public way to ask that doesn't trap.
     static var isOnMainActor: Bool {
         let executor = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UnsafeRawPointer, UInt).self)
         return c_thread_runs_main_actor(executor.0)
     }
 
-    /// An identity for tests, which need no threads.
+    /// Creates an identity for tests, which need no threads.
     init(value: UInt) {
         self.value = value
     }
 }
 
-/// How many changes led to what a thread does just now, each set in answer to the one before.
+/// The number of changes that led to the work of the current thread, each made by an observer of the one before.
 ///
-/// It goes with the thread and not with what it delivers, so that answers which go to and fro between several places
-/// count as well.
-enum AnswerDepth {
-    /// How often observers may set in answer to a change that was set in answer to … before it is called a loop.
+/// It belongs to the thread and not to a store, so that feedback between several stores counts, too.
+enum FeedbackDepth {
+    /// The length of a chain of observers' reactions above which it counts as a loop.
     static var limit: Int { 1000 }
 
-    /// The calling thread's; 0 where it answers nothing.
+    /// The calling thread's depth; 0 if it isn't reacting to a change.
     static var current: Int { Int(c_thread_answer_depth().pointee) }
 
-    /// Runs `body` as the answer to a change of that depth.
-    static func answering(_ depth: Int, _ body: () -> Void) {
+    /// Runs `body` as the reaction to a change of that depth.
+    static func reacting(toChangeAt depth: Int, _ body: () -> Void) {
         let place = c_thread_answer_depth()
         let before = place.pointee
         place.pointee = Int64(depth) + 1

@@ -1,16 +1,16 @@
 /// The stored values of one moment.
 ///
-/// An update or transaction reads the layer that takes the writes and those below it. Read-only layers above are left out: else an
-/// argument would be stored for good.
+/// An update or transaction reads the writable layer and the layers below it. It doesn't read the read-only layers above:
+/// otherwise a command-line argument, say, would be stored permanently.
 package struct StoreSnapshot: Sendable {
     private let list: LayerList
-    /// The strongest layer that is read.
+    /// The index of the strongest layer that is read.
     private let base: Int
-    /// Each layer's values, from `base` on.
+    /// The values of each layer from `base` on.
     private var values: [StoredValues]
-    /// Counts of the changes: of an update's snapshot those of the layers below the one that takes the writes, else of all.
+    /// The layers' change counts: of the layers below the writable one for an update's snapshot, else of all layers.
     fileprivate let versions: [UInt64]
-    /// Why layers couldn't be opened, if the snapshot is of all.
+    /// For a snapshot of all layers: each layer's error if it couldn't be opened.
     var failures: [PreferencesError?] = []
 
     /// Creates the snapshot of an update; call with the store's lock.
@@ -26,10 +26,10 @@ package struct StoreSnapshot: Sendable {
         values = list.layers[base...].map(\.source.snapshot)
     }
 
-    /// The value under a name, as the store's subscript has it.
+    /// The value of a name, as the store's subscript returns it.
     package subscript(name: String) -> PropertyListValue? { candidates(for: name).first?.value }
 
-    /// The first failure of a layer that couldn't be opened, unless a layer above it has a value under a name.
+    /// Returns the error of the first layer that couldn't be opened, unless a layer above it has a value for the name.
     package func failure(above name: String) -> PreferencesError? {
         for (index, failure) in failures.enumerated() {
             if values[index][list.layers[index].spelled(name)] != nil { return nil }
@@ -38,54 +38,54 @@ package struct StoreSnapshot: Sendable {
         return nil
     }
 
-    /// What was under a name.
+    /// Returns the values of a name in the layers, the strongest layer's first.
     func candidates(for name: String) -> StoredCandidates {
         list.candidates(from: base) { values[$0 - base][list.layers[$0].spelled(name)] }
     }
 
-    /// Takes in what the layers have under a name that they were asked for later.
-    mutating func take(_ name: String, from other: StoreSnapshot) {
+    /// Adds the layers' values of a name that was read after this snapshot was made.
+    mutating func merge(_ name: String, from other: StoreSnapshot) {
         for index in values.indices {
             let name = list.layers[base + index].spelled(name)
             values[index].set(other.values[index][name], for: name)
         }
     }
 
-    /// All that was listed.
+    /// All listed values, by name.
     var contents: [String: PropertyListValue] {
         list.contents(from: base) { values[$0 - base].dictionary }
     }
 
-    /// What the layer that takes the writes held.
+    /// The values of the writable layer.
     fileprivate var ownValues: [String: PropertyListValue] {
         list.writableLayer?.listed(values[0].dictionary) ?? [:]
     }
 }
 
 extension StoreSnapshot: Equatable {
-    /// Returns whether no layer has changed between two snapshots of all layers.
+    /// Returns whether no layer changed between two snapshots of all layers.
     package static func == (left: StoreSnapshot, right: StoreSnapshot) -> Bool {
         left.list === right.list && left.versions == right.versions
             && left.failures.map { $0 == nil } == right.failures.map { $0 == nil }
     }
 }
 
-/// What an update or transaction has read, and must still be so when its changes are stored.
+/// The values that an update or transaction read; they must be unchanged when its changes are stored.
 struct TransactionReads: Sendable {
-    /// Of the layer that takes the writes; compared by the backend, in one step with the storing.
+    /// The values of the writable layer, compared by the backend in one step with storing the changes.
     private(set) var condition = PreferenceCondition.none
-    /// Of the layers below; compared before. What changes there at that very moment counts as later.
+    /// The values of the layers below, compared before that. A change to them between comparing and storing counts as later.
     private var below: [String: StoredCandidates] = [:]
     private var versionsBelow: [UInt64]?
 
     init() {}
 
-    /// The read of one name.
+    /// Creates the record of reading one name.
     init(of name: String, as candidates: StoredCandidates) {
         note(name, candidates)
     }
 
-    /// Whether a name was read already.
+    /// Returns whether a name was already read.
     func isNoted(_ name: String) -> Bool { condition.isComplete || condition.values.index(forKey: name) != nil }
 
     mutating func note(_ name: String, _ candidates: StoredCandidates) {
@@ -99,7 +99,7 @@ struct TransactionReads: Sendable {
         versionsBelow = snapshot.versions
     }
 
-    /// Whether what was read of the layers below is still so; call with the store's lock.
+    /// Returns whether the values read from the layers below are unchanged; call it with the store's lock.
     func holdBelow(in list: LayerList) -> Bool {
         if let versionsBelow { return versionsBelow == list.versionsBelow }
         return below.allSatisfy { name, candidates in
@@ -113,7 +113,7 @@ extension LayerList {
 }
 
 extension StoredCandidates {
-    /// What the layer that takes the writes has.
+    /// The value in the writable layer.
     fileprivate var own: PropertyListValue? { first?.layer == nil ? first?.value : nil }
 
     fileprivate var withoutOwn: StoredCandidates { first?.layer == nil ? dropFirst() : self }

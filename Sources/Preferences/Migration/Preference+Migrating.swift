@@ -1,24 +1,25 @@
 extension Preference {
-    /// Moves what another preference holds here, once.
+    /// Moves the stored value of another preference to this one, once.
     ///
-    /// Does nothing where the source is unset, so it is safe at every launch. The value is stored here first and
-    /// removed there only then: in one transaction where both are of one store, else after this store has synchronised,
-    /// so that neither a crash nor a loss of power loses it. A value that is set here already is kept; the source then
-    /// stays too, unless both say the same.
+    /// Does nothing if the source has no stored value, so it is safe to call at every launch. The value is stored here first and
+    /// only then removed from the source: in one transaction if both belong to one store, else after this store has
+    /// synchronised, so that neither a crash nor a loss of power loses it. A value that is already set here is kept; the source
+    /// is then kept, too, unless both values are equal.
     ///
-    /// What goes wrong (an unreadable source, a refused value, a disk that is full) is reported to this store's issue
-    /// handler, and both stay as they were.
+    /// Errors (an unreadable source, a value that fails validation, a full disk) are reported to this store's issue
+    /// handler, and both values are kept.
     public func migrate(from source: Preference<Value>) {
         migrate(from: source) { $0 }
     }
 
-    /// Moves what this store holds under a former name here, once, in the form and by the rule of this preference; see
-    /// `migrate(from:)`.
+    /// Moves the value that this store holds under a former name to this preference, once; it must have this preference's type and
+    /// pass its validation; see `migrate(from:)`.
     ///
     ///     preferences.$nickname.migrate(from: "userName")
     ///
-    /// Of several names the first that is set is moved. The others stay stored, unless they hold the same: if this preference is
-    /// reset later, the next call moves the next one. A member of a value can't be moved to; that is reported as `misuse`.
+    /// Of several names, the first that is set is moved. The other values are kept unless they equal it: if this preference is
+    /// reset later, the next call moves the next one. Moving to a member of a composite value isn't possible and is reported as
+    /// `misuse`.
     public func migrate(from name: String, _ others: String...) {
         guard declaration.member == nil else {
             return inUse.store.report(
@@ -46,13 +47,13 @@ extension Preference {
         }
     }
 
-    /// Moves what another preference holds here, once, as `transform` maps it; see `migrate(from:)`.
+    /// Moves the stored value of another preference to this one, once, mapped by `transform`; see `migrate(from:)`.
     ///
-    /// Where `transform` throws, the error is reported and both stay as they were.
+    /// If `transform` throws, the error is reported and both values are kept.
     public func migrate<Old>(from source: Preference<Old>, _ transform: (Old) throws -> Value) {
         let target = inUse
         let source = source.inUse
-        // If one of them is a secret, errors of the other one and of the closure must not show the value either.
+        // If one of them is a secret, the errors of the other one and of the closure must not show the value either.
         let isSecret = source.isSecret || target.isSecret
         var mappingError: (any Error)?
         do {
@@ -84,12 +85,12 @@ extension Preference {
         }
     }
 
-    /// Moves what this preference holds to another, once; see `migrate(from:)`.
+    /// Moves this preference's stored value to another preference, once; see `migrate(from:)`.
     public func migrate(to target: Preference<Value>) {
         target.migrate(from: self)
     }
 
-    /// Moves what this preference holds to another, once, as `transform` maps it; see `migrate(from:)`.
+    /// Moves this preference's stored value to another preference, once, mapped by `transform`; see `migrate(from:)`.
     public func migrate<New>(to target: Preference<New>, _ transform: (Value) throws -> New) {
         target.migrate(from: self, transform)
     }
@@ -105,7 +106,7 @@ extension Preference {
         try store.core.checkRead()
         guard let old = store.core.ownValue(of: name) else { return }
         let isInPlace = store === target.store && name == target.name
-        // In place, what the new declaration can read is moved already.
+        // In place, a value that the new declaration can read was migrated before.
         if isInPlace, target.canRead(old) { return }
         guard let value = try declaration.decode(old) else { return }
         let new = try target.declaration.encode(
@@ -125,7 +126,7 @@ extension Preference {
             }
             guard target.store.core.ownValue(of: target.name) == new else { return }
             try target.store.core.layers.writable?.sync()
-            // Only what was moved is removed: a value that somebody set meanwhile stays for the next launch.
+            // Removes only the value that was moved: one that was set in the meantime stays for the next launch.
             try store.transaction { transaction in
                 if transaction[name] == old { transaction[name] = nil }
             }

@@ -1,13 +1,13 @@
-/// One step of a store's migration: what leads to a version of its data.
+/// One step of a store's migration, which brings the store's data to a version.
 public struct PreferenceMigration: Sendable {
-    /// The version that the store is of after the step; from 1.
+    /// The version of the store's data after the step, at least 1.
     public let version: Int
     let body: @Sendable (inout PreferenceTransaction) throws -> Void
 
-    /// Makes a step.
+    /// Creates a step.
     ///
-    /// The body reads and writes the transaction only. It may run again where another process changes what it read, and
-    /// does nothing for good until the whole step is stored, together with the version.
+    /// The body must read and write the transaction only. It runs again if another process changes a value that it read. Its
+    /// changes are stored together with the version, when the whole step succeeds.
     public init(_ version: Int, _ body: @escaping @Sendable (inout PreferenceTransaction) throws -> Void) {
         self.version = version
         self.body = body
@@ -18,24 +18,24 @@ extension PreferenceStore {
     /// The name under which a store keeps the version of its data.
     static let versionName = "preferences.version"
 
-    /// Brings the store's data to a version, by the steps that it has not had yet.
+    /// Brings the store's data to a version, by running the steps that haven't run yet.
     ///
     ///     try await store.migrate(to: 2, steps: [
     ///         .init(1) { $0["colour"] = $0["color"]; $0["color"] = nil },
     ///         .init(2) { $0[preferences.$volume] *= 10 },
     ///     ])
     ///
-    /// A store that never was migrated is of version 0. Each step is one transaction together with the version it
-    /// reaches, so it happens once and whole, also where the program is killed or two processes start at once. A step
-    /// that throws leaves the store as the step before it did. Everything survives a loss of power when the call
-    /// returns.
+    /// A store that was never migrated has version 0. Each step is one transaction that also stores its version, so it
+    /// happens once and completely, even if the program is killed or two processes start at the same time. A step that throws leaves
+    /// the store in the state after the step before it. All changes survive a loss of power when the call returns.
     ///
     /// - Parameters:
     ///   - version: The version that the program works with.
-    ///   - steps: The steps, each with a version from 1 to `version`, ascending; versions without a step need none.
-    ///   - dryRun: Whether nothing is to be stored.
-    /// - Returns: What changed, or would change, from the beginning to the end; its names include the version's.
-    /// - Throws: `newerVersion` for a store that a newer program has migrated, `misuse` for steps out of order, and what a step throws.
+    ///   - steps: The steps, with ascending versions from 1 to `version`; a version needs no step.
+    ///   - dryRun: Whether to store nothing and only return the changes.
+    /// - Returns: The changes that were made or would be made by all steps together; its names include the version's.
+    /// - Throws: `newerVersion` for a store that a newer program has migrated, `misuse` for steps out of order, and the errors of the
+    ///   steps.
     @discardableResult
     public nonisolated(nonsending) func migrate(
         to version: Int,
@@ -75,7 +75,7 @@ extension PreferenceStore {
 }
 
 extension PreferenceMigration {
-    /// Runs the step unless the store has had it.
+    /// Runs the step unless it has run on this store.
     fileprivate func run(in transaction: inout PreferenceTransaction, upTo version: Int) throws {
         let current = try Self.version(in: &transaction)
         guard current <= version else {
@@ -97,7 +97,8 @@ extension PreferenceMigration {
             throw PreferencesError(
                 .unreadable,
                 name: PreferenceStore.versionName,
-                "the version of the store's data is \(shown), which is none; set it right or remove it, and start again"
+                "the version of the store's data is \(shown), which isn't a version; "
+                    + "set it to the right number or remove it, and start again"
             )
         }
         return version
@@ -105,7 +106,7 @@ extension PreferenceMigration {
 }
 
 extension PreferenceStoreChange {
-    /// What differs between two states of a store.
+    /// Creates the difference between two states of a store.
     fileprivate init(
         from old: [String: PropertyListValue],
         to new: [String: PropertyListValue],

@@ -57,8 +57,8 @@ final class IssueReporter: Sendable {
     }
 
     private static func call(with report: Report) {
-        // Handlers that raise an issue for each issue must come to an end, as observers that set what they observe.
-        guard report.depth <= AnswerDepth.limit else {
+        // As with observers that answer each other, there has to be an end.
+        guard report.depth <= FeedbackDepth.limit else {
             let error = PreferencesError(
                 .feedbackLoop,
                 "issue handlers raised an issue for each issue \(report.depth) times in a row; this one is only written to the log",

@@ -251,8 +251,8 @@ extension StoreCore {
             (list, call) = try preparedLayers(for: changes, call)
         }
         guard let writable = list.uncountedWritable else { throw PreferencesError(readOnly: list) }
-        guard AnswerDepth.current <= AnswerDepth.limit else {
-            throw PreferencesError(loopOver: changes, limit: AnswerDepth.limit)
+        guard FeedbackDepth.current <= FeedbackDepth.limit else {
+            throw PreferencesError(loopOver: changes, limit: FeedbackDepth.limit)
         }
         if !list.isPlain {
             for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(call) }

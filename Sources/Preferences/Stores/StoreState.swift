@@ -52,7 +52,7 @@ struct StoreState {
         }
         guard let batch, batch.isObserved else { return false }
         sequence += 1
-        queue.enqueue(batch, setBy: .current, depth: AnswerDepth.current)
+        queue.enqueue(batch, setBy: .current, depth: FeedbackDepth.current)
         return true
     }
 

@@ -1,10 +1,9 @@
-/// Values in the form of the preferences file, as the tool `prefs` reads and shows them; SPI, and no part of the public
-/// contract.
+/// Values in the format of the preferences file, as the tool `prefs` reads and shows them; SPI, not part of the public API.
 ///
-/// The tool lies in a package of its own, which package access doesn't reach.
+/// The tool is in a separate package, so package access doesn't suffice.
 @_spi(Tool)
 public enum PreferenceText {
-    /// Reads a line, which here may also have line breaks between its tokens; a nil value removes.
+    /// Reads a line, which here may also have line breaks between its tokens; a `nil` value removes the name.
     ///
     /// - Throws: `unreadable`; the message begins with line and column if there are several lines.
     public static func changes(in bytes: [UInt8]) throws(PreferencesError) -> [String: PropertyListValue?] {
@@ -15,22 +14,22 @@ public enum PreferenceText {
         return changes
     }
 
-    /// The line that sets or removes names, with its newline.
+    /// Returns the line that sets or removes names, with its newline.
     public static func line(_ changes: [String: PropertyListValue?]) throws(PreferencesError) -> [UInt8] {
         var bytes: [UInt8] = []
         try JSONLine.write(changes, to: &bytes)
         return bytes
     }
 
-    /// Reads a value alone.
+    /// Reads a single value.
     public static func value(in text: String) throws(PreferencesError) -> PropertyListValue {
         try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readValue(bytes) }
     }
 
     /// Reads a JSON Schema, with the values in it as in a preferences file.
     ///
-    /// Left out are the keywords of JSON Schema with a leading `$`, such as `$schema` and `$ref`, and null, which no
-    /// stored value can be.
+    /// Leaves out the keywords of JSON Schema with a leading `$`, such as `$schema` and `$ref`, and null, which a stored value can't
+    /// represent.
     public static func schema(in text: String) throws(PreferencesError) -> PropertyListValue {
         let plain = try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readPlain(bytes) }
         var bytes: [UInt8] = []
@@ -38,14 +37,14 @@ public enum PreferenceText {
         return try value(in: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// The text of a value alone.
+    /// Returns the text of a single value.
     public static func text(of value: PropertyListValue) throws(PreferencesError) -> String {
         var bytes: [UInt8] = []
         try JSONLine.writeValue(value, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text with each character escaped as in JSON that could change what a terminal shows, but for those that are kept.
+    /// Returns the text with each character that could change the display of a terminal escaped as in JSON, except those in `kept`.
     public static func printable(_ text: String, keeping kept: [Unicode.Scalar] = []) -> String {
         text.escapingControls(except: kept)
     }
@@ -68,7 +67,7 @@ public enum PreferenceText {
         }
     }
 
-    /// The line and the column of a byte, as editors count.
+    /// Returns the line and the column of a byte, counted from 1 as in editors.
     private static func place(of offset: Int, in bytes: [UInt8]) -> String {
         let lines = bytes[..<min(offset, bytes.count)].split(
             separator: UInt8(ascii: "\n"),
@@ -79,7 +78,7 @@ public enum PreferenceText {
 }
 
 extension PropertyListValue {
-    /// The value, as plain JSON has it, without null and the keys with a single leading `$` that are no tag of a value.
+    /// The value, read from plain JSON, without null and without the keys with a single leading `$` that aren't a value's tag.
     fileprivate var withoutKeywordsOfJSONSchema: PropertyListValue {
         switch self {
         case .array(let elements): .array(elements.filter { !$0.isNull }.map(\.withoutKeywordsOfJSONSchema))
@@ -95,6 +94,6 @@ extension PropertyListValue {
         }
     }
 
-    /// Whether it stands for null.
+    /// Whether the value stands for null.
     private var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
 }

@@ -1,17 +1,17 @@
 internal import DurableFile
 
-/// What the tool `prefs` does to a file besides reading and setting; SPI, and no part of the public contract.
+/// Operations of the tool `prefs` on a file, other than reading and setting; SPI, not part of the public API.
 @_spi(Tool)
 public enum PreferencesFile {
-    /// The name under which a store keeps which domains of user defaults were imported.
+    /// The name under which a store records the user defaults domains that were imported.
     public static let importedName = "preferences.imported"
 
-    /// The names that the library itself keeps in a store, which no program declares.
+    /// The names that the library itself keeps in a store and that no program declares.
     public static let ownNames: Set = [PreferenceStore.versionName, importedName]
 
-    /// Everything that a file holds, read once; `report` is told of what is skipped.
+    /// Returns all contents of a file, read once; calls `report` with an error for each line that is skipped.
     ///
-    /// Nothing is watched: to begin and end a watch takes longer than to read a small file. Of a file that programs only read,
+    /// The file isn't watched: to begin and end a watch takes longer than to read a small file. In a file that programs only read,
     /// objects over several lines are read, too.
     public static func contents(
         of path: String,
@@ -22,11 +22,11 @@ public enum PreferencesFile {
         return try backend.load(host: PreferenceBackendHost(changed: {}, report: report))
     }
 
-    /// The line on which each name was set last, from 1.
+    /// Returns the number of the line that last set each name, from 1.
     ///
     /// Lines that can't be read are skipped, as by `contents`.
     ///
-    /// - Parameter joinsLines: Whether an object over several lines counts, as in managed and system files, by its first line.
+    /// - Parameter joinsLines: Whether an object over several lines is read, as in managed and system files; its first line counts.
     public static func lines(in bytes: [UInt8], joinsLines: Bool) -> [String: Int] {
         bytes.withUnsafeBytes { bytes in
             var lines: [String: Int] = [:]
@@ -48,7 +48,7 @@ public enum PreferencesFile {
                         end = bytes[object.endIndex...].firstIndex(of: 10) ?? bytes.count
                         number += object.count { $0 == 10 }
                         do throws(JSONLineError) { try note(object) } catch {
-                            // What is damaged has no names.
+                            // A damaged object has no names.
                         }
                     }
                 }
@@ -59,27 +59,27 @@ public enum PreferencesFile {
         }
     }
 
-    /// The links on the way to a file, by their paths; each must be the user's or root's, as the file and its folder.
+    /// Returns the paths of the links on the way to a file; each must belong to the user or root, as must the file and its folder.
     public static func links(to path: String) throws(PreferencesError) -> [String] {
         do { return try LogPath(path: path).walk().links } catch { throw PreferencesError(LogError.failed(error)) }
     }
 
-    /// The store that a suite's program has, also where this process was started on fresh stores.
+    /// Returns the store of a suite's program, even if this process was started with fresh stores.
     public static func store(ofSuite name: String) throws(PreferencesError) -> PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
         return PreferenceStore(replacement: nil) { SharedStore.suite(name).layers() }
     }
 
-    /// Rewrites the file with one name a line, also an object over several lines; lines that can't be read are kept in a file
-    /// beside it.
+    /// Rewrites the file with one name a line, including objects over several lines; lines that can't be read are kept in a file
+    /// next to it.
     ///
-    /// Blocks, and stays for a second more to take over what others still append to the old file.
+    /// Blocks for more than a second after that, to copy the lines that other processes still append to the old file.
     public static func compact(_ path: String) throws(PreferencesError) {
         let log = LogFile<FileContents>(path: path, joinsLines: true, watcher: nil)
         do throws(LogError) {
             try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
-            // An object over several lines without a newline behind it would be copied as the unfinished line that it is.
+            // Without a newline after it, an object over several lines would be copied as an unfinished line.
             try log.append {
                 $0.hasUnfinishedLine ? [UInt8(ascii: "\n")] : nil
             } commit: { _ in
@@ -92,10 +92,10 @@ public enum PreferencesFile {
     }
 }
 
-/// The changes that a preferences file still holds, for the tool `prefs`; SPI, and no part of the public contract.
+/// The changes that a preferences file still records, for the tool `prefs`; SPI, not part of the public API.
 @_spi(Tool)
 public struct PreferencesHistory: Sendable {
-    /// A line that changed something.
+    /// A line that changed a value.
     public struct Entry: Sendable {
         /// The number of the line, from 1.
         public let line: Int
@@ -103,14 +103,14 @@ public struct PreferencesHistory: Sendable {
         public let change: PreferenceStoreChange
     }
 
-    /// The lines whose values before are known, in the order of the file; those of which nothing differs are left out.
+    /// The lines that changed a value and whose earlier values are known, in the order of the file.
     public private(set) var entries: [Entry] = []
-    /// The last line of a compaction, before which no older values are known; `nil` if the file never was compacted.
+    /// The last line of a compaction, before which no older values are known; `nil` if the file was never compacted.
     public private(set) var compactedLine: Int?
     /// The values after the last line.
     public private(set) var contents: [String: PropertyListValue] = [:]
 
-    /// Reads the bytes of a file; lines that can't be read are skipped, as by a store.
+    /// Creates the history from the bytes of a file; lines that can't be read are skipped, as by a store.
     ///
     /// - Throws: `unknownFormat` for a file of a newer format.
     public init(_ bytes: [UInt8]) throws(PreferencesError) {
@@ -166,14 +166,14 @@ public struct PreferencesHistory: Sendable {
 
 @_spi(Tool)
 extension PreferenceStore {
-    /// What the store has now, as a change from nothing, and then each change of it; no gap, no repeat.
+    /// The store's current contents as a change from nothing, and then each change of the store, without gap or repetition.
     public var contentsAndChanges: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
             let store = resolved
             let observation = store.subscribe(
                 begin: { layers in
                     let now = layers.contents
-                    // Nobody waits for the first element yet, so there is nobody to resume.
+                    // No consumer waits for the first element yet, so yielding it resumes none.
                     yield {
                         PreferenceStoreChange(
                             names: Set(now.keys),
@@ -190,22 +190,22 @@ extension PreferenceStore {
     }
 }
 
-/// Where the files of a suite lie, for the tool `prefs`; SPI, and no part of the public contract.
+/// The paths of a suite's files, for the tool `prefs`; SPI, not part of the public API.
 @_spi(Tool)
 public struct SuiteFiles: Sendable {
     /// The suite's name.
     public let name: String
-    /// The user's own file.
+    /// The user's file.
     public let userPath: String
-    /// The file by which an administrator imposes values.
+    /// The file with the managed settings of an administrator.
     public let managedPath: String
-    /// The files with the system's defaults, the most important first.
+    /// The files with the system's defaults, the strongest first.
     public let systemPaths: [String]
-    /// Where a description of the suite's preferences may lie, the most important first; see
+    /// The possible paths of a description of the suite's preferences, the strongest first; see
     /// `PreferenceGroup.jsonSchema`.
     public let schemaPaths: [String]
 
-    /// Checks the name and finds the paths; nothing is opened or made.
+    /// Creates the paths after checking the name; opens and creates nothing.
     public init(_ name: String) throws(PreferencesError) {
         let location = try SuiteLocation(name)
         self.name = name

@@ -7,7 +7,7 @@ internal import Foundation
 #endif
 
 extension PreferenceBackendContract {
-    /// Values of each kind: ordinary, empty, extreme, and those that look like others.
+    /// Values of each type: ordinary, empty, extreme, and those that look like other values.
     static let exampleValues: [PropertyListValue] =
         [.boolean(true), .boolean(false)]
         + [0, 1, -1, 1 << 53 + 1, .max, .min].map { .integer($0) }
@@ -21,7 +21,7 @@ extension PreferenceBackendContract {
             .dictionary(["": "", "$data": "AA==", "$real": ["$date": 1], "null": [:], "a.b": .data(Data([1]))]), nested,
         ]
 
-    /// Values that some formats mix up.
+    /// Pairs of values that some formats confuse.
     static let unequalPairs: [(PropertyListValue, PropertyListValue)] = [
         (.boolean(true), .integer(1)), (.boolean(false), .integer(0)), (.integer(2), .real(2)),
         (.integer(1), .string("1")), (.real(0), .real(-0.0)), (.real(0.1), .real((0.1).nextUp)),
@@ -51,7 +51,7 @@ extension PreferenceBackendContract {
         String(repeating: "long ", count: 20_000),
     ]
 
-    /// Seconds since 2001, of dates near and far, with fractions.
+    /// Dates near and far, with fractions, in seconds since 2001.
     private static let dates: [Double] = [
         0, -0.5, 786_000_000.123, 786_000_000.123_456_7, 1e-9, -63_114_076_800, 64_092_211_200, 1e15,
     ]

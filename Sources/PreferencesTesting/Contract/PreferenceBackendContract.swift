@@ -1,97 +1,97 @@
 public import Preferences
 
-/// What every backend must do, as `PreferenceBackend` says it, to be proved of a backend of one's own.
+/// A check that a custom backend keeps the rules that `PreferenceBackend` documents.
 ///
 ///     @Test func backendKeepsTheContract() async throws {
 ///         try await PreferenceBackendContract.verify { MyBackend() }
 ///     }
 ///
-/// A backend whose place several processes can use is proved with two instances over one place; that is what shows
-/// whether outside changes arrive:
+/// If several processes can use a backend's place, the check needs several instances over one place; only then can it show
+/// whether external changes arrive:
 ///
 ///     try await PreferenceBackendContract.verify {
 ///         let url = temporaryFolder.appending(path: UUID().uuidString)
 ///         return PreferenceBackendPlace { MyBackend(url) }
 ///     }
 public enum PreferenceBackendContract {
-    /// Proves a backend that nobody else can change; throws all rules that it breaks.
+    /// Checks a backend whose values nothing else can change; throws all violations.
     ///
-    /// - Parameter make: Makes a backend in a new and empty place; called for each rule.
+    /// - Parameter make: Creates a backend in a new and empty place; called for each rule.
     public nonisolated(nonsending) static func verify(
         _ make: @escaping @Sendable () throws -> any PreferenceBackend
     ) async throws(PreferenceBackendContractError) {
         try await verify(patience: .zero) { PreferenceBackendPlace(isShared: false, open: make) }
     }
 
-    /// Proves a backend that others can change; throws all rules that it breaks.
+    /// Checks a backend whose values other processes can change; throws all violations.
     ///
     /// - Parameters:
-    ///   - patience: How long a change of one instance may take to be told to another.
-    ///   - makePlace: Makes a new and empty place; called for each rule.
+    ///   - patience: The time within which a change by one instance must be reported to another.
+    ///   - makePlace: Creates a new and empty place; called for each rule.
     public nonisolated(nonsending) static func verify(
         patience: Duration = .seconds(10),
         _ makePlace: () throws -> PreferenceBackendPlace
     ) async throws(PreferenceBackendContractError) {
         var violations: [PreferenceBackendContractError.Violation] = []
-        for clause in clauses {
+        for rule in rules {
             var findings: [String] = []
             do {
                 let trial = Trial(of: try makePlace(), patience: patience)
-                guard clause.applies(to: trial.place) else { continue }
-                do { try await clause.check(trial) } catch { trial.note("\(error)") }
+                guard rule.applies(to: trial.place) else { continue }
+                do { try await rule.check(trial) } catch { trial.note("\(error)") }
                 findings = trial.findings
             } catch {
-                findings = ["the backend could not be made: \(error)"]
+                findings = ["the backend could not be created: \(error)"]
             }
-            violations += findings.map { .init(rule: clause.rule, finding: $0) }
+            violations += findings.map { .init(rule: rule.name, finding: $0) }
         }
         guard violations.isEmpty else { throw PreferenceBackendContractError(violations: violations) }
     }
 
-    static var clauses: [Clause] {
-        applyingClauses + conditionClauses + contentClauses + outsideClauses + concurrentClauses + failingClauses
+    static var rules: [Rule] {
+        applyingRules + conditionRules + contentRules + externalRules + concurrentRules + failingRules
     }
 }
 
-/// Which rules of the contract a backend breaks, and how it showed.
+/// The rules of the contract that a backend violates, with the findings.
 public struct PreferenceBackendContractError: Error, Hashable, CustomStringConvertible {
     /// A broken rule.
     public struct Violation: Hashable, Sendable {
         /// The rule, as one sentence.
         public let rule: String
-        /// What the backend did.
+        /// The backend's behaviour that violates the rule.
         public let finding: String
     }
 
-    /// The broken rules, in the order in which they were tried.
+    /// The violations, in the order in which the rules were checked.
     public let violations: [Violation]
 
-    /// All of them, one a line.
+    /// All violations, one a line.
     public var description: String {
         "the backend breaks its contract:\n" + violations.map { "- \($0.rule): \($0.finding)" }.joined(separator: "\n")
     }
 }
 
-/// One rule and how to try it.
-struct Clause: Sendable {
+/// A rule and its check.
+struct Rule: Sendable {
     enum Need: Sendable {
-        /// Other instances over the same place.
-        case others
+        /// Several instances over the same place.
+        case sharedPlace
         /// A way to make writes fail.
         case failure
     }
 
-    let rule: String
+    let name: String
     let needs: Set<Need>
     let check: @Sendable (Trial) async throws -> Void
 
-    init(_ rule: String, needs: Set<Need> = [], _ check: @escaping @Sendable (Trial) async throws -> Void) {
-        self.rule = rule
+    init(_ name: String, needs: Set<Need> = [], _ check: @escaping @Sendable (Trial) async throws -> Void) {
+        self.name = name
         self.needs = needs
         self.check = check
     }
 
     func applies(to place: PreferenceBackendPlace) -> Bool {
-        (!needs.contains(.others) || place.isShared) && (!needs.contains(.failure) || place.failNextWrite != nil)
+        (!needs.contains(.sharedPlace) || place.isShared) && (!needs.contains(.failure) || place.failNextWrite != nil)
     }
 }

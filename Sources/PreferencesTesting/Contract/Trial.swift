@@ -1,7 +1,7 @@
 internal import DurableFile
 internal import Preferences
 
-/// A rule being tried on a place.
+/// A rule being checked on a place.
 final class Trial: Sendable {
     let place: PreferenceBackendPlace
     let patience: Duration
@@ -27,7 +27,7 @@ final class Trial: Sendable {
         try Replica(place.open())
     }
 
-    /// Expects that the place holds exactly `contents`, as the instance that is asked sees it.
+    /// Expects that the place holds exactly `contents`, according to the instance, and to a new one if the place is shared.
     func expect(_ replica: Replica, holds contents: [String: PropertyListValue], _ moment: String) throws {
         try expect(replica.stores(contents), "\(moment) it does not hold exactly \(describe(contents))")
         guard place.isShared else { return }
@@ -36,10 +36,10 @@ final class Trial: Sendable {
     }
 }
 
-/// An instance of a backend with what a store above it would show.
+/// An instance of a backend, with the values that a store over it would show.
 final class Replica: Sendable {
     let backend: any PreferenceBackend
-    /// How often the backend said that others changed something.
+    /// The number of times that the backend reported an external change.
     let announcements: Announcements
     private let known: Lock<[String: PropertyListValue]>
 
@@ -60,44 +60,44 @@ final class Replica: Sendable {
         if condition: PreferenceCondition = .none
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         var commit = try backend.apply(changes, if: condition)
-        commit.outside = take(commit.outside)
+        commit.outside = merge(commit.outside)
         guard commit.isStored else { return commit }
-        take(changes)
+        merge(changes)
         try backend.didApply()
         return commit
     }
 
     @discardableResult
     func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
-        take(try backend.refresh())
+        merge(try backend.refresh())
     }
 
-    /// Refreshes until it is enough, each time when the backend has told of changes; gives all that was returned.
+    /// Refreshes, and again after each report of an external change, until `isEnough`; returns everything that the calls returned.
     ///
-    /// A backend may hold back what it can't be sure of yet, if it tells when it is.
+    /// A backend may hold a change back while it can't be sure of it, if it reports the change later.
     @discardableResult
     func refresh(
         within patience: Duration,
         until isEnough: () -> Bool
     ) async throws(PreferencesError) -> [[String: PropertyListValue?]] {
-        var told: [[String: PropertyListValue?]] = []
+        var returned: [[String: PropertyListValue?]] = []
         while true {
             let count = announcements.count
-            told.append(try refresh())
-            if isEnough() { return told }
-            guard await announcements.exceed(count, within: patience) else { return told }
+            returned.append(try refresh())
+            if isEnough() { return returned }
+            guard await announcements.exceed(count, within: patience) else { return returned }
         }
     }
 
-    /// Whether exactly these values are stored; asked by a condition, as a backend has no other way to be read again.
+    /// Returns whether exactly these values are stored; checks that by a condition, as a backend can't be read again otherwise.
     func stores(_ contents: [String: PropertyListValue]) throws(PreferencesError) -> Bool {
         let condition = PreferenceCondition(values: contents.mapValues { $0 }, isComplete: true)
         return try apply(["contract.nothing": nil], if: condition).isStored
     }
 
-    /// Takes changes as a store does: what it shows already is no change, so a backend may tell that again.
+    /// Applies changes as a store does: a value that it already shows isn't a change, so a backend may return it again.
     @discardableResult
-    private func take(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
+    private func merge(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
         known.withLock { known in
             let different = changes.filter { known[$0] != $1 }
             for (name, value) in different { known[name] = value }
@@ -106,7 +106,7 @@ final class Replica: Sendable {
     }
 }
 
-/// Counts the calls of `host.changed`, and lets a clause wait for one.
+/// A counter of the calls of `host.changed` that a rule can wait for.
 final class Announcements: Sendable {
     private struct State {
         var count = 0
@@ -125,9 +125,9 @@ final class Announcements: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// Waits for a call after the first `count`; false where none came in time.
+    /// Waits for a call after the first `count`; returns false if none came in time.
     func exceed(_ count: Int, within patience: Duration) async -> Bool {
-        let isTold = await withTaskGroup(of: Bool.self) { group in
+        let isNotified = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await self.next(after: count)
                 return true
@@ -137,12 +137,12 @@ final class Announcements: Sendable {
                 do { try await Task.sleep(for: patience) } catch { return true }
                 return false
             }
-            let isTold = await group.next() ?? false
+            let isNotified = await group.next() ?? false
             group.cancelAll()
-            if !isTold { self.add() }
-            return isTold
+            if !isNotified { self.add() }
+            return isNotified
         }
-        return isTold
+        return isNotified
     }
 
     private func next(after count: Int) async {
@@ -156,7 +156,7 @@ final class Announcements: Sendable {
     }
 }
 
-/// Values as a finding shows them: those of a few names.
+/// Returns the values as a finding shows them, if there are few.
 func describe(_ values: [String: PropertyListValue]) -> String {
     guard values.count <= 4 else { return "\(values.count) names" }
     return "[" + values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "]"

@@ -39,7 +39,7 @@ struct HostingTests {
     }
 
     @Test
-    func viewShowsEachChangeWhoeverMakesIt() async throws {
+    func viewShowsLocalAndExternalChanges() async throws {
         let preference = Preference("count", default: 0, in: defaults.store())
         let shown = Log<Int>()
         let (view, window) = host(CountLabel(preference, shown))
@@ -94,7 +94,7 @@ struct HostingTests {
     }
 
     @Test
-    func storeOfTheEnvironmentTakesThePlaceOfTheDeclaredOne() async {
+    func storeOfTheEnvironmentReplacesTheDeclaredOne() async {
         let preference = Preference("count", default: 0, in: defaults.store())
         let store = PreferenceStore.inMemory(["count": 7])
         let shown = Log<Int>()

@@ -31,7 +31,7 @@ struct ContractTests {
 }
 
 extension WholeDomain {
-    /// Creates a backend over the suite, which exists as long as the backend.
+    /// Creates a backend over the suite, which exists until the backend is released.
     fileprivate convenience init(_ defaults: TemporaryDefaults) {
         let observers = Log<NotificationObserver>()
         self.init(

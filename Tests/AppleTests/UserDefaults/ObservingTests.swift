@@ -4,11 +4,11 @@ import Testing
 
 @testable import Preferences
 
-/// Changes that the store doesn't make, as the guide to Apple's platforms promises to notify of them.
+/// Changes by other code, of which the store notifies as the guide to Apple's platforms promises.
 struct ObservingTests {
     private let defaults = TemporaryDefaults()
 
-    /// Old value, new value, and whether it came from outside.
+    /// The old value, the new value, and whether the change was external.
     private func observing(_ preference: Preference<Int>) -> (changes: Log<[Int]>, observation: PreferenceObservation) {
         let changes = Log<[Int]>()
         let observation = preference.observe { changes.append([$0.old, $0.new, $0.origin == .external ? 1 : 0]) }
@@ -91,7 +91,7 @@ struct ObservingTests {
         dotted.value = 1
         let (plainChanges, plainObservation) = observing(plain)
         let (dottedChanges, dottedObservation) = observing(dotted)
-        // No key-value notification comes of it, by what others report.
+        // According to reports, this causes no key-value notification.
         defaults.object.removePersistentDomain(forName: defaults.suite)
         await wait(for: "the removal") { plain.value == 0 && dotted.value == 0 }
         await wait(for: "the notifications") { plainChanges.all == [[1, 0, 1]] && dottedChanges.all == [[1, 0, 1]] }
@@ -138,7 +138,7 @@ struct ObservingTests {
         #expect(defaults.integer(forKey: "second") == 2)
     }
 
-    /// A read may call observers of what another process changed.
+    /// A read may call observers of values that another process changed.
     @Test(.timeLimit(.minutes(2)))
     func observerOfTheDefaultsMayUseTheStoreInsideARead() async throws {
         let store = defaults.store()

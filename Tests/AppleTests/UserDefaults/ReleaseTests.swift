@@ -4,12 +4,12 @@ import Testing
 
 @testable import Preferences
 
-/// Stores that end while others write what they observe.
+/// Stores that are released while other code writes the values that they observe.
 struct ReleaseTests {
     private let defaults = TemporaryDefaults()
 
     @Test(.timeLimit(.minutes(5)))
-    func storesComeAndGoWhileOthersWrite() async {
+    func storesComeAndGoDuringWrites() async {
         await withTaskGroup(of: Void.self) { [defaults] group in
             for writer in 0..<2 {
                 group.addTask {
@@ -45,7 +45,7 @@ struct ReleaseTests {
             released = store
         }
         await wait(for: "the store's end") { released == nil }
-        // A message to an observer that is gone would end the process.
+        // A message to a released observer would end the process.
         defaults.set(2, forKey: "name")
         defaults.object.removePersistentDomain(forName: defaults.suite)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Preferences
 
-/// What `PreferenceStore.suite(_:)` makes of a name outside of tests, where the shared stores are in memory.
+/// The stores of `PreferenceStore.suite(_:)` outside of tests with shared stores in memory.
 struct SuiteTests {
     private let defaults = TemporaryDefaults()
 

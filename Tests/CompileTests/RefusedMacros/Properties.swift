@@ -13,7 +13,7 @@ struct Player {
     var anything: [String: Any] = [:]  // error: 'Any' can't be stored
     lazy var late = 5  // error: a preference can't be lazy
     weak var object: Item?  // error: can't be 'weak'
-    var first = 1, second = 2  // error: each preference needs a 'var' of its own
+    var first = 1, second = 2  // error: each preference needs a separate 'var'
     var (left, right) = (1, 2)  // error: a preference is one name
     var watched = 1 { didSet {} }  // error: 'didSet' would not notice
     @Key("") var empty = 1  // error: a stored name can't be empty
@@ -25,7 +25,7 @@ struct Player {
     @Secret var sum: Int { 3 }  // error: '@Secret' can't be on a computed property
     @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' can't be on a property
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    var text: String! = ""  // error: never unwrapped implicitly
+    var text: String! = ""  // error: can't be unwrapped implicitly
     @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: can't name its parameters
     #if true  // error: the attributes of a property in a type with '@PreferenceGroup' can't stand in '#if'
     @Transient
@@ -52,16 +52,16 @@ final class Settings {
     var anything: [String: Any] = [:]  // error: 'Any' can't be stored
     lazy var late = 5  // error: a preference can't be lazy
     weak var object: Item?  // error: can't be 'weak'
-    var first = 1, second = 2  // error: each preference needs a 'var' of its own
+    var first = 1, second = 2  // error: each preference needs a separate 'var'
     var watched = 1 { didSet {} }  // error: 'didSet' would not notice
     @Transient var seen = 1 { didSet {} }  // error: 'didSet' can't be on a '@Transient' property of a class
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    @Transient var unwrapped: String!  // error: never unwrapped implicitly
+    @Transient var unwrapped: String!  // error: can't be unwrapped implicitly
     @Key("") var empty = 1  // error: a stored name can't be empty
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too
     @Preference("written", .range(0...10), description: "How loud") var written = 1  // error: in a final class
     @Preference("other", in: .standard) var other = 1  // error: '@Preference' can't be in a final class
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    var text: String! = ""  // error: never unwrapped implicitly
+    var text: String! = ""  // error: can't be unwrapped implicitly
 }

@@ -23,7 +23,7 @@ struct Pair<Element> {  // error: a type with '@PreferenceGroup' can't be generi
 }
 
 @PreferenceGroup
-nonisolated struct Free {  // error: a struct with '@PreferenceGroup' is off the main actor by itself
+nonisolated struct Free {  // error: a struct with '@PreferenceGroup' is never on the main actor
     var count = 0
 }
 
@@ -42,7 +42,7 @@ final class Derived: Base {  // error: 'Sendable' class 'Derived' cannot inherit
 }
 
 @PreferenceGroup
-@Observable  // error: '@PreferenceGroup' makes a class observable by itself
+@Observable  // error: '@PreferenceGroup' already makes a class observable
 final class Observed {
     var volume = 5
 }
@@ -55,8 +55,8 @@ struct Generic<Element> {
 }
 
 struct Plain {
-    @Key("a") var a = 0  // error: '@Key' is for the properties of the values of a type with '@PreferenceGroup'
-    @Transient func b() {}  // error: '@Transient' is for the properties of the values of a type with '@PreferenceGroup'
+    @Key("a") var a = 0  // error: '@Key' is for the instance properties of a type with '@PreferenceGroup'
+    @Transient func b() {}  // error: '@Transient' is for the instance properties of a type with '@PreferenceGroup'
 }
 
 enum Outer {

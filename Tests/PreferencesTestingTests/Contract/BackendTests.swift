@@ -21,7 +21,7 @@ struct BackendTests {
     }
 
     @Test
-    func faultInjectingBackendKeepsTheContractUntilItIsTold() async throws {
+    func faultInjectingBackendKeepsTheContractWithoutFaults() async throws {
         try await PreferenceBackendContract.verify { FaultInjectingBackend() }
         try await PreferenceBackendContract.verify {
             let place = MemoryPlace()
@@ -36,20 +36,20 @@ struct BackendTests {
         }
     }
 
-    /// A file of its own, where the next write can be made to fail.
+    /// Returns a place in a new file whose next write can be made to fail.
     private func filePlace(
         _ make: @escaping @Sendable (String, any FileSystem) -> any PreferenceBackend
     ) throws -> PreferenceBackendPlace {
         let folder = try TemporaryFolder()
         let path = folder.path("preferences.jsonl")
         let fileSystem = FaultyFileSystem()
-        // Instances wait for each other.
+        // The clock runs because instances wait for each other.
         fileSystem.startClock()
         return PreferenceBackendPlace(failNextWrite: {
-            // Not that of a compaction, which nobody asked for.
+            // Only this file's writes, not those of a compaction.
             fileSystem.begin(.init(.error(.noSpace), calls: ["write"], path: path))
         }) {
-            // The folder lasts as long as the place.
+            // Keeps the folder while the place is in use.
             withExtendedLifetime(folder) { make(path, fileSystem) }
         }
     }

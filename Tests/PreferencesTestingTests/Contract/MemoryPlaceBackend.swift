@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Values in memory that several backends use, as processes use a file.
+/// Values in memory that several backends share, as processes share a file.
 final class MemoryPlace: Sendable {
     struct Entry {
         let writer: ObjectIdentifier
@@ -17,10 +17,10 @@ final class MemoryPlace: Sendable {
 
     struct State {
         var values: [String: PropertyListValue] = [:]
-        /// Every set of changes so far.
+        /// All sets of changes so far.
         var log: [Entry] = []
         var hosts: [ObjectIdentifier: PreferenceBackendHost] = [:]
-        /// Whether only the first of a set of changes is stored yet, and whether anybody has ever looked then.
+        /// Whether only the first of a set of changes is stored so far, and whether any backend has ever read in that state.
         var (isHalf, isHalfSeen) = (false, false)
         var isFailing = false
     }
@@ -31,7 +31,7 @@ final class MemoryPlace: Sendable {
         state.withLock { $0.isFailing = true }
     }
 
-    /// A place for the contract suite, whose backends all have the fault.
+    /// Returns a place for the contract suite, whose backends all have the fault.
     static func make(_ fault: PlantedFault? = nil) -> PreferenceBackendPlace {
         let place = MemoryPlace()
         return PreferenceBackendPlace(failNextWrite: { place.failNextWrite() }) {
@@ -40,11 +40,11 @@ final class MemoryPlace: Sendable {
     }
 }
 
-/// A backend over a `MemoryPlace` that keeps the contract, but for a planted fault.
+/// A backend over a `MemoryPlace` that keeps the contract except for a planted fault.
 final class MemoryPlaceBackend: PreferenceBackend {
     private let place: MemoryPlace
     private let fault: PlantedFault?
-    /// How much of the place's log the store knows.
+    /// The length of the place's log that the store has read.
     private let position = Lock(0)
     private let known = Lock<[String: PropertyListValue]>([:])
 
@@ -67,10 +67,11 @@ final class MemoryPlaceBackend: PreferenceBackend {
     func refresh() -> [String: PropertyListValue?] {
         place.state.withLock { state in
             state.isHalfSeen = state.isHalfSeen || state.isHalf
-            let outside = outside(in: state)
-            // What the stores show already may be told again.
-            if fault != .tellsOutdatedChanges { position.withLock { $0 = state.log.count } }
-            return fault == .tellsOutdatedChanges ? outside.merging(state.log.first?.changes ?? [:]) { $1 } : outside
+            let external = external(in: state)
+            // Values that the stores already show may be returned again.
+            if fault != .returnsOutdatedChanges { position.withLock { $0 = state.log.count } }
+            guard fault == .returnsOutdatedChanges else { return external }
+            return external.merging(state.log.first?.changes ?? [:]) { $1 }
         }
     }
 
@@ -83,18 +84,18 @@ final class MemoryPlaceBackend: PreferenceBackend {
             if state.isFailing {
                 state.isFailing = false
                 if fault == .storesBeforeItFails { store(changes, in: &state) }
-                if fault == .dropsOutsideChangesWhenItFails { position.withLock { $0 = state.log.count } }
+                if fault == .dropsExternalChangesWhenItFails { position.withLock { $0 = state.log.count } }
                 throw PreferencesError(.unavailable, "the place fails; nothing was changed")
             }
-            var commit = PreferenceBackendCommit(outside: outside(in: state), isStored: false)
-            if fault == .dropsOutsideChangesInApply { commit.outside = [:] }
+            var commit = PreferenceBackendCommit(outside: external(in: state), isStored: false)
+            if fault == .dropsExternalChangesInApply { commit.outside = [:] }
             commit.isStored = holds(condition, in: state)
-            if fault == .dropsOutsideChangesOfARefusedSet, !commit.isStored { commit.outside = [:] }
+            if fault == .dropsExternalChangesOfARejectedApply, !commit.isStored { commit.outside = [:] }
             if fault == .echoesItsOwnChanges, commit.isStored { commit.outside.merge(changes) { $1 } }
             if commit.isStored {
                 store(first(of: changes), in: &state)
                 state.isHalf = isSplit(changes)
-            } else if fault == .storesPartOfARefusedSet {
+            } else if fault == .storesPartOfARejectedApply {
                 store(changes.filter { $0.value != nil }, in: &state)
             }
             position.withLock { $0 = state.log.count }
@@ -110,17 +111,17 @@ final class MemoryPlaceBackend: PreferenceBackend {
         if fault == .failsToSync { throw PreferencesError(.notDurable, "the place can't be synced") }
     }
 
-    private func outside(in state: MemoryPlace.State) -> [String: PropertyListValue?] {
-        let news = state.log[position.withLock { $0 }...].filter { $0.writer != identity }
-        let outside = news.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
-        return fault == .tellsNoRemovals ? outside.filter { $0.value != nil } : outside
+    private func external(in state: MemoryPlace.State) -> [String: PropertyListValue?] {
+        let unread = state.log[position.withLock { $0 }...].filter { $0.writer != identity }
+        let external = unread.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
+        return fault == .returnsNoRemovals ? external.filter { $0.value != nil } : external
     }
 
     private func holds(_ condition: PreferenceCondition, in state: MemoryPlace.State) -> Bool {
         var condition = condition
         switch fault {
         case .ignoresConditions: return true
-        case .takesAbsentForAnything: condition.values = condition.values.filter { $0.value != nil }
+        case .ignoresAbsence: condition.values = condition.values.filter { $0.value != nil }
         case .ignoresCompleteness: condition.isComplete = false
         case .comparesWithWhatItKnew: return condition.holds(for: known.withLock { $0 })
         default: break
@@ -136,19 +137,19 @@ final class MemoryPlaceBackend: PreferenceBackend {
         state.log.append(.init(writer: identity, changes: changes))
     }
 
-    /// Whether the changes are stored one after another.
+    /// Returns whether the changes are stored one after another.
     private func isSplit(_ changes: [String: PropertyListValue?]) -> Bool {
         fault == .storesOneChangeAfterAnother && changes.count == 2
     }
 
-    /// What is stored in the first step.
+    /// Returns the changes that are stored in the first step.
     private func first(of changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
         guard fault == .storesTheFirstChangeOnly || isSplit(changes) else { return changes }
         let first = changes.keys.min()
         return changes.filter { $0.key == first }
     }
 
-    /// Stores the other changes once somebody has looked, ever, or isn't there to look.
+    /// Stores the other changes after any backend has read in between, or after a time without such a read.
     private func storeRest(of changes: [String: PropertyListValue?]) {
         for _ in 0..<200 where !place.state.withLock({ $0.isHalfSeen }) { Pause.sleep(microseconds: 50) }
         place.state.withLock { state in

@@ -1,21 +1,21 @@
-/// What is wrong with a `MemoryPlaceBackend`.
+/// A fault of a `MemoryPlaceBackend`.
 enum PlantedFault: Sendable {
     case storesTheFirstChangeOnly
     case storesOneChangeAfterAnother
-    case storesPartOfARefusedSet
+    case storesPartOfARejectedApply
     case ignoresConditions
-    case takesAbsentForAnything
+    case ignoresAbsence
     case ignoresCompleteness
     case comparesWithWhatItKnew
     case keepsRemovedNames
     case echoesItsOwnChanges
-    case dropsOutsideChangesInApply
-    case dropsOutsideChangesOfARefusedSet
-    case tellsOutdatedChanges
-    case tellsNoRemovals
+    case dropsExternalChangesInApply
+    case dropsExternalChangesOfARejectedApply
+    case returnsOutdatedChanges
+    case returnsNoRemovals
     case announcesNothing
     case storesBeforeItFails
-    case dropsOutsideChangesWhenItFails
+    case dropsExternalChangesWhenItFails
     case storesWholeRealsAsIntegers
     case cutsDatesToSeconds
     case foldsTheCaseOfNames

@@ -10,34 +10,34 @@ struct PlantedFaultTests {
 
     @Test
     func backendThatStoresTheFirstChangeOnlyIsCaught() async {
-        await expect(.storesTheFirstChangeOnly, breaks: "All of a set of changes is stored")
+        await expect(.storesTheFirstChangeOnly, breaks: "All changes of a set are stored")
     }
 
     @Test
     func backendWhoseChangesAreSeenHalfIsCaught() async {
-        await expect(.storesOneChangeAfterAnother, breaks: "Nobody sees half of a set of changes")
+        await expect(.storesOneChangeAfterAnother, breaks: "A set of changes is read whole or not at all")
     }
 
     @Test
-    func backendThatStoresPartOfARefusedSetIsCaught() async {
-        await expect(.storesPartOfARefusedSet, breaks: "A refused set changes nothing, and a later one is stored")
+    func backendThatStoresPartOfARejectedApplyIsCaught() async {
+        await expect(.storesPartOfARejectedApply, breaks: "A rejected apply changes nothing, and a later one is stored")
     }
 
     @Test
     func backendThatIgnoresConditionsIsCaught() async {
-        await expect(.ignoresConditions, breaks: "Changes are refused where a listed name has another value")
+        await expect(.ignoresConditions, breaks: "Changes are rejected if a listed name has another value")
     }
 
     @Test
-    func backendThatTakesAbsentForAnythingIsCaught() async {
-        await expect(.takesAbsentForAnything, breaks: "Changes are refused where a name is stored that must be absent")
+    func backendThatIgnoresAbsenceIsCaught() async {
+        await expect(.ignoresAbsence, breaks: "Changes are rejected if a name that must be absent is stored")
     }
 
     @Test
     func backendThatIgnoresCompletenessIsCaught() async {
         await expect(
             .ignoresCompleteness,
-            breaks: "Changes are refused where a complete condition doesn't list a stored name"
+            breaks: "Changes are rejected if a complete condition doesn't list a stored name"
         )
     }
 
@@ -45,7 +45,7 @@ struct PlantedFaultTests {
     func backendThatComparesWithWhatItKnewIsCaught() async {
         await expect(
             .comparesWithWhatItKnew,
-            breaks: "A condition is compared with what others have stored meanwhile"
+            breaks: "A condition is compared with the latest stored values"
         )
     }
 
@@ -56,37 +56,37 @@ struct PlantedFaultTests {
 
     @Test
     func backendThatEchoesItsOwnChangesIsCaught() async {
-        await expect(.echoesItsOwnChanges, breaks: "An instance's own changes are not outside changes")
+        await expect(.echoesItsOwnChanges, breaks: "An instance's own changes aren't external changes")
     }
 
     @Test
-    func backendThatDropsOutsideChangesInApplyIsCaught() async {
+    func backendThatDropsExternalChangesInApplyIsCaught() async {
         await expect(
-            .dropsOutsideChangesInApply,
-            breaks: "apply and refresh return what others changed, and nothing that is outdated"
+            .dropsExternalChangesInApply,
+            breaks: "apply and refresh return all external changes, and none that is outdated"
         )
     }
 
     @Test
-    func backendThatDropsOutsideChangesOfARefusedSetIsCaught() async {
-        await expect(.dropsOutsideChangesOfARefusedSet, breaks: "A refused apply returns what others changed, too")
+    func backendThatDropsExternalChangesOfARejectedApplyIsCaught() async {
+        await expect(.dropsExternalChangesOfARejectedApply, breaks: "A rejected apply returns external changes, too")
     }
 
     @Test
-    func backendThatTellsOutdatedChangesIsCaught() async {
-        await expect(.tellsOutdatedChanges, breaks: "refresh returns what others changed, and nothing that is outdated")
+    func backendThatReturnsOutdatedChangesIsCaught() async {
+        await expect(.returnsOutdatedChanges, breaks: "refresh returns all external changes, and none that is outdated")
     }
 
     @Test
-    func backendThatTellsNoRemovalsIsCaught() async {
-        await expect(.tellsNoRemovals, breaks: "refresh returns what others changed, and nothing that is outdated")
+    func backendThatReturnsNoRemovalsIsCaught() async {
+        await expect(.returnsNoRemovals, breaks: "refresh returns all external changes, and none that is outdated")
     }
 
     @Test
     func backendThatAnnouncesNothingIsCaught() async {
         await expect(
             .announcesNothing,
-            breaks: "host.changed is called after somebody else changed something"
+            breaks: "host.changed is called after an external change"
         )
     }
 
@@ -96,33 +96,33 @@ struct PlantedFaultTests {
     }
 
     @Test
-    func backendThatDropsOutsideChangesWhenItFailsIsCaught() async {
-        await expect(.dropsOutsideChangesWhenItFails, breaks: "A failed apply loses no outside change")
+    func backendThatDropsExternalChangesWhenItFailsIsCaught() async {
+        await expect(.dropsExternalChangesWhenItFails, breaks: "A failed apply loses no external change")
     }
 
     @Test
     func backendThatStoresWholeRealsAsIntegersIsCaught() async {
-        await expect(.storesWholeRealsAsIntegers, breaks: "Every value comes back with its kind and bits")
+        await expect(.storesWholeRealsAsIntegers, breaks: "Every value is read back with its type and bits")
     }
 
     @Test
     func backendThatCutsDatesToSecondsIsCaught() async {
-        await expect(.cutsDatesToSeconds, breaks: "Every value comes back with its kind and bits")
+        await expect(.cutsDatesToSeconds, breaks: "Every value is read back with its type and bits")
     }
 
     @Test
     func backendThatFoldsTheCaseOfNamesIsCaught() async {
-        await expect(.foldsTheCaseOfNames, breaks: "Every name is a name of its own")
+        await expect(.foldsTheCaseOfNames, breaks: "Different names have different values")
     }
 
     @Test
     func backendThatHoldsAThousandNamesIsCaught() async {
-        await expect(.holdsAThousandNames, breaks: "Thousands of names are held and changed at once")
+        await expect(.holdsAThousandNames, breaks: "Thousands of names can be stored and changed at once")
     }
 
     @Test
     func backendThatFailsToSyncIsCaught() async {
-        await expect(.failsToSync, breaks: "sync works at any time and keeps what is stored")
+        await expect(.failsToSync, breaks: "sync works at any time and keeps the stored values")
     }
 
     private func expect(

@@ -7,7 +7,7 @@ import Testing
 /// The rules of change delivery, each on every kind of store.
 @Suite
 struct ChangeRulesTests {
-    /// Rule 1: a local set is visible, and its observers were called, when it returns.
+    /// Rule 1: when a local set returns, its value is visible and its observers have been called.
     @Test(arguments: StoreKind.allCases)
     func rule1SetIsVisibleAndObservedWhenItReturns(kind: StoreKind) throws {
         try kind.withStore { store in
@@ -68,7 +68,7 @@ struct ChangeRulesTests {
         }
     }
 
-    /// Rule 3: an equal stored value notifies nobody.
+    /// Rule 3: setting an equal value notifies no observer.
     @Test(arguments: StoreKind.allCases)
     func rule3EqualValueNotifiesNobody(kind: StoreKind) throws {
         try kind.withStore { store in
@@ -117,7 +117,7 @@ struct ChangeRulesTests {
         }
     }
 
-    /// Rule 4: after cancel returns no call begins.
+    /// Rule 4: after cancel returns, no call begins.
     @Test(arguments: StoreKind.allCases)
     func rule4NoCallBeginsAfterCancel(kind: StoreKind) throws {
         try kind.withStore { store in
@@ -137,7 +137,7 @@ struct ChangeRulesTests {
         }
     }
 
-    /// Rule 5: a transaction is one notification, and no observer sees half of it.
+    /// Rule 5: a transaction is one notification, and no observer sees only part of it.
     @Test(arguments: StoreKind.allCases)
     func rule5TransactionIsOneNotification(kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -161,7 +161,7 @@ struct ChangeRulesTests {
         }
     }
 
-    /// Rule 6: a subscription takes the current value and then every change after it: no gap, no repeat.
+    /// Rule 6: a subscription gets the current value and then every change after it, without gap or repetition.
     @Test(arguments: StoreKind.allCases)
     func rule6SubscriptionHasNoGapAndNoRepeat(kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -206,14 +206,14 @@ struct ChangeRulesTests {
         }
     }
 
-    /// Rule 8: Observation is told once the new value is readable, also of a change made on another thread.
+    /// Rule 8: Observation is notified after the new value can be read, also of a change made on another thread.
     @Test(.timeLimit(.minutes(60)), arguments: StoreKind.allCases)
     func rule8ObservationIsToldWhenTheValueIsReadable(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let count = Preference("count", default: 0, in: store)
             let other = Preference("other", default: 0, in: store)
             let seen = Recorder<Int>()
-            // Told once each time it is armed; a signal may come twice, so it is armed again each time, as a view is.
+            // Notified once each time it is armed; a signal may come twice, so it is armed again each time, as in a view.
             @Sendable func track() {
                 withObservationTracking {
                     _ = count.value
@@ -227,21 +227,21 @@ struct ChangeRulesTests {
             #expect(seen.elements.isEmpty, "only what was read is tracked")
             for round in 1...50 {
                 await Task.detached { count.value = round }.value
-                // The main actor may be repeating the signal of the round before just now, and then sends this one too.
+                // The main actor may be repeating the signal of the previous round now, and then sends this one, too.
                 await waitUntil { seen.elements.last == round }
             }
-            // One look: the main actor may repeat the last signal yet.
+            // A single check, as the main actor may still repeat the last signal.
             let elements = seen.elements
             #expect(elements == elements.sorted(), "never an old value after a new one")
         }
     }
 }
 
-/// Waits, giving way to others, until a condition that must come true does.
+/// Waits, yielding to other tasks, until a condition that must become true does.
 func waitUntil(_ condition: () -> Bool) async {
     while !condition() {
         await Task.yield()
-        // Leaves the processor to what is waited for.
+        // Leaves the processor to the thread that must act.
         Pause.sleep(microseconds: 100)
     }
 }

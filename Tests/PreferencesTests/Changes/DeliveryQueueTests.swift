@@ -2,7 +2,7 @@ import Testing
 
 @testable import Preferences
 
-/// The order of deliveries by itself: no threads, no time.
+/// The order of deliveries, without threads and time.
 struct DeliveryQueueTests {
     private let first = ThreadIdentity(value: 1)
     private let second = ThreadIdentity(value: 2)
@@ -64,7 +64,7 @@ struct DeliveryQueueTests {
             return
         }
         #expect(!claim(&queue, by: second), "the rest is promised to the store's own thread")
-        queue.takeOver(by: ThreadIdentity(value: 3))
+        queue.resume(on: ThreadIdentity(value: 3))
         for sequence in UInt64(DeliveryQueue.foreignLimit + 1)...100 {
             #expect(deliver(&queue, isOwnThread: true) == sequence)
         }

@@ -3,16 +3,16 @@ import Testing
 
 @testable import Preferences
 
-/// Observers that set what is observed.
+/// Observers that set the preference that they observe.
 struct FeedbackTests {
     @Test(arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
-    func preferencesThatFollowEachOtherSettle(timing: PreferenceTiming, kind: StoreKind) throws {
+    func preferencesThatFollowEachOtherBecomeEqual(timing: PreferenceTiming, kind: StoreKind) throws {
         try kind.withStore { store in
             store.issueHandler = { Issue.record($0) }
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
             let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.new) }
             let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.new) }
-            // Before a value is set its equal is another change: the limit has to end that.
+            // With `.willSet` the equal value isn't stored yet, so each set of it is another change: only the limit can end that.
             if timing == .willSet { store.issueHandler = { #expect($0.code == .feedbackLoop) } }
             a.value = 5
             #expect((a.value, b.value) == (5, 5))
@@ -52,7 +52,7 @@ struct FeedbackTests {
         withExtendedLifetime((one, two)) {}
     }
 
-    /// Each thread delivers for one of the stores, and sets in the other for the other thread to deliver.
+    /// Each thread delivers for one of the stores, and sets a value in the other, which the other thread delivers.
     @Test(.timeLimit(.minutes(60)))
     func observersOfTwoStoresAreCutOnTwoThreads() async {
         let issues = Recorder<PreferencesError>()
@@ -63,7 +63,7 @@ struct FeedbackTests {
         await onThreads(2) { thread in
             if thread == 0 { a.value = 1 } else { b.value = -1_000_000 }
         }
-        // A thread that has delivered enough for the other hands the rest to one of the store's own.
+        // A thread that has delivered enough batches of the other hands the rest over to a thread of the store.
         await waitUntil { !issues.elements.isEmpty }
         #expect(issues.elements.allSatisfy { $0.code == .feedbackLoop })
         withExtendedLifetime((one, two)) {}
@@ -82,7 +82,7 @@ struct FeedbackTests {
         withExtendedLifetime(observation) {}
     }
 
-    /// Each round all at once: nothing that an observer does may wait for its own delivery.
+    /// All threads start each round together: an observer must never wait for its own delivery.
     @Test(.timeLimit(.minutes(60)), arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
     func observersMayDoAnythingOnManyThreads(timing: PreferenceTiming, kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -104,7 +104,7 @@ struct FeedbackTests {
         }
     }
 
-    /// On the main actor, so that no signal from there takes over.
+    /// On the main actor, so that no signal from there continues the delivery.
     @Test
     @MainActor
     func trackingThatSetsWhatItReadsDoesNotNest() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Preferences
 
-/// What observers of a layered store are told.
+/// The notifications of a layered store's observers.
 struct LayeredChangesTests {
     private let lower = PreferenceStore.inMemory(["name": "System"])
     private let upper = PreferenceStore.inMemory()
@@ -29,7 +29,7 @@ struct LayeredChangesTests {
     }
 
     @Test
-    func changeBelowAReadableValueIsNotTold() {
+    func changeBelowAReadableValueIsNotNotified() {
         upper.set("User", for: "name")
         let seen = Recorder<String>()
         let observation = name.observe { seen.record("\($0.old) → \($0.new)") }
@@ -45,7 +45,7 @@ struct LayeredChangesTests {
     }
 
     @Test
-    func changeBelowAnUnreadableValueIsTold() {
+    func changeBelowAnUnreadableValueIsNotified() {
         upper.set(1, for: "name")
         name.store.issueHandler = { _ in }
         #expect(name.value == "System")
@@ -65,7 +65,7 @@ struct LayeredChangesTests {
     }
 
     @Test
-    func setBelowAnUnreadableValueThatChangesNothingIsNotTold() {
+    func setBelowAnUnreadableValueThatChangesNothingIsNotNotified() {
         upper.set(1, for: "name")
         name.store.issueHandler = { _ in }
         #expect(name.value == "System")
@@ -81,9 +81,9 @@ struct LayeredChangesTests {
         withExtendedLifetime(observation) {}
     }
 
-    /// Each type has its own view of a name: one can read the stronger value, the other can't.
+    /// Each type reads a name differently: one can read the stronger value, the other can't.
     @Test
-    func changeBelowIsToldToThoseWhoReadIt() async {
+    func changeBelowIsNotifiedToItsReaders() async {
         upper.set(1, for: "name")
         let number = Preference("name", default: 0, in: name.store)
         name.store.issueHandler = { _ in }
@@ -106,7 +106,7 @@ struct LayeredChangesTests {
 
     /// The reader finds the stronger value unreadable while another thread sets the one below.
     @Test(.timeLimit(.minutes(60)))
-    func trackedReadsBelowAnUnreadableValueAreToldOrCurrent() async {
+    func trackedReadsBelowAnUnreadableValueAreNotifiedOrCurrent() async {
         upper.set(1, for: "name")
         name.store.issueHandler = { _ in }
         for round in 0..<rounds(2_000) {
@@ -123,10 +123,10 @@ struct LayeredChangesTests {
                     }
                 }
             }
-            // Off the main actor a closure at work during a change may learn of it with the next one.
+            // Off the main actor, a closure that runs during a change may be notified only with the next one.
             if read.elements != ["\(round)"], isTold.value == 0 {
                 lower.set(.string("once more \(round)"), for: "name")
-                // The main actor may be sending the signal of the first set just now, and then sends this one too.
+                // The main actor may be sending the signal of the first set now, and then sends this one, too.
                 await waitUntil { isTold.value > 0 }
             }
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Preferences
 
-/// A class as apps have them: what an observer touches is the main actor's.
+/// A class as in apps: an observer accesses state of the main actor.
 @MainActor
 private final class Label {
     var texts: [String] = []
@@ -44,7 +44,7 @@ private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
     }
 }
 
-/// Sets a value on another thread, while this one, and so its actor, waits.
+/// Sets a value on another thread while this thread, and so its actor, waits.
 private func setElsewhere(_ volume: Preference<Int>, to value: Int) {
     let isSet = Condition(false)
     _ = WorkerQueue.startThread("test") {
@@ -68,7 +68,7 @@ struct ObserverIsolationTests {
         #expect(label.texts == ["5 1"])
     }
 
-    /// On Linux the main actor of a test process isn't the main thread any more.
+    /// On Linux, the main actor of a test process doesn't run on the main thread.
     @Test @MainActor
     func mainActorIsRecognisedAfterASuspension() async {
         await Task.yield()
@@ -90,7 +90,7 @@ struct ObserverIsolationTests {
         #expect(label.texts == (1...100).map { "\($0 == 1 ? 5 : $0 - 1) \($0)" })
     }
 
-    /// What still waits for the main actor is called before what is set there.
+    /// Changes that wait for the main actor are delivered before one that is set there.
     @Test @MainActor
     func setOnTheMainActorOvertakesNothing() async {
         let label = Label()
@@ -109,7 +109,7 @@ struct ObserverIsolationTests {
         label.follow(volume)
         setElsewhere(volume, to: 1)
         label.stop()
-        // Behind the job that the change made.
+        // Runs after the job that the change enqueued.
         await Task { @MainActor in }.value
         await Task { @MainActor in }.value
         #expect(label.texts.isEmpty)
@@ -172,7 +172,7 @@ struct ObserverIsolationTests {
             }
             let observation = volume.observe(includingCurrent: true) { seen.record([$0.old, $0.new]) }
             isDone.wait { $0 ? .done(()) : .until(nil) }
-            // The last may still be delivered by this thread's own delivery, or by the other one's.
+            // The last one may still be delivered by this thread's own delivery, or by the other thread's.
             let elements = seen.elements
             #expect(elements.first.map { $0[0] == $0[1] } == true)
             #expect(zip(elements, elements.dropFirst()).allSatisfy { $0[1] == $1[0] })
@@ -180,7 +180,7 @@ struct ObserverIsolationTests {
         }
     }
 
-    /// A set made in answer to a change is the last that is called for; endless answers end as a feedback loop.
+    /// A set made in reaction to a change is delivered last; endless reactions end as a feedback loop.
     @Test @MainActor
     func answersOnTheMainActorEnd() {
         let issues = Recorder<PreferencesError>()
@@ -216,7 +216,7 @@ struct ObserverIsolationTests {
         observation.cancel()
     }
 
-    /// Each call waits for the next change, so that there always is one.
+    /// Each call waits for the next change, so that there is always another one.
     @Test @MainActor
     func mainActorIsNotKeptByAThreadThatSetsWithoutEnd() async {
         let steps = Steps()
@@ -242,7 +242,7 @@ struct ObserverIsolationTests {
         await answerer.stop()
     }
 
-    /// Each scope's observer sees the stores of its scope, also on its actor.
+    /// Each scope's observer sees the stores of its scope, even on its actor.
     @Test
     func observerOnAnActorSeesItsScope() async {
         let shared = Preference("observer-isolation.count", default: 0)
@@ -269,7 +269,7 @@ private actor Answerer {
     func stop() { observation?.cancel() }
 }
 
-/// Has another thread make one step, and waits until it is made; none beyond the limit.
+/// Lets another thread take one step, and waits for it; takes none beyond the limit.
 private final class Steps: Sendable {
     static let limit = 2_000
 
@@ -291,7 +291,7 @@ private final class Steps: Sendable {
         state.wait { $0.made >= wanted || $0.isStopped ? .done(()) : .until(nil) }
     }
 
-    /// Makes the steps, until stopped.
+    /// Takes the steps, until stopped.
     func make(_ step: () -> Void) {
         while state.wait({ $0.isStopped || $0.requested > $0.made ? .done(!$0.isStopped) : .until(nil) }) {
             step()

@@ -93,7 +93,7 @@ struct PublisherTests {
     }
 }
 
-/// A subscriber that asks for values only when told to.
+/// A subscriber that demands values only when the test makes it.
 private final class HandSubscriber: Subscriber {
     var subscription: (any Subscription)?
     var values: [String] = []

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Preferences
 
-/// What the concise wrapper's manual prints: each instance of one name with its own timing.
+/// The output documented in the concise wrapper's manual: each instance of one name has its own timing.
 struct TimingTests {
     private func printout(_ timing: PreferenceTiming, _ change: (Preference<String>) -> Void) -> [String] {
         let user = Preference("user.name", default: "Pitt", in: .inMemory())
@@ -66,7 +66,7 @@ struct TimingTests {
     }
 
     @Test
-    func outsideChangeIsAnnouncedJustBeforeItIsTold() {
+    func externalChangeIsAnnouncedJustBeforeItIsNotified() {
         let backend = OutsideBackend()
         let count = Preference("count", default: 0, in: PreferenceStore(backend: backend))
         let seen = Recorder<String>()
@@ -80,9 +80,9 @@ struct TimingTests {
         withExtendedLifetime(observations) {}
     }
 
-    /// Who begins between the announcement of a set and the change is told late, and not never.
+    /// A subscriber that begins between the announcement of a set and the change is notified late, but is notified.
     @Test
-    func subscriptionThatBeginsWhileASetIsAnnouncedIsToldOnce() {
+    func subscriptionThatBeginsWhileASetIsAnnouncedIsNotifiedOnce() {
         let store = PreferenceStore.inMemory()
         let count = Preference("count", default: 0, in: store)
         let seen = Recorder<String>()

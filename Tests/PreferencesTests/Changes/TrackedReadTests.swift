@@ -5,10 +5,10 @@ import Testing
 
 @testable import Preferences
 
-/// Reads that Observation tracks, while other threads set; one after another, since each keeps the main actor busy.
+/// Reads that Observation tracks, while other threads set values; one after another, since each keeps the main actor busy.
 @Suite(.serialized)
 struct TrackedReadTests {
-    /// A tracking closure installs its tracking only when it ends; what it missed until then the next change makes up for.
+    /// A tracking closure installs its tracking only when it ends; if it misses a change before that, the next change notifies it.
     /// On the main actor, where no signal comes a second time.
     @Test(arguments: 1...9)
     @MainActor
@@ -27,7 +27,7 @@ struct TrackedReadTests {
     }
 
     @Test
-    func readOfTheNewValueIsNotToldOfItAgain() async {
+    func readOfTheNewValueIsNotNotifiedOfItAgain() async {
         let count = Preference("count", default: 0, in: .inMemory())
         let seen = Recorder<Int>()
         for value in 1...100 {
@@ -39,8 +39,8 @@ struct TrackedReadTests {
             }
             await MainActor.run {}
         }
-        // Each is told of the change after; one that is told of its own again is no error, but it must not be the rule.
-        #expect((99..<110).contains(seen.elements.count), "the main actor tells only those who read the old value")
+        // Each is notified of the change after its own value; being notified of its own again is no error, but must not be the rule.
+        #expect((99..<110).contains(seen.elements.count), "the main actor notifies only readers of the old value")
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: StoreKind.allCases)
@@ -51,11 +51,11 @@ struct TrackedReadTests {
             let goal = rounds(kind == .memory ? 50_000 : 5_000)
             view.track()
             let writer = Task.detached {
-                // Whether the view keeps up is not asked, so they race as they like.
+                // Whether the view keeps up isn't tested, so the threads race freely.
                 await onThreads(2) { thread in
                     for value in 1...goal { view.count.value = 2 * value + thread }
                 }
-                // A last value of its own, so that both threads' last is not the end.
+                // A separate last value, so that the last values of both threads aren't the end.
                 view.count.value = -1
             }
             await writer.value
@@ -64,10 +64,10 @@ struct TrackedReadTests {
         }
     }
 
-    /// Each of many tracked reads is told of a value after its own.
+    /// Each of many tracked reads is notified of a value after its own.
     @Test(.timeLimit(.minutes(60)))
     @MainActor
-    func everyTrackedReadIsTold() async {
+    func everyTrackedReadIsNotified() async {
         let count = Preference("count", default: 0, in: .inMemory())
         let isDone = TrackedRead.Shared(false)
         let writer = Task.detached {
@@ -82,25 +82,25 @@ struct TrackedReadTests {
             let read = TrackedRead()
             withObservationTracking {
                 read.value = count.value
-            } onChange: { [told = read.told] in
-                told.withLock { $0 = true }
+            } onChange: { [notified = read.notified] in
+                notified.withLock { $0 = true }
             }
             reads.append(read)
             if number.isMultiple(of: 1_000) { await Task.yield() }
         }
         isDone.withLock { $0 = true }
         await writer.value
-        // So that none of them has read the last value.
+        // Ensures that none of them has read the last value.
         await Task.detached { count.value = -1 }.value
         await waitUntil {
-            reads.removeAll { $0.told.withLock { $0 } }
+            reads.removeAll { $0.notified.withLock { $0 } }
             return reads.isEmpty
         }
     }
 
     private final class TrackedRead {
         var value = -1
-        let told = Shared(false)
+        let notified = Shared(false)
 
         /// A lock that closures can share.
         final class Shared: Sendable {
@@ -119,14 +119,14 @@ struct TrackedReadTests {
             for value in 1...rounds(50_000) { count.value = 2 * value + thread }
         }
         while reader.shown != count.value {
-            // A closure that was at work when the last value came may have missed that one, not the next as well.
+            // A closure that was running when the last value came may have missed that one, but not the next, too.
             count.value += 1
             for _ in 0..<1_000 where reader.shown != count.value { await Task.yield() }
         }
     }
 
-    // Both arm again once for each tracking: one whose signal comes while it is being installed is never removed by
-    // Observation, and told of each later change as well. Arming for those calls, too, would add a tracking each time.
+    // Both arm once for each tracking: one whose signal comes while it is being installed is never removed by
+    // Observation, and is notified of each later change, too. Arming for those calls as well would add a tracking each time.
 
     @MainActor
     private final class View {

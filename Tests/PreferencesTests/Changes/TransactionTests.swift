@@ -3,7 +3,7 @@ import Testing
 
 @testable import Preferences
 
-/// Updates and transactions: one step for threads and processes, all or nothing.
+/// Updates and transactions: atomic across threads and processes, all or nothing.
 struct TransactionTests {
     private struct Failure: Error {}
 
@@ -31,7 +31,7 @@ struct TransactionTests {
             let count = Preference("count", default: 0, in: stores[thread % 2])
             for _ in 0..<500 { insist { try count.update { $0 += 1 } } }
         }
-        // A write of something else takes in what the other store wrote last.
+        // A write of another name also reads the values that the other store wrote last.
         for (index, store) in stores.enumerated() { store.set(1, for: "end \(index)") }
         #expect(stores.map { $0["count"] } == [2_000, 2_000])
     }
@@ -96,7 +96,7 @@ struct TransactionTests {
         throw Failure()
     }
 
-    /// Why a transaction that also sets `count` is refused.
+    /// The reason why a transaction that also sets `count` is rejected.
     private func refusal(
         in store: PreferenceStore,
         _ body: (inout PreferenceTransaction) -> Void
@@ -112,7 +112,7 @@ struct TransactionTests {
         }
     }
 
-    /// What makes a transaction run again when another sets `b` after its first run.
+    /// The reason why a transaction runs again when another process sets `b` after its first run.
     @Test(arguments: StoreKind.allCases)
     func onlyWhatWasReadIsCompared(kind: StoreKind) throws {
         try kind.withStore { store in
@@ -163,7 +163,7 @@ struct TransactionTests {
     }
 }
 
-/// Does again what others kept from being done.
+/// Repeats the call that another process's changes prevented.
 func insist(_ body: () throws -> Void) {
     while true {
         do {

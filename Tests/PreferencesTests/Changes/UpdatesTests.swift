@@ -115,7 +115,7 @@ struct UpdatesTests {
     }
 
     @Test
-    func storeTellsEachChangeOnce() async throws {
+    func storeNotifiesOfEachChangeOnce() async throws {
         var changes = store.changes.makeAsyncIterator()
         count.value = 1
         count.value = 1
@@ -132,7 +132,7 @@ struct UpdatesTests {
     }
 
     @Test
-    func outsideChangeTellsOnlyWhatChanged() async throws {
+    func externalChangeNotifiesOnlyOfChangedNames() async throws {
         let backend = OutsideBackend(["a": 1, "b": 1])
         let store = PreferenceStore(backend: backend)
         var changes = store.changes.makeAsyncIterator()
@@ -143,9 +143,9 @@ struct UpdatesTests {
         #expect(change.names == ["a", "b"] && change.new == ["a": 2] && change.origin == .external)
     }
 
-    /// As many wait as the consumer leaves; taking one must not touch all others.
+    /// The consumer leaves many values waiting; reading one must not access all of them.
     @Test
-    func longQueueIsTakenInTime() async {
+    func longQueueIsReadInTime() async {
         var updates = count.updates.makeAsyncIterator()
         let last = rounds(100_000)
         for value in 1...last { count.value = value }

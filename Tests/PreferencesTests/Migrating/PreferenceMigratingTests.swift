@@ -44,7 +44,7 @@ struct PreferenceMigratingTests {
     }
 
     @Test
-    func memberOfAValueTakesNoFormerName() {
+    func memberOfAValueHasNoFormerName() {
         struct Frame: Codable { var x = 0, y = 0 }
         let stored: [String: PropertyListValue] = ["oldFrame": ["x": 1, "y": 2]]
         let store = PreferenceStore.inMemory(stored)
@@ -65,7 +65,7 @@ struct PreferenceMigratingTests {
     }
 
     @Test
-    func nothingIsDoneWhereTheSourceIsUnset() {
+    func nothingIsDoneIfTheSourceIsUnset() {
         let before = store.contents
         preference("new").migrate(from: preference("absent"))
         #expect(store.contents == before)
@@ -132,7 +132,7 @@ struct PreferenceMigratingTests {
     }
 
     @Test
-    func sourceStaysWhereTheTargetCannotBeStored() throws {
+    func sourceStaysIfTheTargetCannotBeStored() throws {
         let target = preference("new", in: .arguments([]))
         let issues = Recorder<PreferencesError>()
         target.store.issueHandler = { issues.record($0) }

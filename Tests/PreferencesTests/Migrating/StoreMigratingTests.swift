@@ -41,7 +41,7 @@ struct StoreMigratingTests {
     }
 
     @Test
-    func dryRunTellsAndStoresNothing() async throws {
+    func dryRunReturnsChangesAndStoresNothing() async throws {
         let store = PreferenceStore.inMemory(["color": "dark", "volume": 3])
         let before = store.contents
         let change = try await store.migrate(to: 3, steps: steps, dryRun: true)
@@ -84,7 +84,7 @@ struct StoreMigratingTests {
     func programsThatStartAtOnceRunEachStepOnce() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "preferences.jsonl").path
-            // Two stores over two backends stand for two processes: nothing is shared but the file.
+            // Two stores over two backends stand for two processes: they share only the file.
             let stores = (0..<4).map { _ in PreferenceStore(backend: FileBackend(path: path)) }
             stores[0].set(0, for: "runs")
             await withTaskGroup(of: Void.self) { group in

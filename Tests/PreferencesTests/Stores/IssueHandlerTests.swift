@@ -57,7 +57,7 @@ struct IssueHandlerTests {
             Preference("name", default: 0, in: store).value += 1
         }
         Preference("name", default: 0, in: store).value = 1
-        #expect(calls.elements.count == AnswerDepth.limit + 1)
+        #expect(calls.elements.count == FeedbackDepth.limit + 1)
         let count = calls.elements.count
         backend.failNext(.apply, count: 0)
         Preference("name", default: 0, in: store).value = 1

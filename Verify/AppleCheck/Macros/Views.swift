@@ -1,7 +1,7 @@
 import PreferencesMacros
 import SwiftUI
 
-// A class with the macro is an object of SwiftUI as any other; a struct's preferences are those of the written form.
+// A class with the macro is an observable object like any other; a struct's preferences are those of the written form.
 
 @PreferenceGroup
 final class Settings {

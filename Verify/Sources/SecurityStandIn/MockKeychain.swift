@@ -1,9 +1,9 @@
 public import Foundation
 internal import Synchronization
 
-/// The data protection keychain of a device, as one program sees it.
+/// A mock of the data protection keychain of a device, as one program sees it.
 ///
-/// Each service has a keychain of its own, so that tests with services of their own don't meet.
+/// Each service has a separate keychain, so that tests with different services don't affect each other.
 public struct MockKeychain: Sendable {
     public struct Item: Sendable, Hashable {
         public var account: String
@@ -16,7 +16,7 @@ public struct MockKeychain: Sendable {
 
     public enum Lock: Sendable {
         case unlocked, locked
-        /// Since the restart of the device.
+        /// Whether the device was unlocked since its restart.
         case beforeFirstUnlock
     }
 
@@ -25,20 +25,20 @@ public struct MockKeychain: Sendable {
     public var items: [Item] = []
     public var lock = Lock.unlocked
     public var hasPasscode = true
-    /// The access groups by the program's entitlements; new items are of the first.
+    /// The access groups by the program's entitlements; new items get the first one.
     public var accessGroups = ["team.program", "team.shared"]
-    /// The statuses of the next calls of a function, which then has no effect.
+    /// The statuses of the next calls of a function; these calls have no effect.
     public var failures: [Function: [OSStatus]] = [:]
-    /// Runs before each call, outside of the keychain's lock, as another process that uses the keychain.
+    /// Runs before each call, outside the keychain's lock, like another process that uses the keychain.
     public var beforeCall: (@Sendable (Function) -> Void)?
     /// The functions that were called.
     public var calls: [Function] = []
-    /// How many items were modified.
+    /// The number of items that were modified.
     private var time = 0
 
     private static let services = Mutex<[String: MockKeychain]>([:])
 
-    /// Looks at the keychain of a service, or changes it.
+    /// Reads or changes the keychain of a service.
     public static func of<Result: Sendable>(
         _ service: String,
         _ body: (inout MockKeychain) -> Result
@@ -62,7 +62,7 @@ public struct MockKeychain: Sendable {
                 keychain.failures[function]?.removeFirst()
                 return (status, nil)
             }
-            // securityd refuses a program without any group, and one that names another's.
+            // securityd rejects a program without any group, and a query with another program's group.
             guard let first = keychain.accessGroups.first else { return (errSecMissingEntitlement, nil) }
             if !keychain.accessGroups.contains(request.accessGroup ?? first) { return (errSecMissingEntitlement, nil) }
             return body(&keychain, request)
@@ -93,7 +93,7 @@ public struct MockKeychain: Sendable {
     }
 }
 
-/// What a search found, as it is returned.
+/// The result of a search, in the form in which it is returned.
 enum Answer: Sendable {
     case attributes([MockKeychain.Item])
     case data(Data)
@@ -114,7 +114,7 @@ enum Answer: Sendable {
     }
 }
 
-/// A call's dictionaries, whose keys are those that the function takes.
+/// The dictionaries of a call, whose keys must be those that the function accepts.
 struct Request: Sendable {
     var service: String?
     var account: String?
@@ -133,7 +133,7 @@ struct Request: Sendable {
         ]
         let more: [CFString] =
             switch function {
-            // SecItemUpdate takes no match keys: errSecItemMatchUnsupported.
+            // SecItemUpdate accepts no match keys: errSecItemMatchUnsupported.
             case .update, .delete: []
             case .add: [kSecValueData, kSecAttrAccessible]
             case .copyMatching: [kSecMatchLimit, kSecReturnAttributes, kSecReturnData]
@@ -142,7 +142,7 @@ struct Request: Sendable {
         guard query.allKeys.allSatisfy({ allowed.contains("\($0)") }) else { return nil }
         // "Only real keychain attributes are permitted in this dictionary".
         guard values.allKeys.allSatisfy({ ["v_Data", "pdmn"].contains("\($0)") }) else { return nil }
-        // Anything else would be in the file-based keychain on macOS.
+        // Any other item would be in the file-based keychain on macOS.
         guard query[kSecClass] as? String == "genp", query[kSecUseDataProtectionKeychain] as? Bool == true else {
             return nil
         }
@@ -160,14 +160,14 @@ struct Request: Sendable {
 
 extension MockKeychain {
     func copyMatching(_ request: Request) -> (OSStatus, Answer?) {
-        // "You can't combine the kSecReturnData and kSecMatchLimitAll options when copying password items". The library has no use for
-        // other forms of an answer.
+        // "You can't combine the kSecReturnData and kSecMatchLimitAll options when copying password items". The library doesn't use
+        // other forms of results.
         guard request.returnsAttributes != request.returnsData, request.isUnlimited == request.returnsAttributes else {
             return (errSecParam, nil)
         }
         let found = items.filter { matches($0, request) }
         guard let first = found.first else { return (errSecItemNotFound, nil) }
-        // Attributes are encrypted with a key that is there from the first unlock on, whatever the item's accessibility is.
+        // Attributes are encrypted with a key that is available from the first unlock on, whatever the item's accessibility is.
         if request.returnsAttributes {
             return lock == .beforeFirstUnlock
                 ? (errSecInteractionNotAllowed, nil) : (errSecSuccess, .attributes(found))
@@ -179,7 +179,7 @@ extension MockKeychain {
         guard let account = request.account, let data = request.data, let accessible = request.accessible,
             let group = request.accessGroup ?? accessGroups.first
         else { return errSecParam }
-        // A synchronizable item "may not also specify a kSecAttrAccessible value that is incompatible with syncing".
+        // A synchronizable item can't have an accessibility "that is incompatible with syncing".
         if request.isSynchronizable, accessible.hasSuffix("u") { return errSecParam }
         if accessible == "akpu", !hasPasscode { return errSecAuthFailed }
         guard isReadable(accessible) else { return errSecInteractionNotAllowed }
@@ -213,8 +213,8 @@ extension MockKeychain {
         return items.count == kept.count ? errSecItemNotFound : errSecSuccess
     }
 
-    /// Whether a query finds an item: without a group those of all the program's, without `kSecAttrSynchronizable` none that is
-    /// synchronizable.
+    /// Returns whether a query finds an item: without a group those of all the program's groups, and without `kSecAttrSynchronizable`
+    /// none that is synchronizable.
     private func matches(_ item: Item, _ request: Request) -> Bool {
         item.account == request.account ?? item.account
             && item.accessGroup == request.accessGroup ?? item.accessGroup

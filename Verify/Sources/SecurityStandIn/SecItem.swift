@@ -1,7 +1,7 @@
 public import Foundation
 
-// What `PreferencesKeyring` uses of the Security framework, over keychains in memory that keep the rules of Apple's documentation
-// and of its source (github.com/apple-oss-distributions/Security, keychain/securityd): a mock of the data protection keychain.
+// The part of the Security framework that `PreferencesKeyring` uses, over keychains in memory that keep the rules of Apple's
+// documentation and source (github.com/apple-oss-distributions/Security, keychain/securityd): a mock of the data protection keychain.
 
 public typealias CFString = NSString
 public typealias CFDictionary = NSDictionary

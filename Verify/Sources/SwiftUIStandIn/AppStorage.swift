@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Stands in for Apple's: reads user defaults at each use, and tells of no change.
+/// A stand-in for Apple's wrapper: it reads user defaults at each use, and reports no changes.
 @propertyWrapper
 public struct AppStorage<Value>: DynamicProperty {
     private let read: () -> Value
@@ -99,7 +99,7 @@ extension AppStorage {
     }
 }
 
-// As `UserDefaults.set(_:forKey:)` and `url(forKey:)` do.
+// As in `UserDefaults.set(_:forKey:)` and `url(forKey:)`.
 
 private func archive(_ url: URL) -> Any? {
     if url.isFileURL { return url.path }

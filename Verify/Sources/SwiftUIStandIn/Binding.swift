@@ -1,11 +1,11 @@
 public import Observation
 
-/// A mock of SwiftUI's: the value of the moment, the location that it was read from, and the transaction for what a set
-/// updates. As OpenSwiftUI has it, which follows SwiftUI's binaries.
+/// A mock of SwiftUI's binding: a current value, the location from which it was read, and the transaction for the updates that a set
+/// causes. As in OpenSwiftUI, which follows SwiftUI's binaries.
 @propertyWrapper
 public struct Binding<Value>: DynamicProperty {
     let location: Location<Value>
-    /// The value as it was when the binding was created or brought up to date, which a body reads.
+    /// The value at the time when the binding was created or updated, which a body reads.
     private var value: Value
     public var transaction = Transaction()
 
@@ -37,20 +37,20 @@ public struct Binding<Value>: DynamicProperty {
 
     public mutating func update() { value = location.get() }
 
-    /// Whether SwiftUI would take the two for equal, and so not evaluate a view again that has the one for the other.
+    /// Returns whether SwiftUI would consider the two equal, and so not evaluate a view again that has one for the other.
     public func isEqual(to other: Binding) -> Bool {
         location.isEqual(to: other.location) && transaction == other.transaction && areEqual(value, other.value)
     }
 }
 
-/// What a binding reads and sets.
+/// The location that a binding reads and sets.
 class Location<Value> {
     func get() -> Value { preconditionFailure("a location of no kind") }
     func set(_ value: Value, _ transaction: Transaction) { preconditionFailure("a location of no kind") }
     func isEqual(to other: Location<Value>) -> Bool { self === other }
 }
 
-/// Two functions, which SwiftUI compares by their contexts: those made in two evaluations of a body differ.
+/// Two functions, which SwiftUI compares by their contexts: those created in two evaluations of a body differ.
 private final class FunctionLocation<Value>: Location<Value> {
     private let body: @Sendable () -> Value
     private let setBody: @Sendable (Value, Transaction) -> Void
@@ -87,7 +87,7 @@ private final class ObjectLocation<Root: AnyObject, Value>: Location<Value> {
     }
 }
 
-/// A mock of SwiftUI's: creates bindings to the properties of an observable object.
+/// A mock of SwiftUI's wrapper: creates bindings to the properties of an observable object.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Bindable<Value: AnyObject & Observable> {
@@ -107,7 +107,7 @@ public struct Animation: Hashable, Sendable {
     public static let `default` = Animation()
 }
 
-/// What goes along with an update.
+/// The data that accompanies an update.
 public struct Transaction: Equatable {
     public var animation: Animation?
     @TaskLocal static var current: Animation?

@@ -1,6 +1,6 @@
 internal import Observation
 
-/// Stands in for SwiftUI's: a property that is brought up to date before the body is evaluated.
+/// A stand-in for SwiftUI's protocol: a property that is updated before the body is evaluated.
 public protocol DynamicProperty {
     mutating func update()
 }
@@ -9,7 +9,7 @@ extension DynamicProperty {
     public mutating func update() {}
 }
 
-/// What a host connects with the view's place in the tree, by the property's path in the view.
+/// The state that a host connects with a view's place in the tree, by the property's path in the view.
 @MainActor
 protocol ConnectedProperty {
     func connect(to node: Node, path: String)
@@ -55,7 +55,7 @@ public struct EnvironmentValues {
     }
 }
 
-/// State that lives as long as the view has its place in the tree, whatever the view is made with.
+/// State that lives while the view has its place in the tree, whichever values the view is created with.
 @propertyWrapper
 public struct State<Value>: DynamicProperty {
     private final class Link {

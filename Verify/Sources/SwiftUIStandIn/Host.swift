@@ -2,7 +2,7 @@ internal import Observation
 @_spi(Reflection) internal import Swift
 internal import Synchronization
 
-/// How dynamic properties are found and brought up to date.
+/// The way in which dynamic properties are found and updated.
 public enum PropertyUpdating: CaseIterable, Sendable {
     /// By `Mirror`: `update()` changes a copy, and the body sees only what the property keeps in objects.
     case ofCopies
@@ -10,14 +10,14 @@ public enum PropertyUpdating: CaseIterable, Sendable {
     case inPlace
 }
 
-/// Shows a view: evaluates its body, and again what was invalidated, and counts how often.
+/// A host that shows a view: it evaluates its body, evaluates invalidated bodies again, and counts the evaluations.
 ///
-/// As in SwiftUI a view that is created again isn't evaluated if it equals the one before.
+/// As in SwiftUI, a view that is created again isn't evaluated if it equals the one before.
 @MainActor
 public final class Host {
     private let root: Node
     let updating: PropertyUpdating
-    /// How often bodies were evaluated, by the name of the view's type.
+    /// The number of evaluations of bodies, by the name of the view's type.
     public fileprivate(set) var bodies: [String: Int] = [:]
     /// The animations with which bodies were evaluated so far.
     public fileprivate(set) var animations: [Animation] = []
@@ -28,7 +28,7 @@ public final class Host {
         root.evaluate(in: self)
     }
 
-    /// Does what was invalidated since the last time, as the next frame would; a new view takes the old one's place.
+    /// Evaluates the bodies that were invalidated since the last time, as the next frame would; a new view replaces the old one.
     public func update(to view: (any View)? = nil) {
         if let view {
             root.view = view
@@ -41,17 +41,17 @@ public final class Host {
     /// The texts shown, from first to last.
     public var texts: [String] { root.all { ($0.view as? Text)?.text } }
 
-    /// The binding of a control, by its title.
+    /// Returns the binding of a control, by its title.
     public func control<Value>(_ title: String, of type: Value.Type = Value.self) -> Binding<Value>? {
         node(title, of: type)?.control.value
     }
 
-    /// What a control shows, by its title: what was entered last, or the value at the last evaluation.
+    /// Returns the value that a control shows, by its title: the one entered last, or the value at the last evaluation.
     public func shown<Value>(in title: String, of type: Value.Type = Value.self) -> Value? {
         node(title, of: type)?.node.shown as? Value
     }
 
-    /// Does what a person does with a control: it shows the value and sets it.
+    /// Acts on a control as a user does: it shows the value and sets it.
     public func enter<Value>(_ value: Value, into title: String) {
         guard let (node, control) = node(title, of: Value.self) else { preconditionFailure("no control \(title)") }
         node.shown = value
@@ -71,7 +71,7 @@ public final class Host {
 }
 
 enum Evaluation {
-    /// Whether a body is being evaluated whose bindings were brought up to date.
+    /// Whether a body is being evaluated whose bindings were updated.
     @TaskLocal static var isRunning = false
 }
 
@@ -81,7 +81,7 @@ final class Node {
     var view: any View
     var environment: EnvironmentValues
     var states: [String: AnyObject] = [:]
-    /// What a control shows.
+    /// The value that a control shows.
     var shown: Any?
     private var children: [Node] = []
     private var invalidation = Invalidation()
@@ -126,7 +126,7 @@ final class Node {
         }
     }
 
-    /// Takes a view that was created again, and evaluates it if it differs.
+    /// Replaces the view by one that was created again, and evaluates it if it differs.
     private func replace(_ view: any View, _ environment: EnvironmentValues, in host: Host) {
         let isSame = areEqual(self.view, view) && areEqual(self.environment, environment)
         self.view = view
@@ -199,7 +199,7 @@ extension Node {
 
 // MARK: Equality
 
-/// A property that has an equality of its own.
+/// A property with its own definition of equality.
 protocol ComparedProperty {
     func isSame(as other: Any) -> Bool
 }
@@ -208,7 +208,7 @@ extension Binding: ComparedProperty {
     func isSame(as other: Any) -> Bool { (other as? Binding).map { isEqual(to: $0) } ?? false }
 }
 
-/// Whether SwiftUI takes two values for equal: by `==`, by identity, else by their fields; functions never are here.
+/// Returns whether SwiftUI considers two values equal: by `==`, by identity, else by their fields; functions are never equal here.
 func areEqual(_ left: Any, _ right: Any) -> Bool {
     guard type(of: left) == type(of: right) else { return false }
     if let left = left as? any ComparedProperty { return left.isSame(as: right) }
@@ -223,7 +223,7 @@ func areEqual(_ left: Any, _ right: Any) -> Bool {
 
 private func isEqual<Value: Equatable>(_ left: Value, _ right: Any) -> Bool { left == right as? Value }
 
-/// Whether something that a view's body read has changed since.
+/// Returns whether a value that a view's body read has changed since.
 private final class Invalidation: Sendable {
     private let state = Mutex<(isInvalid: Bool, animation: Animation?)>((false, nil))
 

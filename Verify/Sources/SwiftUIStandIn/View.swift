@@ -10,18 +10,18 @@ extension Never: View {
 }
 
 extension View where Body == Never {
-    // With a return, so that no view is built of it.
+    // With a return, so that the result builder isn't applied.
     public var body: Never { return fatalError("a leaf has no body") }
 }
 
-/// A view that the host shows itself, with what it shows in it.
+/// A view that the host shows itself, with its child views.
 @MainActor
 protocol Leaf {
-    /// The views in it, with the environment that they see; reads whatever it shows.
+    /// The child views, with the environment that they see; reads everything that the view shows.
     func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)]
     /// The value of a control.
     var shown: Any? { get }
-    /// Whether the view is evaluated again if what it reads changes.
+    /// Whether the view is evaluated again if the values that it reads change.
     var isTracked: Bool { get }
 }
 
@@ -58,11 +58,11 @@ public struct Text: View, Leaf {
     func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [] }
 }
 
-/// A control by its title, with what it is bound to; all of Toggle, TextField, Picker, Stepper and List that matters here.
+/// A control by its title and binding; that is all of Toggle, TextField, Picker, Stepper and List that matters here.
 public struct Control<Value>: View, Leaf {
     public let title: String
     public let value: Binding<Value>
-    /// Whether it is evaluated again if its value changes; else only if it gets another binding.
+    /// Whether it is evaluated again if its value changes; otherwise only if it gets another binding.
     public var isTracked = true
     public typealias Body = Never
 
@@ -90,7 +90,7 @@ public struct Button: View, Leaf {
 @MainActor public func TextField(_ title: String, text: Binding<String>) -> Control<String> {
     Control(title: title, value: text)
 }
-/// Stands for the controls of UIKit and AppKit, which no one notifies of changes.
+/// A stand-in for the controls of UIKit and AppKit, which aren't notified of changes.
 @MainActor public func UntrackedField(_ title: String, text: Binding<String>) -> Control<String> {
     Control(title: title, value: text, isTracked: false)
 }
@@ -112,7 +112,7 @@ public struct Button: View, Leaf {
     Control(title: title, value: selection)
 }
 
-// Each shows the views in it.
+// Each shows its child views.
 
 @MainActor public func ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>(
     _ data: Data,

@@ -1,7 +1,7 @@
 import Preferences
 import SwiftUI
 
-// `view-operations NAME COUNT FOLDER` performs COUNT times what happens for each view with a preference, in a function that
+// `view-operations NAME COUNT FOLDER` does the work for each view with a preference COUNT times, in a function that
 // Scripts/count-instructions finds by its name.
 
 @inline(never)
@@ -45,7 +45,7 @@ func run(_ name: String, _ count: Int) {
     case "view-read", "allocations-view-read":
         precondition(state.wrappedValue == 7 && countRead(state, count) == 7 * count)
     case "view-binding":
-        // As a view does that was given one.
+        // As a view that was given a preference does.
         let binding = state.projectedValue
         precondition(countBinding(state, count) == 7 * count)
         precondition(binding.isEqual(to: state.projectedValue))

@@ -1,4 +1,4 @@
-// What the sources call of Darwin's C library, as its open headers declare it for 64-bit systems
+// The parts of Darwin's C library that the sources use, as its open headers declare them for 64-bit systems
 // (github.com/apple-oss-distributions, named before each part). Values that only need to exist are as there too.
 #ifndef DARWIN_STUB_H
 #define DARWIN_STUB_H

@@ -24,7 +24,7 @@ struct CloudBackendTests {
     }
 
     @Test
-    func firstValuesOfTheCloudAndLaterOnesAreChangesFromOutside() {
+    func firstAndLaterValuesOfTheCloudAreExternalChanges() {
         let store = makeStore()
         let theme = Preference("theme", default: "light", in: store)
         let changes = Log<[String]>()
@@ -105,7 +105,7 @@ struct CloudBackendTests {
     }
 
     @Test
-    func flushSaysWhereTheCloudCanNotBeReached() async throws {
+    func flushThrowsIfTheCloudCanNotBeReached() async throws {
         let store = makeStore()
         store.set(1, for: "n")
         try await store.flush()

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Preferences
 
-/// A device's part of a cloud, as `NSUbiquitousKeyValueStore` shows it.
+/// A fake of a device's copy of the cloud's values, like `NSUbiquitousKeyValueStore`.
 final class FakeCloud: CloudValues {
     private struct State {
         var contents: [String: PropertyListValue] = [:]
@@ -36,7 +36,7 @@ final class FakeCloud: CloudValues {
     var synchronizeCount: Int { state.withLock { $0.synchronizeCount } }
     var observerCount: Int { state.withLock { $0.observers.count { $0.observer != nil } } }
 
-    /// An object on its way through a lock.
+    /// An object that is passed through a lock.
     private struct Shown: @unchecked Sendable {
         let object: Any
         init(_ object: Any) { self.object = object }
@@ -63,7 +63,7 @@ final class FakeCloud: CloudValues {
         return observer
     }
 
-    /// What comes from another device, or of another account.
+    /// A change that comes from another device, or of another account.
     func receive(_ changes: [String: PropertyListValue?], _ change: CloudChange = .values) {
         let observers = state.withLock { state in
             for (name, value) in changes { state.contents[name] = value }

@@ -2,15 +2,15 @@ import DurableFile
 
 @testable import Preferences
 
-/// A backend over user defaults used as by a store that uses every name of the domain: it reads before it compares,
-/// and writes once the lock is released.
+/// A backend over user defaults, used as by a store that uses every name of the domain: it reads before it compares,
+/// and writes after the lock is released.
 final class WholeDomain: PreferenceBackend {
     private let backend: UserDefaultsBackend
     private let written: @Sendable () -> Set<String>
     private let onChange: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let names = Lock<Set<String>>([])
 
-    /// Creates a backend over defaults that list their names, and call what is given to `onChange` after each change.
+    /// Creates a backend over defaults that list their names; `onChange` gets a closure to call after each change.
     init(
         _ backend: UserDefaultsBackend,
         names: @escaping @Sendable () -> Set<String>,
@@ -49,7 +49,7 @@ final class WholeDomain: PreferenceBackend {
     ) throws(PreferencesError) -> PreferenceBackendCommit {
         let discovered = discover(Array(changes.keys) + Array(condition.values.keys))
         var commit = try backend.apply(changes, if: condition)
-        commit.outside.merge(discovered) { told, _ in told }
+        commit.outside.merge(discovered) { known, _ in known }
         backend.write()
         return commit
     }
@@ -59,23 +59,23 @@ final class WholeDomain: PreferenceBackend {
 }
 
 extension WholeDomain {
-    /// What Foundation's user defaults lose on Linux, and Apple's may lose.
+    /// The rules that Foundation's user defaults break on Linux, and Apple's may break.
     static let knownLosses: Set = [
-        // They keep the old value where the new one equals it: 2 and 2.0, and texts that only differ in how accents are
+        // They keep the old value if the new one equals it: 2 and 2.0, and strings that differ only in how accents are
         // written.
-        "Values are equal only where kind and bits are", "Every value comes back with its kind and bits",
-        // Such names are two for them.
+        "Values are equal only if their types and bits are", "Every value is read back with its type and bits",
+        // They treat such names as different.
         "Names that are equal as Swift strings are one name",
     ]
 
-    /// What only a store with transactions keeps, and user defaults break where others come in between.
+    /// The rules that only a store with transactions keeps, and user defaults break if other code writes in between.
     static let losesInRaces: Set = [
-        "Nobody sees half of a set of changes", "Of changes on one condition that race, one is stored",
-        "What an instance sets and is told adds up to what is stored",
+        "A set of changes is read whole or not at all", "Of racing changes with one condition, one is stored",
+        "An instance's own and external changes add up to the stored values",
     ]
 }
 
 extension CloudLimits {
-    /// For the contract's own names and values, some of which are longer than the cloud takes.
+    /// The backend for the contract's names and values, some of which exceed the cloud's limits.
     static let none = CloudLimits(nameSize: .max, nameCount: .max, size: .max)
 }

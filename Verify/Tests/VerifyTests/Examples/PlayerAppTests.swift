@@ -8,7 +8,7 @@ import Testing
 @MainActor
 struct PlayerAppTests {
     @Test
-    func formSetsThePreferencesThatOthersShare() {
+    func formSetsSharedPreferences() {
         PreferenceStore.withIsolatedStores {
             let host = Host(SettingsForm())
             host.enter(7, into: "Volume 5")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PreferencesKeyring
 
-/// A keychain of its own for a test, under a service of its own.
+/// A separate keychain for a test, under its own service.
 struct TestKeychain {
     let service = "com.example.\(UUID())"
 
@@ -198,11 +198,11 @@ struct KeychainTests {
     }
 }
 
-/// What fails, and what the error says to do.
+/// The failures, and the advice in their errors.
 struct KeychainErrorTests {
     private let device = TestKeychain()
 
-    /// The error of a read, and that of a set.
+    /// The errors of a read and of a set.
     private func errors(_ keychain: Keychain) -> [PreferencesError] {
         var errors: [PreferencesError] = []
         do throws(PreferencesError) { _ = try keychain.texts() } catch { errors.append(error) }
@@ -233,7 +233,7 @@ struct KeychainErrorTests {
         #expect(try keychain.texts() == ["token": "two"])
     }
 
-    /// An item that can't be read must not look as if it was removed.
+    /// An item that can't be read must not appear to be removed.
     @Test
     func oneLockedItemFailsTheRead() throws {
         try device.keyring(.afterFirstUnlock).set("one", for: "first")
@@ -243,7 +243,7 @@ struct KeychainErrorTests {
     }
 
     @Test
-    func programWithoutEntitlementIsToldToHaveOne() {
+    func errorForAMissingEntitlementNamesIt() {
         device.change { $0.accessGroups = [] }
         let errors = errors(device.keyring())
         #expect(errors.map(\.code) == [.unavailable, .unavailable])
@@ -259,7 +259,7 @@ struct KeychainErrorTests {
     }
 
     @Test
-    func deviceWithoutPasscodeIsToldToHaveOne() throws {
+    func errorForAMissingPasscodeNamesIt() throws {
         device.change { $0.hasPasscode = false }
         let errors = errors(device.keyring(.whenPasscodeSetThisDeviceOnly))
         #expect(errors.map(\.code) == [.unavailable])
@@ -296,7 +296,7 @@ struct KeychainErrorTests {
         }
     }
 
-    /// With each call failing in turn: what was stored before or after is there, and no value is in a message.
+    /// Each call fails in turn: the values stored before or after remain, and no message contains a value.
     @Test
     func everyFailureKeepsTheFormerValueOrStoresTheNewOne() throws {
         let keychain = device.keyring()
@@ -317,7 +317,7 @@ struct KeychainErrorTests {
     }
 }
 
-/// The Keychain under a store.
+/// A store over the Keychain.
 struct KeychainStoreTests {
     private let device = TestKeychain()
 

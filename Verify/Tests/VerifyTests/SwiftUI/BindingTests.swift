@@ -5,7 +5,7 @@ import Testing
 
 @testable import Preferences
 
-/// Has one name.
+/// A group of one name.
 private struct Boss: PreferenceBackend {
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { ["name": "Boss"] }
     func refresh() -> [String: PropertyListValue?] { [:] }
@@ -19,7 +19,7 @@ private struct Boss: PreferenceBackend {
 struct BindingTests {
     private let store = PreferenceStore.inMemory()
 
-    /// A field in a view that is evaluated again for a reason of its own.
+    /// A field in a view that is evaluated again for a separate reason.
     private struct Counting: View {
         @PreferenceState<String> var name: String
         let count: Preference<Int>
@@ -64,7 +64,7 @@ struct BindingTests {
         var body: some View { Text(name) }
     }
 
-    /// A control that isn't told of changes, beside one that is.
+    /// A control that isn't notified of changes, next to one that is.
     private struct Form: View {
         @PreferenceState<String> var name: String
 
@@ -216,7 +216,7 @@ struct BindingTests {
         host.update()
         #expect(host.texts == ["Jo"])
         #expect(host.bodies == ["Row": 3])
-        // A set that isn't made by a view is no reason.
+        // A set that isn't made by a view doesn't cause an evaluation.
         short.value = "too long"
         host.update()
         #expect(host.bodies == ["Row": 3])

@@ -71,7 +71,7 @@ struct ScreenTests {
         #expect(host.animations == [.default])
     }
 
-    // What the environment has is kept in the property itself, so only in place.
+    // The environment's value is kept in the property itself, so only if properties are updated in place.
     @Test
     func everyFormOfDeclarationWorksAndFollowsTheEnvironmentsStore() throws {
         PreferenceStore.withIsolatedStores(["theme": "light", "count": 7]) {
@@ -92,7 +92,7 @@ struct ScreenTests {
     }
 
     @Test(arguments: PropertyUpdating.allCases)
-    func viewThatIsMadeAnewShowsItsNewPreference(_ updating: PropertyUpdating) {
+    func viewThatIsCreatedAgainShowsItsNewPreference(_ updating: PropertyUpdating) {
         let first = Preference("first", default: 1, in: store)
         let second = Preference("second", default: 2, in: store)
         let host = Host(Chosen(first), updating)
@@ -119,14 +119,14 @@ struct ScreenTests {
         }
         host.update()
         #expect(host.texts == ["archive"])
-        // The signal that the main actor sends once more comes before this, which is enqueued after it.
+        // The signal that the main actor repeats comes before this, which is enqueued later.
         await Task.detached { await MainActor.run {} }.value
         host.update()
         #expect(host.bodies == ["MainScreen": 2])
     }
 
     @Test(arguments: PropertyUpdating.allCases)
-    func changeByWhoeverElseUsesTheDefaultsIsOneBodyMore(_ updating: PropertyUpdating) {
+    func changeByOtherCodeEvaluatesOneBody(_ updating: PropertyUpdating) {
         let defaults = ObservableDefaults()
         let preferences = AppPreferences(in: defaults.store())
         let host = Host(TwoViews(preferences: preferences), updating)

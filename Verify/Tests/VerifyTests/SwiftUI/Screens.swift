@@ -18,7 +18,7 @@ struct AppPreferences: PreferenceGroup {
     @Preference("nickname") var nickname: String?
 }
 
-/// A sidebar whose list is bound to the selection, beside the page that is selected.
+/// A sidebar whose list is bound to the selection, next to the selected page.
 struct MainScreen: View {
     @PreferenceState<SidebarItem> var selectedItem: SidebarItem
 
@@ -51,7 +51,7 @@ struct SettingsScreen: View {
     }
 }
 
-/// Two views on one preference, next to each other, in one that reads nothing.
+/// Two views of one preference, next to each other, in one that reads nothing.
 struct TwoViews: View {
     let preferences: AppPreferences
 
@@ -109,7 +109,7 @@ struct Declaring: View {
     }
 }
 
-/// A view whose input decides which preference it shows.
+/// A view whose input selects the preference that it shows.
 struct Chosen: View {
     @PreferenceState<Int> var value: Int
     @State private var seen = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Preferences
 
-/// How code without SwiftUI, such as a view controller, follows a preference.
+/// Code without SwiftUI, such as a view controller, that follows a preference.
 struct SinkTests {
     private let defaults = ObservableDefaults()
 

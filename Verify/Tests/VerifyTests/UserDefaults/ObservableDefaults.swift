@@ -3,22 +3,22 @@ import Foundation
 
 @testable import Preferences
 
-/// Foundation's user defaults that tell of changes as Apple's do.
+/// Foundation's user defaults, with change notifications like those of Apple's.
 ///
-/// A set here calls who observes the name inside `set`, on the setting thread, and then posts `didChangeNotification`. What another
-/// process sets is delivered from within the next read, whoever reads what, or by the main run loop, and posts no notification.
-/// The removal of a domain is only posted. Each has a domain of its own, which nothing writes to a disk unless it is
-/// synchronized.
+/// A set here calls the name's observers inside `set`, on the setting thread, and then posts `didChangeNotification`. Values set by
+/// another process are delivered from within the next read of any name, or by the main run loop, without a notification.
+/// The removal of a domain is only posted. Each object has a separate domain, which is written to a disk only by
+/// `synchronize()`.
 final class ObservableDefaults: UserDefaults {
     let watch = DefaultsWatch()
     let domain = "verify." + UUID().uuidString
 
     init() {
-        // Nil for names that stand for other domains only.
+        // Nil only for names that stand for other domains.
         // swift-format-ignore: NeverForceUnwrap
         super.init(suiteName: domain)!
-        // Where several threads are the first to use a domain, CoreFoundation on Linux makes it more than once, and a read
-        // may miss what was set before it.
+        // If several threads are the first to use a domain, CoreFoundation on Linux creates it more than once, and a read
+        // may miss a value set before.
         super.set(true as Any?, forKey: "first")
         super.removeObject(forKey: "first")
     }
@@ -59,9 +59,9 @@ final class ObservableDefaults: UserDefaults {
         DefaultsWatch.post()
     }
 
-    /// A store over these, which hears of changes of the names that key-value observing takes.
+    /// Creates a store over these, which is notified of changes of the names that key-value observing can report.
     ///
-    /// - Parameter runLater: How names are read again after a notification; at once, so that nothing depends on other threads.
+    /// - Parameter runLater: The way to read names again after a notification; at once, so that nothing depends on other threads.
     func store(
         protection: DataProtection = .none,
         sizeLimit: UserDefaultsSizeLimit = .platform,
@@ -80,20 +80,20 @@ final class ObservableDefaults: UserDefaults {
     }
 }
 
-/// Such defaults, to be taken to other threads.
+/// User defaults that can be used on any thread.
 struct SharedDomain: @unchecked Sendable {  // "The UserDefaults class is thread-safe", says its documentation
     let defaults: ObservableDefaults
     init(_ defaults: ObservableDefaults) { self.defaults = defaults }
 }
 
-/// Who observes some defaults, and what became of them.
+/// The observers of user defaults, and counts of calls.
 final class DefaultsWatch: Sendable {
     private struct State {
         var observers: [FakeObserver] = []
         var writes: [String] = []
         var reads = 0
         var forced: Set<String> = []
-        /// The names that another process has set, and nobody was told of.
+        /// The names that another process has set and that no observer was notified of.
         var waiting: [String] = []
         var onRead: (@Sendable (Int) -> Void)?
         var onForced: (@Sendable () -> Void)?
@@ -105,9 +105,9 @@ final class DefaultsWatch: Sendable {
 
     private let state = Lock(State())
 
-    /// The names that were written here, in order, by whomever.
+    /// The names that were written in this process, in order.
     var writes: [String] { state.withLock { $0.writes } }
-    /// How often a value was read.
+    /// The number of reads.
     var reads: Int { state.withLock { $0.reads } }
     var observerCount: Int { state.withLock { $0.observers.count } }
     var isSynchronizable: Bool { state.withLock { $0.isSynchronizable } }
@@ -119,7 +119,7 @@ final class DefaultsWatch: Sendable {
     /// Calls `body` in each read, before it, with the number of reads.
     func onRead(_ body: (@Sendable (Int) -> Void)?) { state.withLock { $0.onRead = body } }
 
-    /// Calls `body` in each question whether a name is forced.
+    /// Calls `body` in each check whether a name is forced.
     func onForced(_ body: (@Sendable () -> Void)?) { state.withLock { $0.onForced = body } }
 
     /// Calls `body` in each write before it happens.
@@ -128,7 +128,7 @@ final class DefaultsWatch: Sendable {
     /// Calls `body` after each write.
     func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onChange.append(body) } }
 
-    /// Calls `body` as somebody's own key-value observer of all names, when what another process set is delivered.
+    /// Calls `body` like another program part's key-value observer of all names, when another process's changes are delivered.
     func onDelivery(_ body: (@Sendable (String) -> Void)?) { state.withLock { $0.onDelivery = body } }
 
     func observer(_ deliver: @escaping @Sendable (String) -> Void) -> FakeObserver {
@@ -137,7 +137,7 @@ final class DefaultsWatch: Sendable {
         return observer
     }
 
-    /// Delivers what waits, as a read does, and the main run loop.
+    /// Delivers the pending changes, as a read and the main run loop do.
     func deliverWaiting() {
         let (names, observers, body) = state.withLock { state in
             (exchange(&state.waiting, with: []), state.observers, state.onDelivery)
@@ -180,7 +180,7 @@ final class DefaultsWatch: Sendable {
     }
 }
 
-/// Delivers changes of the names that it was told to observe, and no others, until it is stopped.
+/// Delivers changes of the observed names only, until it is stopped.
 final class FakeObserver: UserDefaultsObserving {
     private let names = Lock<Set<String>>([])
     private let watch: DefaultsWatch
@@ -204,7 +204,7 @@ final class FakeObserver: UserDefaultsObserving {
     }
 }
 
-/// What came, in order.
+/// Recorded elements, in order.
 final class Log<Element: Sendable>: Sendable {
     private let entries = Lock<[Element]>([])
 

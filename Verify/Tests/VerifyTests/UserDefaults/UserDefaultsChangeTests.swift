@@ -7,9 +7,9 @@ import Testing
 struct UserDefaultsChangeTests {
     private let defaults = ObservableDefaults()
 
-    /// Also where another thread looks at the same defaults just then, which takes the change in instead.
+    /// Even if another thread reads the same defaults at that time and applies the change instead.
     @Test(.timeLimit(.minutes(60)), arguments: ["name", "a.dotted.name", "@operator", "🎨", "."])
-    func rawChangeIsSeenAndTold(name: String) async {
+    func rawChangeIsReadAndNotified(name: String) async {
         let store = defaults.store()
         let preference = Preference(name, default: 0, in: store)
         let changes = Log<[Int]>()
@@ -30,7 +30,7 @@ struct UserDefaultsChangeTests {
         arguments: ["name", "a.dotted.name"],
         [.boolean(true), 2.0, 7, [1, 2.0, .boolean(false)]] as [PropertyListValue]
     )
-    func ownWriteIsToldOnceAndAsItsOwn(name: String, value: PropertyListValue) {
+    func ownWriteIsNotifiedOnceAndAsLocal(name: String, value: PropertyListValue) {
         let store = defaults.store()
         let changes = Log<PreferenceStoreChange>()
         let observation = store.subscribe { changes.append(PreferenceStoreChange($0)) }
@@ -83,7 +83,7 @@ struct UserDefaultsChangeTests {
         let observation = preference.observe { origins.append($0.origin) }
         DispatchQueue.concurrentPerform(iterations: 400) { preference.value = $0 + 1 }
         #expect(defaults.integer(forKey: "n") == preference.value)
-        // A thread that has delivered enough for others leaves the rest to one of the store's own.
+        // A thread that has written enough values of other threads hands the rest over to a thread of the store.
         while origins.all.count < 400 { usleep(1_000) }
         #expect(origins.all.allSatisfy { $0 == .local })
         #expect(origins.all.count == 400)
@@ -103,7 +103,7 @@ struct UserDefaultsChangeTests {
     }
 
     @Test
-    func updateSeesWhatOthersWroteMeanwhile() throws {
+    func updateSeesLatestExternalValue() throws {
         let preference = Preference("n", default: 0, in: defaults.store())
         var runs = 0
         try preference.update { value in

@@ -48,7 +48,7 @@ struct UserDefaultsConversionTests {
     @Test(arguments: [
         ("name", true), ("a b", true), ("🎨", true), ("a@b", true), ("a.b", false), ("@a", false), (".", false),
     ])
-    func keyValueObservingTakesPathsAndOperatorsForSomethingElse(name: String, isObservable: Bool) {
+    func namesLikePathsAndOperatorsAreNotObserved(name: String, isObservable: Bool) {
         #expect(SharedUserDefaults.canObserve(name) == isObservable)
     }
 }

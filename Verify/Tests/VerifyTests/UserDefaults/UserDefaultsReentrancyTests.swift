@@ -4,7 +4,7 @@ import Testing
 
 @testable import Preferences
 
-/// User defaults call their observers from inside reads, as soon as these find what another process has set.
+/// User defaults that call their observers inside reads which find values set by another process.
 struct UserDefaultsReentrancyTests {
     private let defaults = ObservableDefaults()
 
@@ -49,7 +49,7 @@ struct UserDefaultsReentrancyTests {
         #expect(new.value == defaults.integer(forKey: "new") || !new.isSet)
     }
 
-    /// The same name: what the observer set counts, and is not taken for outdated.
+    /// The same name: the value that the observer set counts, and isn't considered stale.
     @Test
     func nameThatIsSetInsideItsOwnReadHasTheNewValue() {
         let store = defaults.store()
@@ -80,7 +80,7 @@ struct UserDefaultsReentrancyTests {
     }
 
     @Test
-    func observerOfTheStoreIsToldOfWhatAReadFound() {
+    func observerOfTheStoreIsNotifiedOfAChangeThatAReadFound() {
         let store = defaults.store()
         let preference = Preference("n", default: 0, in: store)
         let changes = Log<Int>()
@@ -94,7 +94,7 @@ struct UserDefaultsReentrancyTests {
     }
 
     @Test
-    func manyThreadsReadSetAndAreToldWithoutEnd() {
+    func manyThreadsReadSetAndAreNotified() {
         let store = defaults.store()
         let preferences = (0..<8).map { Preference("n\($0)", default: 0, in: store) }
         defaults.watch.onDelivery { name in

@@ -137,9 +137,9 @@ struct UserDefaultsRuleTests {
         observation.cancel()
     }
 
-    /// A widget or an extension has no application, and is not told when the device is unlocked.
+    /// A widget or an extension has no application, and isn't notified when the device is unlocked.
     @Test
-    func readsFindTheValuesOnceTheDeviceIsUnlockedThoughNobodySaysSo() throws {
+    func readsFindTheValuesOnceTheDeviceIsUnlockedWithoutANotification() throws {
         defaults.set(7, forKey: "n")
         defaults.set(8, forKey: "other")
         let isLocked = Lock(true)
@@ -163,7 +163,7 @@ struct UserDefaultsRuleTests {
     }
 
     @Test
-    func firstWriteAfterTheUnlockingTakesInWhatIsThere() throws {
+    func firstWriteAfterTheUnlockingReadsTheStoredValues() throws {
         defaults.set(7, forKey: "n")
         let isLocked = Lock(true)
         let store = defaults.store(protection: DataProtection { isLocked.withLock { $0 } })
@@ -200,7 +200,7 @@ struct UserDefaultsRuleTests {
         preference.value = 5
         #expect(defaults.watch.writes == ["registered"])
         #expect(changes.all == [])
-        // What the next version registers.
+        // The values that the program's next version registers.
         defaults.register(defaults: ["registered": 7])
         #expect(preference.value == 5)
         #expect(defaults.integer(forKey: "registered") == 5)
@@ -232,9 +232,9 @@ struct UserDefaultsRuleTests {
         observation.cancel()
     }
 
-    /// Sets a preference, and a hundred others while it is written.
+    /// Sets a preference, and a hundred other ones while it is written.
     @discardableResult
-    private func setWithOthers(in store: PreferenceStore) -> [Preference<Int>] {
+    private func setWithManyOtherNames(in store: PreferenceStore) -> [Preference<Int>] {
         let others = (0..<100).map { Preference("n\($0)", default: 0, in: store) }
         defaults.watch.onWrite { [watch = defaults.watch] _ in
             watch.onWrite(nil)
@@ -244,12 +244,12 @@ struct UserDefaultsRuleTests {
         return others
     }
 
-    /// One thread's set is not kept for what others set meanwhile.
+    /// A set must return even if other threads keep setting values.
     @Test
-    func setReturnsHoweverManyOthersFollow() {
+    func setReturnsDespiteEndlessSetsByOtherThreads() {
         let jobs = Log<@Sendable () -> Void>()
         let store = defaults.store { jobs.append($0) }
-        let others = setWithOthers(in: store)
+        let others = setWithManyOtherNames(in: store)
         #expect(defaults.watch.writes.count == 64)
         #expect(defaults.integer(forKey: "n99") == 0)
         #expect(others.last?.value == 1)
@@ -258,17 +258,17 @@ struct UserDefaultsRuleTests {
         #expect(defaults.integer(forKey: "n99") == 1)
     }
 
-    /// What a thread has left that writes for others.
+    /// The values left by a thread that wrote for other threads.
     @Test
     func flushWritesWhatWaits() async throws {
         let store = defaults.store(patience: .zero) { _ in }
-        setWithOthers(in: store)
+        setWithManyOtherNames(in: store)
         #expect(defaults.integer(forKey: "n99") == 0)
         try await store.flush()
         #expect(defaults.integer(forKey: "n99") == 1)
     }
 
-    /// The value in the domain may be another's, whom nobody has heard of.
+    /// The value in the domain may have been set by other code without a notification.
     @Test
     func setAfterAForeignOneIsWritten() {
         let preference = Preference("n", default: 0, in: defaults.store())
@@ -315,7 +315,7 @@ struct UserDefaultsRuleTests {
     }
 
     @Test
-    func flushThrowsWhereSynchronizingFails() async throws {
+    func flushThrowsIfSynchronizingFails() async throws {
         let store = defaults.store()
         store["n"] = 1
         defaults.watch.failToSynchronize()
@@ -323,7 +323,7 @@ struct UserDefaultsRuleTests {
         #expect(error?.code == .notDurable)
     }
 
-    /// A thread that sets a preference to 1 and is stuck in an observer of user defaults.
+    /// A thread that sets a preference to 1 and blocks in an observer of user defaults.
     private func stuckWriter(of preference: Preference<Int>) async throws -> StuckWriter {
         let writer = StuckWriter()
         defaults.watch.onWrite { [watch = defaults.watch] _ in
@@ -338,7 +338,7 @@ struct UserDefaultsRuleTests {
         return writer
     }
 
-    /// As `defaults write` stores what is given without a type.
+    /// Values stored as strings, like those of `defaults write` without a type.
     @Test(arguments: [("YES", true), ("no", false), ("true", true), ("FALSE", false), ("1", true), ("0", false)])
     func textOfABooleanIsRead(text: String, value: Bool) {
         defaults.set(text, forKey: "flag")
@@ -369,7 +369,7 @@ struct UserDefaultsRuleTests {
         let stored = try #require(defaults.url(forKey: "url"))
         #expect(stored == url)
         defaults.removeObject(forKey: "url")
-        defaults.set(text, forKey: "url")  // as the first edition stored it
+        defaults.set(text, forKey: "url")  // as the first version stored it
         #expect(preference.value == url)
         try optional.update { $0 = $0?.appending(path: "more") }
         #expect(defaults.url(forKey: "url") == url.appending(path: "more"))
@@ -405,7 +405,7 @@ struct UserDefaultsRuleTests {
         #expect(!protection.isLocked())
         try Data().write(to: file)
         #expect(!protection.isLocked())
-        // Opening a socket's file fails for everybody, root too.
+        // Opening a socket's file fails for all users, including root.
         try FileManager.default.removeItem(at: file)
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }

@@ -1,27 +1,27 @@
 internal import Preferences
 
 extension PreferenceBackendContract {
-    /// What `apply`, `refresh` and `sync` do where nobody else is.
-    static let applyingClauses = [
-        Clause("A new place holds nothing") { trial in
+    /// The rules of `apply`, `refresh` and `sync` with a single instance.
+    static let applyingRules = [
+        Rule("A new place is empty") { trial in
             let replica = try trial.open()
             trial.expect(replica.contents.isEmpty, "it loads \(describe(replica.contents))")
             try trial.expect(replica, holds: [:], "at first")
         },
-        Clause("All of a set of changes is stored") { trial in
+        Rule("All changes of a set are stored") { trial in
             let replica = try trial.open()
             let contents: [String: PropertyListValue] = ["first": 1, "second": "two", "third": [3]]
             let isStored = try replica.apply(contents.mapValues { $0 }).isStored
             trial.expect(isStored, "apply says that nothing was stored, though there was no condition")
             try trial.expect(replica, holds: contents, "after an apply of all")
         },
-        Clause("A later value replaces an earlier one, and names that aren't mentioned keep theirs") { trial in
+        Rule("A later value replaces an earlier one, and other names keep their values") { trial in
             let replica = try trial.open()
             try replica.apply(["changed": 1, "kept": 1])
             try replica.apply(["changed": "two"])
             try trial.expect(replica, holds: ["changed": "two", "kept": 1], "after a second apply")
         },
-        Clause("nil removes a name") { trial in
+        Rule("nil removes a name") { trial in
             let replica = try trial.open()
             try replica.apply(["removed": 1, "kept": 1, "changed": 1])
             try replica.apply(["removed": nil, "changed": 2])
@@ -31,7 +31,7 @@ extension PreferenceBackendContract {
             try replica.apply(["removed": 3])
             try trial.expect(replica, holds: ["removed": 3], "after a removed name was set again")
         },
-        Clause("To remove an absent name, or to set an equal value, is stored and changes nothing") { trial in
+        Rule("Removing an absent name or setting an equal value counts as stored and changes nothing") { trial in
             let replica = try trial.open()
             try replica.apply(["same": 1])
             let removal = try replica.apply(["absent": nil])
@@ -40,24 +40,24 @@ extension PreferenceBackendContract {
             trial.expect(repetition.isStored, "an equal value counts as not stored")
             try trial.expect(replica, holds: ["same": 1], "after both")
         },
-        Clause("An instance's own changes are not outside changes") { trial in
+        Rule("An instance's own changes aren't external changes") { trial in
             let replica = try trial.open()
             for changes: [String: PropertyListValue?] in [
                 ["a": 1, "b": 1], ["a": 2], ["a": 2], ["b": nil], ["c": nil],
             ] {
-                let outside = try replica.apply(changes).outside
-                trial.expect(outside.isEmpty, "apply returns \(describe(outside)) as outside")
+                let external = try replica.apply(changes).outside
+                trial.expect(external.isEmpty, "apply returns \(describe(external)) as external changes")
                 let refreshed = try replica.refresh()
                 trial.expect(refreshed.isEmpty, "refresh returns \(describe(refreshed))")
             }
         },
-        Clause("A name that apply takes is not managed") { trial in
+        Rule("A name that apply accepts isn't managed") { trial in
             let replica = try trial.open()
             trial.expect(!replica.backend.isManaged("free"), "an absent name counts as managed")
             try replica.apply(["free": 1])
             trial.expect(!replica.backend.isManaged("free"), "a name that was just set counts as managed")
         },
-        Clause("sync works at any time and keeps what is stored") { trial in
+        Rule("sync works at any time and keeps the stored values") { trial in
             let replica = try trial.open()
             try replica.backend.sync()
             try replica.apply(["a": 1])
@@ -68,7 +68,7 @@ extension PreferenceBackendContract {
             try replica.backend.sync()
             try trial.expect(replica, holds: [:], "after the sync of a removal")
         },
-        Clause("Under a name that nobody set there is nothing to ask for") { trial in
+        Rule("A name that was never set has no value") { trial in
             let replica = try trial.open()
             let value = replica.backend.values(for: ["absent"])["absent"]
             trial.expect(value == nil, "an absent name has the value \(value.map(\.description) ?? "")")

@@ -1,27 +1,27 @@
 internal import Preferences
 
 extension PreferenceBackendContract {
-    /// What values, names and numbers of them a place must hold.
-    static let contentClauses = [
-        Clause("Every value comes back with its kind and bits") { trial in
+    /// The rules of contents: the values and names, and numbers of names, that a place must hold.
+    static let contentRules = [
+        Rule("Every value is read back with its type and bits") { trial in
             let replica = try trial.open()
             for value in exampleValues {
                 do {
                     try replica.apply(["value": value])
                     try trial.expect(replica, holds: ["value": value], "after it was set")
                 } catch {
-                    trial.note("\(value) is refused: \(error)")
+                    trial.note("\(value) is rejected: \(error)")
                 }
             }
         },
-        Clause("Values of every kind are held at once") { trial in
+        Rule("Values of all types can be stored at once") { trial in
             let replica = try trial.open()
             var contents: [String: PropertyListValue] = [:]
             for (index, value) in exampleValues.enumerated() { contents["value \(index)"] = value }
             try replica.apply(contents.mapValues { $0 })
             try trial.expect(replica, holds: contents, "with one name a value")
         },
-        Clause("Any text that isn't empty is a name") { trial in
+        Rule("Any string that isn't empty is a name") { trial in
             let replica = try trial.open()
             for name in exampleNames {
                 do {
@@ -30,11 +30,11 @@ extension PreferenceBackendContract {
                     try replica.apply([name: nil])
                     try trial.expect(replica, holds: [:], "after the name \"\(name)\" was removed")
                 } catch {
-                    trial.note("the name \"\(name)\" is refused: \(error)")
+                    trial.note("the name \"\(name)\" is rejected: \(error)")
                 }
             }
         },
-        Clause("Every name is a name of its own") { trial in
+        Rule("Different names have different values") { trial in
             let replica = try trial.open()
             var contents: [String: PropertyListValue] = [:]
             for (index, name) in exampleNames.enumerated() { contents[name] = .integer(Int64(index)) }
@@ -45,11 +45,11 @@ extension PreferenceBackendContract {
                 contents[name] = nil
                 try trial.expect(
                     replica.stores(contents),
-                    "the removal of \"\(name)\" touched another name, or nothing"
+                    "the removal of \"\(name)\" affected another name, or nothing"
                 )
             }
         },
-        Clause("Names that are equal as Swift strings are one name") { trial in
+        Rule("Names that are equal as Swift strings are one name") { trial in
             let replica = try trial.open()
             try replica.apply(["caf\u{E9}": 1])
             try replica.apply(["cafe\u{301}": 2])
@@ -57,7 +57,7 @@ extension PreferenceBackendContract {
             try replica.apply(["caf\u{E9}": nil])
             try trial.expect(replica, holds: [:], "after it was removed with a single letter")
         },
-        Clause("Thousands of names are held and changed at once") { trial in
+        Rule("Thousands of names can be stored and changed at once") { trial in
             let replica = try trial.open()
             var contents: [String: PropertyListValue] = [:]
             for index in 0..<2_000 { contents["name.\(index)"] = .integer(Int64(index)) }

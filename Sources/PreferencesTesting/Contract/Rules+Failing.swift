@@ -1,9 +1,9 @@
 internal import Preferences
 
 extension PreferenceBackendContract {
-    /// What is left where a write fails.
-    static let failingClauses = [
-        Clause("A failed apply stores nothing, and the next one works", needs: [.failure]) { trial in
+    /// The rules of failing writes: what remains stored.
+    static let failingRules = [
+        Rule("A failed apply stores nothing, and the next one works", needs: [.failure]) { trial in
             let replica = try trial.open()
             try replica.apply(["a": 1, "b": 1])
             try expectFailure(trial, of: replica, ["a": 2, "b": nil, "new": 1])
@@ -13,20 +13,20 @@ extension PreferenceBackendContract {
             try replica.apply(["a": 2, "b": nil, "new": 1])
             try trial.expect(replica, holds: ["a": 2, "new": 1], "after the same changes were applied again")
         },
-        Clause("A failed apply loses no outside change", needs: [.failure, .others]) { trial in
+        Rule("A failed apply loses no external change", needs: [.failure, .sharedPlace]) { trial in
             for isRefreshing in [true, false] {
                 let first = try trial.open()
                 try first.apply(["a": .boolean(isRefreshing), "removed": nil])
-                // Loaded only now: one that is told of both at once may find that nothing changed.
+                // Loaded only now: an instance that gets both changes at once may find that nothing changed.
                 let second = try trial.open()
                 try first.apply(["a": 2, "removed": 1])
                 try expectFailure(trial, of: second, ["a": 3, "new": 1])
-                var told = isRefreshing ? [] : [try second.apply(["absent": nil]).outside]
-                told += try await second.refresh(within: trial.patience) { second.contents == first.contents }
-                let outside = told.reduce(into: [:]) { $0.merge($1) { $1 } }
+                var returned = isRefreshing ? [] : [try second.apply(["absent": nil]).outside]
+                returned += try await second.refresh(within: trial.patience) { second.contents == first.contents }
+                let external = returned.reduce(into: [:]) { $0.merge($1) { $1 } }
                 trial.expect(
-                    outside == ["a": 2, "removed": 1],
-                    "\(isRefreshing ? "refresh" : "apply") after it returns \(describe(outside))"
+                    external == ["a": 2, "removed": 1],
+                    "\(isRefreshing ? "refresh" : "apply") after it returns \(describe(external))"
                 )
                 let again = try second.refresh()
                 trial.expect(again.isEmpty, "refresh returns \(describe(again)) after that")
@@ -42,7 +42,7 @@ extension PreferenceBackendContract {
         trial.place.failNextWrite?()
         do {
             try replica.apply(changes)
-            trial.note("apply does not throw where the write fails")
+            trial.note("apply does not throw though the write fails")
         } catch {
             return
         }

@@ -1,52 +1,52 @@
 internal import Preferences
 
 extension PreferenceBackendContract {
-    /// When a condition lets changes through, and what is left where it doesn't.
-    static let conditionClauses = [
-        Clause("Changes are stored where the condition holds") { trial in
+    /// The rules of conditions: when changes are stored, and what remains stored if they aren't.
+    static let conditionRules = [
+        Rule("Changes are stored if the condition holds") { trial in
             for condition in conditionsThatHold {
                 let replica = try trial.open()
                 try replica.apply(conditioned.mapValues { $0 })
                 let isStored = try replica.apply(["new": 1], if: condition).isStored
-                trial.expect(isStored, "\(describe(condition)) counts as broken")
+                trial.expect(isStored, "\(describe(condition)) counts as false")
                 try trial.expect(replica, holds: conditioned.merging(["new": 1]) { $1 }, "after \(describe(condition))")
                 try replica.apply(["new": nil])
             }
         },
-        Clause("Changes are refused where a listed name has another value") { trial in
-            try expectRefusal(trial, PreferenceCondition(values: ["a": 2]))
-            try expectRefusal(trial, PreferenceCondition(values: ["a": 1, "b": "other"]))
+        Rule("Changes are rejected if a listed name has another value") { trial in
+            try expectRejection(trial, PreferenceCondition(values: ["a": 2]))
+            try expectRejection(trial, PreferenceCondition(values: ["a": 1, "b": "other"]))
         },
-        Clause("Changes are refused where a listed name is absent") { trial in
-            try expectRefusal(trial, PreferenceCondition(values: ["absent": 1]))
+        Rule("Changes are rejected if a listed name is absent") { trial in
+            try expectRejection(trial, PreferenceCondition(values: ["absent": 1]))
         },
-        Clause("Changes are refused where a name is stored that must be absent") { trial in
-            try expectRefusal(trial, PreferenceCondition(values: ["a": nil]))
+        Rule("Changes are rejected if a name that must be absent is stored") { trial in
+            try expectRejection(trial, PreferenceCondition(values: ["a": nil]))
         },
-        Clause("Changes are refused where a complete condition doesn't list a stored name") { trial in
-            try expectRefusal(trial, PreferenceCondition(values: ["a": 1], isComplete: true))
-            try expectRefusal(trial, PreferenceCondition(values: [:], isComplete: true))
+        Rule("Changes are rejected if a complete condition doesn't list a stored name") { trial in
+            try expectRejection(trial, PreferenceCondition(values: ["a": 1], isComplete: true))
+            try expectRejection(trial, PreferenceCondition(values: [:], isComplete: true))
         },
-        Clause("A complete condition with a prefix is about the names that continue it") { trial in
+        Rule("A complete condition with a prefix applies to names that begin with it and are longer") { trial in
             let replica = try trial.open()
             try replica.apply(["b.x": 1, "b.": 2, "c": 3])
             var condition = PreferenceCondition(values: [:], isComplete: true, prefix: "b.")
-            let isRefused = try !replica.apply(["new": 1], if: condition).isStored
-            trial.expect(isRefused, "b.x is overlooked under the prefix b.")
+            let isRejected = try !replica.apply(["new": 1], if: condition).isStored
+            trial.expect(isRejected, "b.x is overlooked under the prefix b.")
             condition.values = ["b.x": 1]
             let isStored = try replica.apply(["new": 1], if: condition).isStored
-            trial.expect(isStored, "names without the prefix b., or nothing behind it, are in the way")
+            trial.expect(isStored, "names without the prefix b., or with nothing after it, make the condition false")
         },
-        Clause("A refused set changes nothing, and a later one is stored") { trial in
+        Rule("A rejected apply changes nothing, and a later one is stored") { trial in
             let replica = try trial.open()
             try replica.apply(conditioned.mapValues { $0 })
-            let refused = PreferenceCondition(values: ["a": 9])
-            try replica.apply(["a": 2, "b": nil, "new": 1], if: refused)
-            try trial.expect(replica, holds: conditioned, "after a refused set")
+            let rejected = PreferenceCondition(values: ["a": 9])
+            try replica.apply(["a": 2, "b": nil, "new": 1], if: rejected)
+            try trial.expect(replica, holds: conditioned, "after a rejected apply")
             try replica.apply(["a": 2, "b": nil, "new": 1])
             try trial.expect(replica, holds: ["a": 2, "new": 1], "after the same set without a condition")
         },
-        Clause("Values are equal only where kind and bits are") { trial in
+        Rule("Values are equal only if their types and bits are") { trial in
             let replica = try trial.open()
             for (stored, other) in unequalPairs {
                 try replica.apply(["a": stored])
@@ -73,7 +73,7 @@ extension PreferenceBackendContract {
         PreferenceCondition(values: [:], isComplete: true, prefix: "b"),
     ]
 
-    private static func expectRefusal(_ trial: Trial, _ condition: PreferenceCondition) throws {
+    private static func expectRejection(_ trial: Trial, _ condition: PreferenceCondition) throws {
         let replica = try trial.open()
         try replica.apply(conditioned.mapValues { $0 })
         let isStored = try replica.apply(["new": 1], if: condition).isStored

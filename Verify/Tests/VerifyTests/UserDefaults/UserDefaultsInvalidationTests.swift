@@ -4,8 +4,8 @@ import Testing
 
 @testable import Preferences
 
-/// Changes of user defaults of which nobody says which name they are of, or that nobody tells of at all.
-struct UserDefaultsDoubtTests {
+/// Changes of user defaults whose notifications don't name the key, or that cause no notification at all.
+struct UserDefaultsInvalidationTests {
     private let defaults = ObservableDefaults()
     private let jobs = Log<@Sendable () -> Void>()
 
@@ -14,7 +14,7 @@ struct UserDefaultsDoubtTests {
     }
 
     @Test(arguments: ["name", "a.dotted.name"])
-    func removalOfADomainIsSeenByTheNextReadAndToldOnce(name: String) throws {
+    func removalOfADomainIsSeenByTheNextReadAndNotifiedOnce(name: String) throws {
         let store = store
         let preference = Preference(name, default: 0, in: store)
         preference.value = 5
@@ -31,7 +31,7 @@ struct UserDefaultsDoubtTests {
     }
 
     @Test
-    func observerIsToldThoughNobodyReads() throws {
+    func observerIsNotifiedWithoutARead() throws {
         let preference = Preference("a.b", default: 0, in: store)
         let changes = Log<Int>()
         let observation = preference.observe { changes.append($0.new) }
@@ -42,13 +42,13 @@ struct UserDefaultsDoubtTests {
         observation.cancel()
     }
 
-    /// A program without a main run loop is never told of them.
+    /// A program without a main run loop is never notified of them.
     @Test(arguments: [
         "UIApplicationDidBecomeActiveNotification", "NSApplicationDidBecomeActiveNotification",
         "WKApplicationDidBecomeActiveNotification", "NSExtensionHostDidBecomeActiveNotification",
         "NSUserDefaultsDidChangeNotification",
     ])
-    func programThatComesToTheFrontSeesWhatOthersChanged(notification: String) {
+    func programThatBecomesActiveSeesExternalChanges(notification: String) {
         let preference = Preference("a.b", default: 0, in: store)
         #expect(preference.value == 0)
         defaults.setElsewhere(1, forKey: "a.b")
@@ -59,7 +59,7 @@ struct UserDefaultsDoubtTests {
     }
 
     @Test
-    func updateBeginsWithWhatOthersChanged() throws {
+    func updateBeginsWithTheLatestExternalValue() throws {
         let store = store
         let preference = Preference("a.b", default: 0, in: store)
         #expect(preference.value == 0)
@@ -114,7 +114,7 @@ struct UserDefaultsDoubtTests {
         #expect(defaults.watch.reads <= before + 20)
     }
 
-    /// Of two notifications during one set, one is not its own.
+    /// Of two notifications during one set, only one is its own.
     @Test
     func changeFromWithinAnOwnSetIsSeen() {
         let preference = Preference("a", default: 0, in: store)
@@ -144,7 +144,7 @@ struct UserDefaultsDoubtTests {
         #expect(runs == 2)
     }
 
-    /// Who reads may hold a lock that the observer takes.
+    /// A reading thread may hold a lock that the observer takes.
     @Test
     func observersAreNotCalledOnAThreadThatReads() throws {
         let store = store
@@ -161,9 +161,9 @@ struct UserDefaultsDoubtTests {
         observation.cancel()
     }
 
-    /// Else an update would write over what nobody has looked at.
+    /// Otherwise an update would overwrite a value that was never read.
     @Test(arguments: [false, true])
-    func conditionOfADoubtfulNameDoesNotHold(isComplete: Bool) throws {
+    func conditionOfAStaleNameDoesNotHold(isComplete: Bool) throws {
         let backend = UserDefaultsBackend(SharedUserDefaults(object: defaults)) { _ in
         } observer: { [watch = defaults.watch] _, deliver in
             watch.observer(deliver)
@@ -184,7 +184,7 @@ struct UserDefaultsDoubtTests {
         #expect(try backend.apply(["a": 2], if: next).isStored)
     }
 
-    /// A read that others overtake again and again ends all the same, and nothing outdated is kept.
+    /// A read during which the value keeps changing ends nevertheless, and no stale value is kept.
     @Test(arguments: [1, 7, 50, 500])
     func readThatIsOvertakenIsNotKept(times: Int) {
         let preference = Preference("a.b", default: 0, in: store)

@@ -2,9 +2,9 @@ internal import DurableFile
 internal import Preferences
 
 extension PreferenceBackendContract {
-    /// What holds while several instances are used at the same time.
-    static let concurrentClauses = [
-        Clause("Nobody sees half of a set of changes", needs: [.others]) { trial in
+    /// The rules for several instances that are used at the same time.
+    static let concurrentRules = [
+        Rule("A set of changes is read whole or not at all", needs: [.sharedPlace]) { trial in
             let (writer, reader) = (try trial.open(), try trial.open())
             try writer.apply(["a": 0, "b": 0])
             let outcome = Lock<Result<Void, any Error>?>(nil)
@@ -14,33 +14,33 @@ extension PreferenceBackendContract {
                 }
                 outcome.withLock { $0 = result }
             }
-            // Not a task: where all threads of tasks are busy, the two would take turns.
+            // Not a task: if all threads of tasks are busy, the two would take turns.
             if !WorkerQueue.startThread("writer", write) { write() }
-            var looks = 0
+            var reads = 0
             while outcome.withLock({ $0 == nil }) {
                 try reader.refresh()
-                looks += 1
+                reads += 1
                 let contents = reader.contents
                 guard contents["a"] == contents["b"] else {
                     trial.note("it shows \(describe(contents))")
                     break
                 }
-                // Its thread may not come back for as long as the writer takes.
-                if looks.isMultiple(of: 100) { await Task.yield() } else { Pause.sleep(microseconds: 50) }
+                // A task that yields might not run again before the writer ends.
+                if reads.isMultiple(of: 100) { await Task.yield() } else { Pause.sleep(microseconds: 50) }
             }
             while outcome.withLock({ $0 == nil }) { await Task.yield() }
             try outcome.withLock { $0 }?.get()
             try await reader.refresh(within: trial.patience) { reader.contents == ["a": 200, "b": 200] }
             trial.expect(reader.contents == ["a": 200, "b": 200], "in the end it shows \(describe(reader.contents))")
         },
-        Clause("Of changes on one condition that race, one is stored", needs: [.others]) { trial in
+        Rule("Of racing changes with one condition, one is stored", needs: [.sharedPlace]) { trial in
             let (count, rounds) = (3, 50)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<count {
                     let replica = try trial.open()
                     group.addTask {
                         for _ in 0..<rounds where try await !increment("count", in: replica) {
-                            trial.note("a condition on what an instance was told last is refused again and again")
+                            trial.note("a condition on the values that an instance last saw is rejected repeatedly")
                             return
                         }
                     }
@@ -54,7 +54,7 @@ extension PreferenceBackendContract {
                 "\(expected) increments, each on the condition of the value before, add up to \(describe(end))"
             )
         },
-        Clause("What an instance sets and is told adds up to what is stored", needs: [.others]) { trial in
+        Rule("An instance's own and external changes add up to the stored values", needs: [.sharedPlace]) { trial in
             let replicas = try (0..<3).map { _ in try trial.open() }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (index, replica) in replicas.enumerated() {
@@ -74,13 +74,13 @@ extension PreferenceBackendContract {
                 try await replica.refresh(within: trial.patience) { replica.contents == stored }
                 trial.expect(
                     replica.contents == stored,
-                    "an instance shows \(describe(replica.contents)) where \(describe(stored)) is stored"
+                    "an instance shows \(describe(replica.contents)) while \(describe(stored)) is stored"
                 )
             }
         },
     ]
 
-    /// Adds one; false where the backend refuses that so often that it can't be for the others' changes.
+    /// Adds one; returns false if the backend rejects that so often that the other instances' changes can't be the cause.
     private static func increment(_ name: String, in replica: Replica) async throws -> Bool {
         for _ in 0..<1_000 {
             let old = replica.contents[name]
