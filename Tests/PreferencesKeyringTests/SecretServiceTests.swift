@@ -87,7 +87,7 @@ struct SecretServiceTests {
         try expect(withoutLibrary, "set token a", contains: "libsecret-1-0")
         let program = try start(session)
         try expect(program, "get token", "-")
-        try expect(program, "issues", contains: "no program on the session bus is the system's keyring")
+        try expect(program, "issues", contains: "no program on the session bus provides the system's keyring")
         try expect(program, "set token a", contains: "unavailable: preference \"token\": no program on the session bus")
         session.killBus()
         try expect(program, "set token a", contains: "unavailable: preference \"token\": the session bus")
