@@ -19,7 +19,7 @@ extension PreferenceGroup {
     ///
     ///     let preview = GeneralPreferences(in: .inMemory())
     ///
-    /// Binds the preferences that are initialized while `init()` runs, including those of nested groups, but not lazy or computed
+    /// Binds the preferences that are created while `init()` runs, including those of nested groups, but not lazy or computed
     /// properties, nor those with an explicit `in:`. A static or global preference whose first use is in `init()` is bound by accident,
     /// too; debug builds report it to the store's issue handler as `misuse`.
     ///
@@ -54,7 +54,7 @@ extension PreferenceGroup {
     }
 }
 
-/// The store that `PreferenceGroup.init(in:)` gives to the preferences that are initialized while it runs.
+/// The store that `PreferenceGroup.init(in:)` gives to the preferences that are created while it runs.
 final class GroupBinding: Sendable {
     @TaskLocal static var current: GroupBinding?
 

@@ -9,12 +9,12 @@ public import Foundation
 /// Declarations of the same name that have the same value type and the same `identifier` of their codings share a decoded value, so
 /// give different codings different identifiers.
 ///
-///     extension PreferenceCoding<Color> {
-///         static var hex: PreferenceCoding {
-///             PreferenceCoding("hex") { .string($0.hex) } decode: { try Color(hex: String(storedValue: $0)) }
+///     extension PreferenceCoding<Version> {
+///         static var dotted: PreferenceCoding {
+///             PreferenceCoding("dotted") { .string($0.description) } decode: { try Version(String(storedValue: $0)) }
 ///         }
 ///     }
-///     @Preference("accent", coding: .hex) var accent = Color.blue
+///     @Preference("lastSeen", coding: .dotted) var lastSeen = Version(1, 0)
 public struct PreferenceCoding<Value>: Sendable {
     /// The name of the coding, which differs from those of other codings of the same type.
     public let identifier: String

@@ -186,7 +186,7 @@ struct ListingTests {
         #expect(erased.count == 2)
     }
 
-    /// The compiler synthesizes the conformance of a struct with wrapped preferences.
+    /// The compiler generates the conformance of a struct with wrapped preferences.
     @Test
     func groupIsEquatableByItsPreferences() {
         struct Group: PreferenceGroup, Hashable {
