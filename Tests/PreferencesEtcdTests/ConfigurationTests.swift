@@ -82,7 +82,7 @@ struct ConfigurationTests {
             #expect(message { $0.rebalanceInterval = time }.hasPrefix("rebalanceInterval is"))
         }
         #expect(message { $0.rebalanceInterval = nil } == "nothing is wrong")
-        #expect(message { $0.maximumOperations = 3 }.contains("too few"))
+        #expect(message { $0.maximumOperations = 3 }.contains("at least 4"))
     }
 
     @Test
