@@ -67,7 +67,7 @@ func readTexts() {
     print(store["offset"] ?? "", store["locale"] ?? "", locale.value?.identifier ?? "none")
 }
 
-/// What `count-reading-path.sh` counts: reads of values that are kept, in a function that the counter finds by its name.
+/// Reads cached values; `count-reading-path.sh` finds the function by its name and counts its instructions.
 @inline(never)
 func readFlag(_ preference: Preference<Bool>, _ rounds: Int) -> Int {
     var found = 0

@@ -7,7 +7,7 @@ struct PropertyListValueTests {
         #expect(PropertyListValue.integer(2) != .real(2))
     }
 
-    /// Neither a name nor a key may begin a line of a log, or tell a terminal what to do.
+    /// Neither a name nor a key can begin a line of a log or control a terminal.
     @Test
     func errorAndDescriptionAreOneLineOfCharactersThatShow() {
         let hostile = "a\nb\u{1B}[2J\u{85}\u{9B}\u{7F}\u{202E}\u{2028}\u{2029}\u{E0041}é👍"

@@ -319,4 +319,63 @@ extension UserDefaultsBackend {
         return sizeLimit.warning(after)
     }
 }
+
+/// The size limit of the values of one user defaults domain.
+///
+/// The store counts only the names that it uses, and their sizes are estimates: the system may count more.
+struct UserDefaultsSizeLimit: Sendable {
+    /// The limit, in bytes.
+    let limit: Int
+
+    func check(_ size: Int) throws(PreferencesError) {
+        guard size > limit else { return }
+        throw PreferencesError(
+            .tooLarge,
+            "the values would take about \(size) bytes, but user defaults hold at most \(limit) here; nothing was changed. "
+                + "Keep large values in files"
+        )
+    }
+
+    /// Returns whether the size is near the limit and a warning is due.
+    func isNear(_ size: Int) -> Bool { size > limit / 4 * 3 }
+
+    func warning(_ size: Int) -> PreferencesError {
+        PreferencesError(
+            .tooLarge,
+            "the values take about \(size) bytes, and user defaults hold at most \(limit) here; keep large values in files"
+        )
+    }
+}
+
+extension UserDefaultsSizeLimit {
+    #if os(tvOS)
+    /// At this size, tvOS warns by `sizeLimitExceededNotification`; at 1 MB it ends the program.
+    static let platform = UserDefaultsSizeLimit(limit: 512 * 1024)
+    #elseif os(watchOS)
+    static let platform = UserDefaultsSizeLimit(limit: 1024 * 1024)
+    #else
+    /// "Attempting to store >= 4194304 bytes of data in CFPreferences/NSUserDefaults on this platform is invalid", says
+    /// the system's log.
+    static let platform = UserDefaultsSizeLimit(limit: 4 * 1024 * 1024)
+    #endif
+}
+
+/// The names that a suite of user defaults can have.
+enum UserDefaultsSuite {
+    /// Throws for the program's own domain and the domain of all programs, for which no `UserDefaults` can be created.
+    static func check(_ name: String, ownDomain: String?) throws(PreferencesError) {
+        if name == ownDomain {
+            throw PreferencesError(
+                .invalidName,
+                "\"\(name)\" can't name a suite: it is the program's own identifier; use PreferenceStore.standard"
+            )
+        }
+        if name == UserDefaults.globalDomain {
+            throw PreferencesError(
+                .invalidName,
+                "\"\(name)\" can't name a suite: it holds the settings of all programs; use a name of your own"
+            )
+        }
+    }
+}
 #endif

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What each library stored is read by the declarations of its page, and written in the form that the page says.
+/// The declarations of each library's page read the values that it stored, and write the form that the page states.
 enum LibrarySnippets {
     struct Profile: Codable, Equatable { var name = "Pitt" }
     private static let ada = #"{"name":"Ada"}"#

@@ -15,12 +15,12 @@ struct GeneralPreferences: PreferenceGroup {
     @Preference("window") var window = WindowFrame()  // any Codable
     @Preference("nickname") var nickname: String?  // nil means: not set
     @Preference("volume", .range(0...10)) var volume = 5
-    let launches = Preference("launches", default: 0)  // a plain value; fits a protocol's requirement
+    let launches = Preference("launches", default: 0)  // without a wrapper: launches.value
 }
 // end
 
 // snippet: namespace
-extension Defaults {
+extension Defaults {  // the enum above
     static let general = GeneralPreferences()
 }
 // end

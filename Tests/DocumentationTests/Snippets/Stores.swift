@@ -14,10 +14,10 @@ struct StoresSnippets {
         defer { try? FileManager.default.removeItem(at: folder) }
         try PreferenceStore.withIsolatedStores {
             // snippet: stores
-            PreferenceStore.applicationIdentifier = "com.example.app"  // set before all else; default: the executable's name
+            PreferenceStore.applicationIdentifier = "com.example.app"  // before the first use; later it traps
             let standard = PreferenceStore.standard  // ~/.config/com.example.app/preferences.jsonl
 
-            let shared = PreferenceStore.suite("com.example.shared")  // the same name in each program that shares it
+            let shared = PreferenceStore.suite("com.example.shared")  // ~/.config/com.example.shared/preferences.jsonl
             let project = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
             let trial = PreferenceStore.inMemory(["theme": "dark"])
 

@@ -4,7 +4,7 @@ import PreferencesTesting
 import Synchronization
 import Testing
 
-/// What the guide shows.
+/// The examples of the guide.
 struct GuideTests {
     enum Theme: String, CaseIterable { case system, light, dark }
 
@@ -174,7 +174,7 @@ enum Written {
         @Preference("window") var window = WindowFrame()  // any Codable
         @Preference("nickname") var nickname: String?  // nil means: not set
         @Preference("volume", .range(0...10)) var volume = 5
-        let launches = Preference("launches", default: 0)  // a plain value; fits a protocol's requirement
+        let launches = Preference("launches", default: 0)  // without a wrapper: launches.value
     }
     // snippet: written class
     final class Settings: PreferenceGroup, Observable {

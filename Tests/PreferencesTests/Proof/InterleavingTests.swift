@@ -22,7 +22,7 @@ struct InterleavingTests {
         let folder = try TemporaryFolder()
         let (store, changeOutside) = try kind.store(in: folder)
         store.issueHandler = { Issue.record($0) }
-        // What still holds the store afterwards misses the folder, which is no issue of the test.
+        // An object that holds the store longer misses the folder; that isn't an issue of the test.
         defer { withExtendedLifetime(folder) { store.issueHandler = { _ in } } }
         let master = Recorder<ChangeBatch>()
         let masterObservation = store.subscribe { master.record($0) }
@@ -54,7 +54,7 @@ struct InterleavingTests {
                 }
             }
         }
-        // Takes in what was changed outside last, and waits for whoever still delivers.
+        // Merges the last external changes, and waits until all changes are delivered.
         for name in Self.names { Preference(name, default: 0, in: store).value = serial.next() }
         await waitUntil { master.elements.last?.sequence == store.core.state.withLock { $0.sequence } }
 
@@ -109,7 +109,7 @@ private struct Step: Hashable {
     }
 }
 
-/// What one observer of a preference saw, and when it was cancelled.
+/// The changes that one observer of a preference received, and the time of its cancellation.
 private final class Observer: Sendable {
     private struct State {
         var observation: PreferenceObservation?

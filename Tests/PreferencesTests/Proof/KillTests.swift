@@ -20,7 +20,7 @@ struct KillTests {
         }
     }
 
-    /// What is there for a process that opens the file anew.
+    /// Returns the values that a process finds when it opens the file.
     private func contents(of path: String) throws -> [String: PropertyListValue] {
         let host = PreferenceBackendHost(changed: {}, report: { Issue.record($0) })
         return try FileBackend(path: path).load(host: host)

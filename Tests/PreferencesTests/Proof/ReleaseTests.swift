@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Nothing is kept once nobody uses it.
+/// Objects are released after their last use.
 struct ReleaseTests {
     fileprivate final class Token: Sendable {}
 

@@ -2,7 +2,7 @@ import DurableFile
 import FileTestSupport
 import Testing
 
-/// Runs `body` on so many threads at once, all of which begin together, and returns when the last has ended and let go of it.
+/// Runs `body` on a number of threads, which begin at the same time, and returns when the last one has ended and released it.
 ///
 /// Threads of their own: tasks would share as few threads as there are processors.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void) async {

@@ -52,7 +52,7 @@ struct SuspendingTests {
     private func occupy(_ backend: GateBackend, of store: PreferenceStore) async throws {
         try await persist { try await store.load() }
         backend.close(.refresh)
-        #expect(WorkerQueue.startThread("occupying") { backend.tell() })
+        #expect(WorkerQueue.startThread("occupying") { backend.notify() })
         await backend.reached(.refresh)
         #expect(backend.deadline(of: .refresh) == nil)
     }

@@ -73,8 +73,8 @@ final class GateBackend: PreferenceBackend {
         }
     }
 
-    /// Has the store call `refresh`, for which nobody waits, so that it has no deadline.
-    func tell() { state.withLock { $0.host }?.changed() }
+    /// Makes the store call `refresh`; no caller waits for it, so it has no deadline.
+    func notify() { state.withLock { $0.host }?.changed() }
 
     func refresh() -> [String: PropertyListValue?] {
         pass(.refresh, until: currentDeadline)

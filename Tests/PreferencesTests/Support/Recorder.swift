@@ -1,6 +1,6 @@
 import DurableFile
 
-/// What observers saw, in order; any thread may add.
+/// The elements that observers received, in order; any thread can add one.
 final class Recorder<Element: Sendable>: Sendable {
     private let recorded = Lock<[Element]>([])
 

@@ -16,7 +16,7 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
 
     /// Runs `body` with a fresh store of the kind, in a folder of its own.
     ///
-    /// Where something still holds the store afterwards, it misses the folder, which is no issue of the test.
+    /// If an object holds the store longer, it misses the folder; that isn't an issue of the test.
     func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result {
         try withTemporaryFolder { folder in
             let store = try makeStore(in: folder)

@@ -3,7 +3,7 @@ import Foundation
 import Preferences
 import SwiftUI
 
-// What README and guides show of SwiftUI, UIKit and Combine; `DocumentTests` compares the two.
+// The examples with SwiftUI, UIKit and Combine in README and guides; `DocumentTests` compares the two.
 
 struct PlayerPreferences: PreferenceGroup {
     @Preference("volume", .range(0...10)) var volume = 5
