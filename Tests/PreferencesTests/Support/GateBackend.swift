@@ -31,9 +31,9 @@ final class GateBackend: PreferenceBackend {
     func close(_ operation: Operation) { state.withLock { _ = $0.closed.insert(operation) } }
     func open(_ operation: Operation) { state.signal { _ = $0.closed.remove(operation) } }
 
-    /// Makes blocking calls throw `misuse`, on each thread.
+    /// If true, blocking calls throw `misuse`, on each thread.
     func forbidBlocking(_ isForbidding: Bool = true) { state.withLock { $0.isForbidding = isForbidding } }
-    /// Makes `load` throw.
+    /// If true, `load` throws.
     func failLoads(with failure: PreferencesError?) { state.withLock { $0.failure = failure } }
 
     /// The changes that were stored, in their order.
@@ -73,7 +73,7 @@ final class GateBackend: PreferenceBackend {
         }
     }
 
-    /// Makes the store call `refresh`; no caller waits for it, so it has no deadline.
+    /// Has the store call `refresh`; no caller waits for it, so it has no deadline.
     func notify() { state.withLock { $0.host }?.changed() }
 
     func refresh() -> [String: PropertyListValue?] {
