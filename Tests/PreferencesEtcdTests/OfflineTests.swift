@@ -67,11 +67,10 @@ struct OfflineTests {
     mutating func writesAreQueuedWithoutAnEndpointAndWithoutACopy() async throws {
         configuration.offlineWrites = .queueing
         try put("other", "1")
-        transport.cut()
-        configuration.timeout = .milliseconds(200)
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         let theme = Preference("theme", default: "light", in: store)
+        transport.openWithoutConnection(store)
         try await theme.write("dark")
         #expect(theme.value == "dark")
         #expect(monitor.status.waitingWrites == 1)

@@ -1,6 +1,7 @@
 #if Etcd
 import DurableFile
 import Foundation
+import Preferences
 
 @testable import PreferencesEtcd
 
@@ -52,6 +53,16 @@ final class TestTransport: Transport {
         }
         for stream in open { stream.cancel() }
         for stream in streams { stream(.end(.unreachable("cut"))) }
+    }
+
+    /// Opens a store that has no connection until `mend`.
+    ///
+    /// Opening it fails at once, because the first answer isn't temporary. So the timeout of the store can be so long that no slow
+    /// machine exceeds it in a later call.
+    func openWithoutConnection(_ store: PreferenceStore) {
+        cut(.notUnderstood("cut"))
+        _ = store.contents
+        cut()
     }
 
     /// Delivers a write again, like a delayed copy in a network.
