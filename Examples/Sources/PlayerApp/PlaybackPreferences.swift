@@ -4,7 +4,6 @@ import Preferences
 struct PlaybackPreferences: PreferenceGroup {
     @Preference("volume", .range(0...10), description: "How loud the music is.") var volume = 5
     @Preference("crossfades") var crossfades = false
-    @Preference("playing") var playing: Int?
 
     /// The preferences of the app group.
     static let shared = PlaybackPreferences(in: .suite("group.com.example.player"))

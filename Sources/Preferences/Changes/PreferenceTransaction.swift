@@ -1,7 +1,7 @@
 /// A snapshot of the store and the changes to store together, as the body of a transaction reads and writes them.
 ///
 /// Reads see the snapshot and the transaction's own writes. A subscript can't throw: the first error (an unreadable value,
-/// a failed validation or encoding, a preference of another store) is thrown when the body returns, and then nothing
+/// a value that breaks its rule or can't be encoded, a preference of another store) is thrown when the body returns, and then nothing
 /// is stored.
 public struct PreferenceTransaction {
     private let core: StoreCore

@@ -2,18 +2,18 @@ extension Preference {
     /// Moves the stored value of another preference to this one, once.
     ///
     /// Does nothing if the source has no stored value, so it is safe to call at every launch. The value is stored here first and
-    /// only then removed from the source: in one transaction if both belong to one store, else after this store has
-    /// synchronised, so that neither a crash nor a loss of power loses it. A value that is already set here is kept; the source
+    /// only then removed from the source: in one transaction if both belong to one store, else after this store is
+    /// flushed, so that neither a crash nor a loss of power loses it. A value that is already set here is kept; the source
     /// is then kept, too, unless both values are equal.
     ///
-    /// Errors (an unreadable source, a value that fails validation, a full disk) are reported to this store's issue
+    /// Errors (an unreadable source, a value that breaks the rule, a full disk) are reported to this store's issue
     /// handler, and both values are kept.
     public func migrate(from source: Preference<Value>) {
         migrate(from: source) { $0 }
     }
 
     /// Moves the value that this store holds under a former name to this preference, once; it must have this preference's type and
-    /// pass its validation; see `migrate(from:)`.
+    /// satisfy its rule; see `migrate(from:)`.
     ///
     ///     preferences.$nickname.migrate(from: "userName")
     ///

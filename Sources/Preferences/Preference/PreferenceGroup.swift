@@ -2,8 +2,8 @@ internal import DurableFile
 
 /// A type whose properties are preferences.
 ///
-/// A group is a struct or an actor. `init()` declares its preferences in the standard store, `init(in:)` in another one. The
-/// compiler writes `init()` unless the group is `public`.
+/// A group is a struct, an actor, or a final class whose preferences are plain values. `init()` declares its preferences in the
+/// standard store, `init(in:)` in another one. The compiler writes `init()` unless the group is `public`.
 ///
 ///     struct GeneralPreferences: PreferenceGroup {
 ///         @Preference("AutomaticallyUpdate") var automaticallyUpdate = true

@@ -108,7 +108,7 @@ extension PreferenceStore {
 
     /// Waits until everything set so far survives a loss of power.
     ///
-    /// Concurrent callers share one synchronisation of the file. In a layered store only the writable layer is flushed.
+    /// Concurrent callers share one sync of the file. In a layered store only the writable layer is flushed.
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public nonisolated(nonsending) func flush() async throws(PreferencesError) {

@@ -75,8 +75,7 @@ public final class PreferenceStore: Sendable {
     ///   - isReadOnly: Whether writes skip the layer; `apply` is then never called.
     ///   - isManaged: Whether the layer's values can't be overridden, wherever it is listed; the layer is then read-only.
     ///   - isSecret: Whether every value is a secret, so that descriptions, errors and reports print `<redacted>` for it. The
-    ///     same
-    ///     applies in each layered store that contains this one.
+    ///     same applies in each layered store that contains this one.
     public convenience init(
         backend: any PreferenceBackend,
         name: String? = nil,

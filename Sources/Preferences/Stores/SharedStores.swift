@@ -184,8 +184,7 @@ extension PreferenceStore {
     /// - Parameters:
     ///   - name: Distinguishes the store from other such stores.
     ///   - makeBackend: Creates the backend, at the first use and only outside of isolation. If it throws, opening the store
-    ///     fails with
-    ///     that error.
+    ///     fails with that error.
     package static func secret(
         _ name: String,
         backend makeBackend: @escaping @Sendable () throws(PreferencesError) -> any PreferenceBackend

@@ -12,6 +12,7 @@ let counter = Preference("counter", default: Counter())  // error: 'Counter' doe
 let account = Preference<Account?>("account")  // error: type 'Account' does not conform to the 'Sendable'
 let window = Preference("window", default: Window())  // error: requires that 'Window' conform to 'PreferenceValue'
 let shape = Preference<Shape?>("shape")  // error: unless it is an optional of a type that can be stored
+let square = Preference("square", default: Shape.square)  // error: no exact matches in call to initializer
 let windows = Preference("windows", default: [Window()])  // error: the elements of a collection must conform to
 let reds = Preference("reds", default: [Color.red])  // error: for an enum write 'enum Theme: String, PreferenceValue'
 let named = Preference("named", default: ["a": Color.red])  // error: the elements of a collection must conform to

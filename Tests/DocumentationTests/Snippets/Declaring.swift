@@ -20,7 +20,7 @@ struct GeneralPreferences: PreferenceGroup {
 // end
 
 // snippet: namespace
-extension Defaults {  // the enum above
+extension Defaults {  // the enum of the first example
     static let general = GeneralPreferences()
 }
 // end

@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 public import Preferences
 import PreferencesTesting
 import Testing
@@ -10,6 +11,20 @@ import Foundation
 
 // The answers of the page *How do I …*; each test does what its answer shows, and looks at the result.
 
+struct HowToGroup {
+    // snippet: how namespace
+    enum Defaults {
+        static let general = GeneralPreferences()
+    }
+    // end
+
+    @Test(.isolatedStores)
+    func groupsAreUsedByTheirNamespace() {
+        Defaults.general.theme = .dark
+        #expect(PreferenceStore.standard.contents == ["theme": "dark"])
+    }
+}
+
 // snippet: how enum collection
 enum Panel: String, PreferenceValue { case tree, search }
 
@@ -19,8 +34,10 @@ struct PanelPreferences: PreferenceGroup {
 // end
 
 // snippet: how public
+public enum Compression: String, Sendable { case none, fast, small }
+
 public struct LibraryPreferences: PreferenceGroup {
-    @Preference("cacheSize") public var cacheSize = 100
+    @Preference("compression") public var compression = Compression.fast
     public init() {}
 }
 // end
@@ -44,8 +61,33 @@ struct HowToDeclare {
     @Test(.isolatedStores)
     func collectionsAndPublicGroupsAreStored() {
         PanelPreferences().panels.append(.search)
-        LibraryPreferences().cacheSize = 200
-        #expect(PreferenceStore.standard.contents == ["panels": ["tree", "search"], "cacheSize": 200])
+        LibraryPreferences().compression = .small
+        #expect(PreferenceStore.standard.contents == ["panels": ["tree", "search"], "compression": "small"])
+    }
+
+    @Test(.isolatedStores(["sorting": "alphabet"]))
+    func renamedCasesAreRead() {
+        // snippet: how alias
+        enum Sorting: String { case date, name }
+
+        let sorting = Preference("sorting", default: Sorting.date, coding: .rawValue(aliases: ["alphabet": .name]))
+        // end
+        #expect(sorting.value == .name)
+        sorting.value = .name
+        #expect(PreferenceStore.standard["sorting"] == "name")
+    }
+
+    @Test
+    func groupsAreListed() {
+        let output = Output()
+        let print = output.print
+        let preferences = GeneralPreferences(in: .inMemory(["volume": 3]))
+        // snippet: how list
+        for preference in preferences.preferences where preference.isSet {
+            print("\(preference): \(preference.rule)")  // volume = 3 (store): 0...10
+        }
+        // end
+        #expect(output.lines == ["volume = 3 (store): 0...10"])
     }
 
     @Test(.isolatedStores)
@@ -96,6 +138,17 @@ struct HowToReadAndWrite {
         print("launch \(launch)")
         // end
         #expect(output.lines == ["launch 1"])
+    }
+
+    @Test(.isolatedStores)
+    func tasksAwaitUpdates() async throws {
+        // snippet: how asynchronous
+        func countLaunch() async throws {
+            try await preferences.launches.update { $0 += 1 }
+        }
+        // end
+        try await countLaunch()
+        #expect(preferences.launches.value == 1)
     }
 
     @Test(.isolatedStores)
@@ -168,6 +221,21 @@ struct HowToReadAndWrite {
 }
 
 struct HowToObserve {
+    @Test(.isolatedStores)
+    func changesAreObserved() {
+        let preferences = GeneralPreferences()
+        let output = Output()
+        let print = output.print
+        // snippet: how observe
+        let observation = preferences.$theme.observe { change in
+            print("from \(change.old) to \(change.new)")  // from system to dark
+        }
+        preferences.theme = .dark
+        // end
+        #expect(output.lines == ["from system to dark"])
+        observation.cancel()
+    }
+
     @Test(.isolatedStores)
     func timingsAreChosen() {
         let preferences = GeneralPreferences()
@@ -245,6 +313,15 @@ struct HowToTest {
     }
     // end
 
+    @Test(.isolatedStores)
+    func invalidValuesAreRejected() {
+        let preferences = GeneralPreferences()
+        // snippet: how invalid
+        let error = #expect(throws: PreferencesError.self) { try preferences.$volume.write(11) }
+        #expect(error?.code == .invalid)
+        // end
+    }
+
     // snippet: how fault
     @Test
     func failedSetIsReported() throws {
@@ -267,6 +344,17 @@ struct HowToTest {
 }
 
 struct HowToStore {
+    @Test(.isolatedStores)
+    func programsChooseTheirIdentifier() {
+        let output = Output()
+        let print = output.print
+        // snippet: how identifier
+        PreferenceStore.applicationIdentifier = "com.example.app"  // before the first read or set
+        print(PreferenceStore.standard.location?.path ?? "in memory")
+        // end
+        #expect(output.lines == ["in memory"])
+    }
+
     @Test
     func filesHoldPreferences() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "preferences-\(UUID())")
@@ -329,7 +417,7 @@ struct HowToStore {
         let store = PreferenceStore.inMemory(["userName": "Pitt"])
         let preferences = GeneralPreferences(in: store)
         // snippet: how rename
-        preferences.$nickname.migrate(from: Preference("userName", in: store))
+        preferences.$nickname.migrate(from: "userName")
         // end
         #expect(store.contents == ["nickname": "Pitt"])
     }

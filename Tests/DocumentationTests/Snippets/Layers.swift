@@ -15,7 +15,7 @@ struct LayersSnippets {
 
         print(preferences.volume, preferences.$volume.source)  // 9 arguments
         print(preferences.theme, preferences.$theme.source)  // dark store
-        preferences.theme = .light  // goes to `user`, the first that takes writes
+        preferences.theme = .light  // goes to `user`, the first that accepts writes
         print(preferences.theme, preferences.$theme.source)  // light store
         preferences.$theme.reset()
         print(preferences.theme)  // dark

@@ -14,23 +14,25 @@ struct StoresSnippets {
         defer { try? FileManager.default.removeItem(at: folder) }
         try PreferenceStore.withIsolatedStores {
             // snippet: stores
-            PreferenceStore.applicationIdentifier = "com.example.app"  // before the first use; later it traps
+            PreferenceStore.applicationIdentifier = "com.example.app"  // before the first read or set; later it traps
             let standard = PreferenceStore.standard  // ~/.config/com.example.app/preferences.jsonl
 
             let shared = PreferenceStore.suite("com.example.shared")  // ~/.config/com.example.shared/preferences.jsonl
             let project = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
-            let trial = PreferenceStore.inMemory(["theme": "dark"])
+            let trial = PreferenceStore.inMemory(["theme": "dark"])  // gone when the process ends
 
-            // The first layer with a value wins: `-volume 3`, `EXAMPLE_VOLUME=3`, the trial, the project, the user.
-            let layers = [.arguments, .environment(prefix: "EXAMPLE"), trial, project, standard]
+            // The first layer with a value wins: `-volume 3`, `EXAMPLE_VOLUME=3`, the project, the user. A set goes to the project.
+            let layers = [.arguments, .environment(prefix: "EXAMPLE"), project, standard]
             let preferences = GeneralPreferences(in: .layered(layers))
 
             let nickname = preferences.$nickname.bound(to: shared)  // the same preference in another store
             // end
             project.set(7, for: "volume")
             nickname.value = "Pitt"
-            #expect(preferences.theme == .dark)
+            #expect(GeneralPreferences(in: trial).theme == .dark)
             #expect(preferences.volume == 7)
+            preferences.volume = 3
+            #expect(project["volume"] == 3)
             #expect(shared["nickname"] == "Pitt")
             #expect(standard.contents.isEmpty)
         }

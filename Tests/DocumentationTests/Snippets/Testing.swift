@@ -5,7 +5,7 @@ import Testing
 struct TestingSnippets {
     // snippet: testing
     @Test
-    func volumeIsKeptInItsRange() {
+    func invalidVolumeReadsAsTheDefault() {
         let preferences = GeneralPreferences(in: .inMemory(["volume": 11]))
         #expect(preferences.volume == 5)
     }

@@ -18,8 +18,8 @@ enum IdleRow {
             "Wake-ups by other files",
             unit: .rate,
             note:
-                "Of the same threads of a process with one store, while another process does some 5,000 times a second what the "
-                + "column says."
+                "Wake-ups of the same threads, in a process with one store, while another process does the action of the column "
+                + "some 5,000 times a second."
         )
         let folder = try bench.place.folder()
         let file = try BareFile(folder + "/other", line: "another line\n")

@@ -15,9 +15,9 @@ enum OpeningRow {
         var table = Table(
             "Open and first value in a fresh process",
             note:
-                "From the call that opens to the value; what is linked or loaded is there already, files are in memory. "
-                + "All but the first line are in a program that has Foundation. The last column is without those that take "
-                + "seconds to open that much, or minutes to be filled with it."
+                "From the opening call to the value, with libraries loaded and files cached in memory. All lines but the first "
+                + "are measured in a program that has Foundation. The last column omits peers that take seconds to open that "
+                + "many names, or minutes to store them."
         )
         var columns = bench.sizes.map { (title($0), Samples(count: $0), kinds) }
         if let most = bench.sizes.last {

@@ -28,7 +28,7 @@ enum WaysRow {
         }
         let (ownFlag, ownNumber, ownText) = (own.$flag, own.$number, own.$text)
 
-        var table = Table("Get, in the ways in which programs do", note: "In a plain release build: no flag is set.")
+        var table = Table("Get, by way of access", note: "In a plain release build: no flag is set.")
         try table.add(
             "Bool",
             bench.shortEffort,
