@@ -89,7 +89,11 @@ public final class EtcdSuiteList: Sendable {
                 scan.add((page.kvs ?? []).map(\.key))
             } while !scan.isDone
         } catch {
-            throw PreferencesError(error.reason)
+            let problem = PreferencesError(error.reason)
+            // gRPC's code for a user without permission.
+            guard case .refused(7, _) = error.reason else { throw problem }
+            let keys = configuration.prefix.isEmpty ? "all keys" : "all keys below \(configuration.prefix)/"
+            throw PreferencesError(problem.code, "\(problem.message); a list of the suites needs \(keys)")
         }
         return scan.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

@@ -125,14 +125,7 @@ final class EtcdCluster: Suites {
     var endpoints: String { configuration.endpoints.joined(separator: ",") }
 
     func names() throws -> [String] {
-        do throws(PreferencesError) {
-            return try list.names()
-        } catch {
-            let failure = failure(error)
-            guard failure.message.contains("grant the role") else { throw failure }
-            let keys = configuration.prefix.isEmpty ? "all keys" : "all keys below \(configuration.prefix)/"
-            throw Failure(failure.status, "\(failure.message); a list of the suites needs \(keys)")
-        }
+        do throws(PreferencesError) { return try list.names() } catch { throw failure(error) }
     }
 
     func place(of suite: String) throws -> any Place { EtcdPlace(suite, on: self) }
