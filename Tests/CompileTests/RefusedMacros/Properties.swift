@@ -4,8 +4,8 @@ import PreferencesMacros
 
 @PreferenceGroup
 struct Player {
-    let volume = 5  // error: a preference is a 'var'
-    let limit: Int  // error: a preference is a 'var'
+    let volume = 5  // error: a preference must be a 'var'
+    let limit: Int  // error: a preference must be a 'var'
     @Key("x") var computed: Int { 3 }  // error: '@Key' can't be on a computed property
     var missing: Int  // error: 'missing' needs a default
     var action: () -> Void = {}  // error: '() -> Void' can't be stored
@@ -14,14 +14,14 @@ struct Player {
     lazy var late = 5  // error: a preference can't be lazy
     weak var object: Item?  // error: can't be 'weak'
     var first = 1, second = 2  // error: each preference needs a separate 'var'
-    var (left, right) = (1, 2)  // error: a preference is one name
+    var (left, right) = (1, 2)  // error: a preference can't be a tuple of names
     var watched = 1 { didSet {} }  // error: 'didSet' would not notice
     @Key("") var empty = 1  // error: a stored name can't be empty
     @Key("\(1)") var interpolated = 1  // error: a stored name must be a plain string literal
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too
-    @Transient @Key("t") var transient = 1  // error: is not stored, so it has no key
-    @Secret @Transient var unstored = 1  // error: is no secret
+    @Transient @Key("t") var transient = 1  // error: is not stored, so it can't have a key
+    @Secret @Transient var unstored = 1  // error: or be a secret
     @Secret var sum: Int { 3 }  // error: '@Secret' can't be on a computed property
     @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' can't be on a property
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
@@ -31,7 +31,7 @@ struct Player {
     @Transient
     #endif
     var hidden = 1
-    @Key("static") static var shared: Int { 1 }  // error: is for the properties of the values
+    @Key("static") static var shared: Int { 1 }  // error: is for the instance properties
     @Key("k", migratingFrom: "current") var moved = 1  // error: its value would be moved away
     var current = 2
     @Preference("explicit") var written2 = 1
@@ -44,7 +44,7 @@ final class Item: Sendable {}
 
 @PreferenceGroup
 final class Settings {
-    let volume = 5  // error: a preference is a 'var'
+    let volume = 5  // error: a preference must be a 'var'
     @Key("x") var computed: Int { 3 }  // error: '@Key' can't be on a computed property
     var missing: Int  // error: 'missing' needs a default
     var action: () -> Void = {}  // error: '() -> Void' can't be stored
