@@ -127,6 +127,11 @@ struct Signal: Sendable {
     }
 }
 
+/// Waits until the library's threads are idle again, so that everything they do for a change is counted. The counts of each change are
+/// those from the end of one call to the end of the next.
+@inline(never)
+func endChange() { usleep(150_000) }
+
 func run(_ name: String, _ count: Int, _ folder: URL) throws {
     let memory = PreferenceStore.inMemory(["number": 7, "text": "a text that is too long to be kept inline"])
     switch name {
@@ -191,8 +196,7 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         for number in 1...count {
             other.set(preference.name, -number)
             seen.wait()
-            // Wait until the library's threads are idle again, so that everything they do for a change is counted.
-            usleep(150_000)
+            endChange()
         }
         precondition(preference.value == -count)
         withExtendedLifetime(observation) {}
