@@ -93,10 +93,14 @@ extension PreferenceStore {
 
 /// A running observation; it ends when it is cancelled or released.
 public final class PreferenceObservation: Sendable {
-    private let end: Lock<(@Sendable () -> Void)?>
+    /// The work of `cancel`, once; in a struct, as the state of a lock must not be a bare function.
+    private struct End {
+        let call: @Sendable () -> Void
+    }
+    private let end: Lock<End?>
 
     init(_ end: @escaping @Sendable () -> Void) {
-        self.end = Lock(end)
+        self.end = Lock(End(call: end))
     }
 
     deinit {
@@ -107,6 +111,6 @@ public final class PreferenceObservation: Sendable {
     ///
     /// No call begins after this returns, except one that another thread has already begun to make.
     public func cancel() {
-        end.withLock { exchange(&$0, with: nil) }?()
+        end.withLock { exchange(&$0, with: nil) }?.call()
     }
 }

@@ -7,17 +7,22 @@ final class IssueReporter: Sendable {
 
     /// Distinguishes reporters, also from an earlier one at the same address; never zero.
     let id = count.wrappingAdd(1, ordering: .relaxed).newValue
-    private let handler = Lock<Handler?>(nil)
+    private let guarded = Lock<GuardedHandler?>(nil)
     private static let count = Atomic<UInt64>(0)
-    private static let standard = Lock<Handler>({ writeToLog($0.description) })
+    private static let standard = Lock(GuardedHandler { writeToLog($0.description) })
+
+    /// A handler as the state of a lock. Each use of a bare function there would wrap it in two more functions.
+    private struct GuardedHandler {
+        let call: Handler
+    }
 
     func setHandler(_ handler: Handler?) {
-        let replaced = self.handler.withLock { exchange(&$0, with: handler) }
+        let replaced = guarded.withLock { exchange(&$0, with: handler.map(GuardedHandler.init)) }
         // Releasing a handler may release the last reference to anything, so it is not done under the lock.
         withExtendedLifetime(replaced) {}
     }
 
-    var currentHandler: Handler? { handler.withLock { $0 } }
+    var currentHandler: Handler? { guarded.withLock { $0?.call } }
     var hasHandler: Bool { currentHandler != nil }
 
     /// An issue, queued until the handler that is running on its thread returns.
@@ -71,9 +76,9 @@ final class IssueReporter: Sendable {
     }
 
     static var standardHandler: Handler {
-        get { standard.withLock { $0 } }
+        get { standard.withLock { $0.call } }
         set {
-            let replaced = standard.withLock { exchange(&$0, with: newValue) }
+            let replaced = standard.withLock { exchange(&$0, with: GuardedHandler(call: newValue)) }
             withExtendedLifetime(replaced) {}
         }
     }

@@ -14,11 +14,16 @@ final class StoreCore: SourceUser {
     let scope: String
     /// Whether all values are secrets.
     let isSecret: Bool
-    private let making: Lock<(@Sendable () -> [Layer])?>
+    private let making: Lock<Making?>
     private let isMade = Atomic(false)
     // Written once, under the lock `making` and before `isMade`. Each access of an `AtomicLazyReference` took 400 instructions.
     nonisolated(unsafe) private var list: LayerList?
     private static let count = Atomic<UInt64>(0)
+
+    /// The creation of the layers; in a struct, as the state of a lock must not be a bare function.
+    private struct Making {
+        let layers: @Sendable () -> [Layer]
+    }
 
     init(
         issues: IssueReporter,
@@ -30,7 +35,7 @@ final class StoreCore: SourceUser {
         self.issues = issues
         self.scope = scope
         self.isSecret = isSecret
-        making = Lock(layers)
+        making = Lock(Making(layers: layers))
     }
 
     /// The layers; created at the first use, and then always the same.
@@ -42,7 +47,7 @@ final class StoreCore: SourceUser {
     private func makeLayers() -> LayerList {
         guard let make = making.withLock({ $0 }) else { return layers }
         // Without the lock, because it may create other stores. If two threads get here, the first one's layers are used.
-        let new = LayerList(make())
+        let new = LayerList(make.layers())
         let (made, replaced) = making.withLock { making in
             let replaced = exchange(&making, with: nil)
             if replaced != nil { list = new }

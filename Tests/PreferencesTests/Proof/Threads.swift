@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import Testing
 
 /// Runs `body` on a number of threads, which begin at the same time, and returns when the last one has ended and released it.
@@ -10,14 +11,51 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         for thread in 0..<count {
             // Taken out to be run, so that no thread keeps what it uses, such as a store, while it comes to its end.
-            let work = Lock<(@Sendable (Int) -> Void)?>(body)
+            let work = Lock([body])
             let isStarted = WorkerQueue.startThread("test") {
                 arrived.next()
                 while arrived.value < count { Pause.sleep(microseconds: 1) }
-                work.withLock({ exchange(&$0, with: nil) })?(thread)
+                work.withLock({ $0.popLast() })?(thread)
                 if ended.next() == count { continuation.resume() }
             }
             #expect(isStarted)
         }
     }
+}
+
+/// Runs `body` on a new thread with a stack of that many bytes, and returns when it has ended.
+func onThread(stackSize: Int, _ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        let thread = Thread {
+            body()
+            continuation.resume()
+        }
+        thread.stackSize = stackSize
+        thread.start()
+    }
+}
+
+/// The kernel's counts of the calling thread and of the process.
+enum ThreadUsage {
+    /// The processor time of the calling thread.
+    static var time: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    /// The largest resident memory that the process had so far, in bytes.
+    static var peakMemory: Int {
+        var usage = rusage()
+        // RUSAGE_SELF, which Glibc declares with another type than the parameter's.
+        getrusage(0, &usage)
+        return Int(usage.ru_maxrss) * memoryUnit
+    }
+
+    // getrusage(2) of both systems.
+    #if canImport(Darwin)
+    private static let memoryUnit = 1
+    #else
+    private static let memoryUnit = 1 << 10
+    #endif
 }

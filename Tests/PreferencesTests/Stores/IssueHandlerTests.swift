@@ -75,4 +75,30 @@ struct IssueHandlerTests {
         store.issueHandler = { [guest = Guest(store)] _ in withExtendedLifetime(guest) {} }
         store.issueHandler = nil
     }
+
+    /// In a process of its own, so that the memory is that of this test, and on a small stack.
+    @Test
+    func hundredsOfThousandsOfIssuesLeaveNothingBehind() async {
+        await #expect(processExitsWith: .success) {
+            PreferenceStore.defaultIssueHandler = { _ in }
+            await onThread(stackSize: 512 << 10) {
+                let store = PreferenceStore.inMemory()
+                let volume = Preference("volume", .range(0...10), default: 5, in: store)
+                func raiseIssues(_ count: Int) -> Duration {
+                    let start = ThreadUsage.time
+                    for _ in 1...count { volume.value = 11 }
+                    return ThreadUsage.time - start
+                }
+                // The first of them load and allocate all that is needed once.
+                _ = raiseIssues(40_000)
+                let memory = ThreadUsage.peakMemory
+                let early = raiseIssues(60_000)
+                store.issueHandler = { _ in }
+                _ = raiseIssues(240_000)
+                let late = raiseIssues(60_000)
+                #expect(ThreadUsage.peakMemory - memory < 8 << 20, "310 bytes an issue would be 107 MiB")
+                #expect(late < early * 4, "an issue takes longer the more were reported before it")
+            }
+        }
+    }
 }
