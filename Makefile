@@ -24,7 +24,7 @@ EXCEPT ?=
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests Tests/EtcdTestSupport Torture/Etcd \
 	Tool/Package.swift Tool/Sources/PrefsCommands/Places Tool/Tests/PrefsTests/EtcdTests.swift \
 	Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
-	Sources/PreferencesTesting/Contract Sources/Preferences/Backends Sources/Preferences/Stores Sources/DurableFile/Threads
+	Sources/PreferencesTesting/Contract Sources/Preferences/Backends Sources/Preferences/Stores Sources/Preferences/Contents Sources/Preferences/Delivery Sources/DurableFile/Locks Sources/DurableFile/Threads
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \

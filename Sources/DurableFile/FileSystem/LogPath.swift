@@ -122,3 +122,11 @@ package struct LogPath {
         }
     }
 }
+
+/// A name in a folder on a watched path; when something happens to it, the path might lead to another file.
+package struct WatchedEntry: Hashable, Sendable {
+    /// The path of the folder, without links.
+    var folder: String
+    var name: String
+    var isLink = false
+}

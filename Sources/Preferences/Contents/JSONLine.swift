@@ -65,6 +65,15 @@ enum JSONLine {
         reader.isPlain = true
         return try reader.wholeValue()
     }
+
+    /// Returns the value of a text that is an object or an array in the form of the file, or `nil` for other texts.
+    static func compound(in text: String) -> PropertyListValue? {
+        guard let first = text.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
+        return Array(text.utf8).withUnsafeBytes { bytes in
+            // Other text may be JSON, which the codings read.
+            do throws(JSONLineError) { return try readValue(bytes) } catch { return nil }
+        }
+    }
 }
 
 /// The reason why a line can't be read.

@@ -1,3 +1,6 @@
+internal import DurableFile
+internal import Synchronization
+
 extension PreferenceStore {
     /// Stores the changes that `body` makes as one: all or nothing, and one change for observers.
     ///
@@ -133,5 +136,53 @@ extension PreferenceDeclaration {
         var value = try readStrictly(candidates) ?? makeDefault()
         let result = try body(&value)
         return (try encode(value, over: candidates), result)
+    }
+}
+
+/// The attempts of an update or transaction, with random pauses between them that grow.
+struct Retry: ~Copyable {
+    private static let limit = 64
+    /// The number of updates of this process that have run so often that new ones wait for them.
+    private static let starving = Atomic<Int>(0)
+    private static let patience = 16
+    private var count = 1
+
+    init() {
+        // A thread that keeps updating would otherwise change the values between each read and commit of a slower one.
+        if Self.starving.load(ordering: .relaxed) > 0 { Pause.sleep(microseconds: .random(in: 0...1000)) }
+    }
+
+    deinit {
+        if count > Self.patience { Self.starving.wrappingSubtract(1, ordering: .relaxed) }
+    }
+
+    /// Blocks the caller's thread between two runs.
+    static func block(_ microseconds: UInt32) {
+        if microseconds > 0 { Pause.sleep(microseconds: microseconds) }
+    }
+
+    /// Suspends the task between two runs.
+    nonisolated(nonsending) static func suspend(_ microseconds: UInt32) async {
+        // A cancelled task gets its error from the next call.
+        if microseconds > 0 { try? await Task.sleep(for: .microseconds(microseconds)) }
+    }
+
+    /// Counts another run; returns the microseconds to wait before it.
+    ///
+    /// - Throws: `conflict` after the last attempt.
+    mutating func next(name: String?) throws(PreferencesError) -> UInt32 {
+        guard count < Self.limit else {
+            throw PreferencesError(
+                .conflict,
+                name: name,
+                "the values that were read kept changing, in each of \(Self.limit) attempts; nothing was changed. "
+                    + "Try again, or do less in the body"
+            )
+        }
+        count += 1
+        if count == Self.patience + 1 { Self.starving.wrappingAdd(1, ordering: .relaxed) }
+        // Every other run starts at once: the rejected commit has just read the newest values, which are old again after a
+        // pause. The pauses let updates finish that are faster each time.
+        return count.isMultiple(of: 2) ? 0 : .random(in: 0...UInt32(count * count))
     }
 }

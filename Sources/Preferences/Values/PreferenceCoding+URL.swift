@@ -1,17 +1,6 @@
 #if canImport(Darwin) || STANDINS
 public import Foundation
 
-extension PreferenceDeclaration {
-    /// Returns the form in which `UserDefaults.set(_:forKey:)` and `AppStorage` store the value, if it is a URL in a store over user
-    /// defaults; `nil` for other values.
-    func userDefaultsForm(of value: Value) throws -> PropertyListValue? {
-        guard Value.self == URL.self || Value.self == URL?.self, coding.identifier == "native",
-            let url = value as? URL, store.userDefaults != nil
-        else { return nil }
-        return try url.userDefaultsForm()
-    }
-}
-
 extension PreferenceCoding where Value == URL {
     /// A keyed archive in data, as `UserDefaults.set(_:forKey:)` and `AppStorage` store a URL other than a file's.
     ///
@@ -38,7 +27,7 @@ extension PreferenceCoding where Value == URL? {
 
 extension URL {
     /// Returns the path of a file, with `~` for the home folder, which may differ at the next start; an archive of any other URL.
-    fileprivate func userDefaultsForm() throws -> PropertyListValue {
+    func userDefaultsForm() throws -> PropertyListValue {
         let path = path(percentEncoded: false)
         guard isFileURL, URL(fileURLWithPath: path) == self else { return .data(try archived()) }
         let home = NSHomeDirectory()

@@ -145,13 +145,6 @@ extension PropertyListValue {
 }
 
 extension PropertyListValue {
-    /// Returns the value of a text that is an object or an array in the form of the preferences file, or `nil` for other texts.
-    static func compound(in text: String) -> PropertyListValue? {
-        guard let first = text.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
-        // Other text may be JSON, which the codings read.
-        do throws(PreferencesError) { return try PreferenceText.value(in: text) } catch { return nil }
-    }
-
     /// The exact ISO 8601 text of a date, which `readings(of:)` reads; `nil` for other kinds and for years without such a text.
     package var dateText: String? {
         guard case .date(let date) = self else { return nil }
