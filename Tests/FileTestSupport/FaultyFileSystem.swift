@@ -165,9 +165,9 @@ package final class FaultyFileSystem: FileSystem {
         return try base.read(file, into: buffer, at: offset)
     }
 
-    package func write(_ file: OpenFile, _ bytes: UnsafeRawBufferPointer) throws(FileSystemError) -> Int {
+    package func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) -> Int {
         let limit = try enter("write", file.path)
-        return try base.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(limit)))
+        return try base.append(UnsafeRawBufferPointer(rebasing: bytes.prefix(limit)), to: file)
     }
 
     package func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {

@@ -11,7 +11,7 @@ package struct FileSystemAppender {
     package func append(_ text: String) throws {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
-            let count = try bytes.withUnsafeBytes { try SystemFileSystem().write(file, $0) }
+            let count = try bytes.withUnsafeBytes { try SystemFileSystem().append($0, to: file) }
             bytes = bytes.dropFirst(count)
         }
     }

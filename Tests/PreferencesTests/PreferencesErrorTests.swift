@@ -45,8 +45,10 @@ struct PreferencesErrorTests {
     /// One that was forgotten could be compared, but not caught.
     @Test
     func eachCodeIsAStaticOfTheError() throws {
-        let file = URL(filePath: #filePath).appending(path: "../../../Sources/Preferences/Values/PreferencesError.swift")
-            .standardized
+        let file = URL(filePath: #filePath).appending(
+            path: "../../../Sources/Preferences/Values/PreferencesError.swift"
+        )
+        .standardized
         let source = try String(contentsOf: file, encoding: .utf8)
         let codes = source.matches(of: /static let (\w+) = Code\("/).map(\.1)
         #expect(codes.count > 20)

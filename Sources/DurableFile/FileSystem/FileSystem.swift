@@ -10,7 +10,7 @@ package protocol FileSystem: Sendable {
     func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError)
         -> Int
     /// Appends; returns how many of the bytes were written, which may be fewer.
-    func write(_ file: OpenFile, _ bytes: UnsafeRawBufferPointer) throws(FileSystemError) -> Int
+    func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) -> Int
     /// Returns the offset at which the last write ended.
     func position(_ file: OpenFile) throws(FileSystemError) -> Int64
     func truncate(_ file: OpenFile, to size: Int64) throws(FileSystemError)
@@ -77,7 +77,7 @@ extension FileSystem {
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) {
         var rest = bytes
         while !rest.isEmpty {
-            let count = try write(file, rest)
+            let count = try append(rest, to: file)
             if count == 0 { throw FileSystemError("write", file.path, .noSpace) }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }

@@ -48,8 +48,8 @@ package struct SystemFileSystem: FileSystem {
         try Self.retrying("read", file.path) { pread(file.descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
     }
 
-    package func write(_ file: OpenFile, _ bytes: UnsafeRawBufferPointer) throws(FileSystemError) -> Int {
-        try Self.retrying("write", file.path) { writeBytes(file.descriptor, bytes) }
+    package func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) -> Int {
+        try Self.retrying("write", file.path) { write(file.descriptor, bytes.baseAddress, bytes.count) }
     }
 
     package func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {
@@ -171,7 +171,7 @@ package struct SystemFileSystem: FileSystem {
     package func wake(_ pipe: OpenFile) {
         var byte: UInt8 = 0
         // It can only fail because the pipe is full, and then it is readable.
-        _ = withUnsafeBytes(of: &byte) { writeBytes(pipe.descriptor, $0) }
+        _ = write(pipe.descriptor, &byte, 1)
     }
 
     package func drain(_ pipe: OpenFile) {
@@ -216,9 +216,6 @@ package struct SystemFileSystem: FileSystem {
 // C functions that are hidden by a method of the same name.
 private func openPath(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
-private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    write(descriptor, bytes.baseAddress, bytes.count)
-}
 func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, buffer.baseAddress, buffer.count)
 }

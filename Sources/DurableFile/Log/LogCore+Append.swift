@@ -28,7 +28,7 @@ extension LogCore {
                 continue
             }
             guard let line = prepare() else { return }
-            return try write(line, to: handle.file, commit)
+            return try store(line, in: handle.file, commit)
         }
     }
 
@@ -117,7 +117,7 @@ extension LogCore {
     }
 
     /// Appends a line after everything else, also after what other programs append at the same moment.
-    private mutating func write(_ line: [UInt8], to file: OpenFile, _ commit: () -> Void) throws(LogError) {
+    private mutating func store(_ line: [UInt8], in file: OpenFile, _ commit: () -> Void) throws(LogError) {
         while true {
             // An unfinished line is ended and not cut off, which would lose a line that is still arriving.
             let bytes = position.end > position.offset ? [10] + line : line
@@ -164,7 +164,12 @@ extension LogCore {
         var isWhole = true
         do throws(FileSystemError) {
             while written < bytes.count {
-                let count = try write(bytes, from: written, to: file)
+                let count = try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
+                    try fileSystem.append(
+                        UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[written...])),
+                        to: file
+                    )
+                }
                 if count == 0 { throw FileSystemError("write", path, .noSpace) }
                 written += count
                 if written == bytes.count && end == nil { return true }
@@ -177,12 +182,6 @@ extension LogCore {
             if written == bytes.count { return false }
             if written == 0 { throw LogError(writing: error) }
             try rollBack(written, of: file, because: error)
-        }
-    }
-
-    private func write(_ bytes: [UInt8], from start: Int, to file: OpenFile) throws(FileSystemError) -> Int {
-        try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
-            try fileSystem.write(file, UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[start...])))
         }
     }
 

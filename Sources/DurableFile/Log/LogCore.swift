@@ -243,16 +243,6 @@ struct LogCore: Sendable {
         }
     }
 
-    /// Runs `body`, and again with the file reopened if the server has dropped it (ESTALE: another machine has replaced
-    /// the file).
-    mutating func reopeningIfStale(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
-        do { try body(&self) } catch {
-            guard case .failed(let cause) = error, cause.code == .stale else { throw error }
-            current = nil
-            try body(&self)
-        }
-    }
-
     private func openFile(creating: Bool) throws(FileSystemError) -> (OpenFile, isWritable: Bool, folders: [String])? {
         if isReadOnly {
             if creating { throw FileSystemError("open", path, .readOnlyFileSystem) }

@@ -79,8 +79,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
         }
     }
 
-    /// Runs `body` with the core, and again if the file has to be reopened; then reports the damage that was found,
-    /// without the lock.
+    /// Runs `body` with the core, and again with the file reopened if the server has dropped it (ESTALE: another machine
+    /// has replaced the file); then reports the damage that was found, without the lock.
     ///
     /// The damage is removed under the same lock, so that no other thread reports it after the call has returned.
     private func withCore(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
@@ -88,7 +88,11 @@ package final class LogFile<Contents: LogContents>: Sendable {
         defer { notify(of: damage) }
         try core.withLock { core throws(LogError) in
             defer { if core.damage.isUnreported { damage = core.damage.removeUnreported() } }
-            try core.reopeningIfStale(body)
+            do throws(LogError) { try body(&core) } catch {
+                guard case .failed(let cause) = error, cause.code == .stale else { throw error }
+                core.current = nil
+                try body(&core)
+            }
         }
     }
 

@@ -52,17 +52,22 @@ public struct Preference<Value: Sendable>: Sendable {
     /// Setting `nil` removes the stored value. A set that fails changes nothing and is reported to the issue handler; `write(_:)`
     /// throws the error instead. `list.append(x)` and `n += 1` read and then set, so a change in between is lost; `update(_:)` is
     /// atomic.
-    @inlinable
     public var value: Value {
-        get { declaration.value }
-        nonmutating set { set(newValue) }
+        @inlinable get { declaration.value }
+        nonmutating set {
+            do throws(PreferencesError) {
+                try write(newValue)
+            } catch {
+                declaration.store.resolved.report(error.named(name))
+            }
+        }
     }
 
     /// The value of the wrapped property; the same as `value`.
     @inlinable
     public var wrappedValue: Value {
         get { declaration.value }
-        nonmutating set { set(newValue) }
+        nonmutating set { value = newValue }
     }
 
     /// The preference itself, for the property's name with a `$`.
@@ -87,14 +92,6 @@ public struct Preference<Value: Sendable>: Sendable {
     /// The store in which the preference was declared.
     public var store: PreferenceStore { declaration.store }
 
-    @usableFromInline
-    func set(_ value: Value) {
-        do throws(PreferencesError) {
-            try write(value)
-        } catch {
-            declaration.store.resolved.report(error.named(name))
-        }
-    }
 }
 
 extension Preference {
@@ -208,8 +205,7 @@ extension Preference {
     ///
     /// An error is reported to the store's issue handler; nothing is changed then.
     public func reset() {
-        guard declaration.member == nil else { return set(defaultValue) }
-        declaration.store.remove(declaration.name)
+        if declaration.member == nil { declaration.store.remove(declaration.name) } else { value = defaultValue }
     }
 
     /// Returns the same preference in another store, for mocks, previews and accounts.

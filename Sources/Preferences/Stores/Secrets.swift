@@ -20,6 +20,7 @@ extension StoreCore {
         Set(names.filter(isSecret))
     }
 
+    /// Returns whether a preference stored under the given name of the source was declared secret; call without a lock.
     func declaresSecret(_ spelled: String, in source: Source) -> Bool {
         let names = state.withLock { $0.secretNames }
         guard !names.isEmpty, let list = madeLayers else { return false }

@@ -43,8 +43,9 @@ extension Source {
                 WorkerQueue().run { [weak self] in self?.applyExternalChanges() }
             }
             do throws(PreferencesError) {
-                let isDone = try withTurn(isReading ? .read : .other, call) { (publications) throws(PreferencesError) in
-                    queryWithTurn(for: names, isLast: attempt == Self.attempts, &publications)
+                let isDone = try withTurn(isReading ? .read : .other, call) {
+                    (notifications) throws(PreferencesError) in
+                    queryWithTurn(for: names, isLast: attempt == Self.attempts, &notifications)
                 }
                 if isDone { return }
             } catch {
@@ -57,13 +58,13 @@ extension Source {
 
     /// Ends a turn at a backend that is queried by name.
     @inline(never)
-    func finish(_ use: TurnUse, _ publications: Publications) {
+    func finish(_ use: TurnUse, _ notifications: DeferredNotifications) {
         switch use {
-        case .read: publications.sendOnLibraryThread()
+        case .read: notifications.sendOnLibraryThread()
         case .commit:
             reentrant?.write()
-            publications.send()
-        case .other: publications.send()
+            notifications.send()
+        case .other: notifications.send()
         }
     }
 
@@ -77,7 +78,7 @@ extension Source {
     func queryWithTurn(
         for names: some Collection<String> & Sendable,
         isLast: Bool = false,
-        _ publications: inout Publications
+        _ notifications: inout DeferredNotifications
     ) -> Bool {
         guard let backend else { return true }
         let before = state.withLock { $0.queried }
@@ -95,12 +96,12 @@ extension Source {
                 new.append(ValueChange(name: name, to: value))
             }
         }
-        publishExternal(shown, into: &publications)
+        publishExternal(shown, into: &notifications)
         return state.withLock { state in
             // No reader is notified, but the locks of the stores are taken, so that no snapshot sees only some of the values.
-            var unsent = Publications()
+            var unsent = DeferredNotifications()
             let cores = state.cores(showing: new, of: self)
-            change(new, for: cores, preparing: ShortList(), Publication(origin: .external), &unsent)
+            change(new, for: cores, invalidating: ShortList(), ChangeContext(origin: .external), &unsent)
             guard isCurrent, state.queried.invalidationCount == before.invalidationCount else {
                 // Readers may see these values from here on, so the names count as stale.
                 state.queried.invalidate(unqueried)
@@ -117,8 +118,8 @@ extension Source {
         try open(call)
         guard wasOpen, let backend else { return }
         if reentrant != nil { return revalidate(names(of: cores)) }
-        try withTurn(.other, call) { (publications) throws(PreferencesError) in
-            publishExternal(try backend.refresh(), into: &publications)
+        try withTurn(.other, call) { (notifications) throws(PreferencesError) in
+            publishExternal(try backend.refresh(), into: &notifications)
         }
     }
 
@@ -150,7 +151,7 @@ extension Source {
         queryBackend(for: names, call)
     }
 
-    private func names(of cores: [any SourceUser]) -> Set<String> {
+    private func names(of cores: [StoreCore]) -> Set<String> {
         cores.reduce(into: []) { $0.formUnion($1.names(in: self)) }
     }
 }

@@ -95,11 +95,11 @@ final class Source: ValueSource {
     // MARK: The stores of a source
 
     /// Adds a store whose readers and observers are then notified of changes.
-    func attach(_ core: any SourceUser) {
+    func attach(_ core: StoreCore) {
         state.withLock { $0.attach(core) }
     }
 
-    func detach(_ core: any SourceUser) {
+    func detach(_ core: StoreCore) {
         let removed = state.withLock { $0.detach(core) }
         withExtendedLifetime(removed) {}
     }
@@ -112,7 +112,7 @@ final class Source: ValueSource {
     var hasEarlySubscriptions: Bool { earlySubscriptions.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// The stores that show the source.
-    var cores: [any SourceUser] { state.withLock { $0.cores } }
+    var cores: [StoreCore] { state.withLock { $0.cores } }
 
     /// Calls the handler of the store that was created over this source, or without one the handlers of all stores that show
     /// it.
@@ -178,9 +178,9 @@ extension Source {
         guard !isOpen else { return }
         var isTried = false
         do throws(PreferencesError) {
-            try withTurn(isReading ? .read : .other, call) { (publications) throws(PreferencesError) in
+            try withTurn(isReading ? .read : .other, call) { (notifications) throws(PreferencesError) in
                 isTried = true
-                try load(&publications)
+                try load(&notifications)
             }
         } catch {
             if !isTried, timeout != nil { openOnLibraryThread(because: error) }
@@ -191,7 +191,7 @@ extension Source {
     }
 
     /// Reads the stored values as `open` does; call with the turn.
-    private func load(_ publications: inout Publications) throws(PreferencesError) {
+    private func load(_ notifications: inout DeferredNotifications) throws(PreferencesError) {
         guard !isOpen, let backend else { return }
         do throws(PreferencesError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
@@ -219,7 +219,7 @@ extension Source {
                 changes.merge(external) { $1 }
                 for name in kept.keys { changes[name] = nil }
             }
-            publishExternal(changes, into: &publications)
+            publishExternal(changes, into: &notifications)
             finishOpening()
         } catch {
             state.withLock { $0.failure = error }
@@ -256,19 +256,19 @@ extension Source {
     func commit(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
-        _ own: Publication,
+        _ own: ChangeContext,
         _ call: StoreCall? = nil
     ) throws(PreferencesError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
         if isQueriedByName.load(ordering: .acquiring) { try revalidate(changes, condition) }
-        let isStored = try withTurn(.commit, call) { (publications) throws(PreferencesError) -> Bool? in
-            do throws(PreferencesError) { try load(&publications) } catch {
-                try keep(changes, if: condition, because: error, own, &publications)
+        let isStored = try withTurn(.commit, call) { (notifications) throws(PreferencesError) -> Bool? in
+            do throws(PreferencesError) { try load(&notifications) } catch {
+                try keep(changes, if: condition, because: error, own, &notifications)
                 return nil
             }
             // If the backend could not be loaded before, it was not queried for these names.
             if isQueriedByName.load(ordering: .acquiring), reentrant == nil {
-                queryWithTurn(for: changes.dictionary.keys, &publications)
+                queryWithTurn(for: changes.dictionary.keys, &notifications)
             }
             let commit: FileBackend.Commit
             do throws(PreferencesError) {
@@ -281,8 +281,8 @@ extension Source {
                 state.withLock { state in _ = state.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }
                 throw error
             }
-            if let external = commit.external { publishExternal(external, into: &publications) }
-            if commit.isStored { publish(changes, commit.changed, own, into: &publications) }
+            if let external = commit.external { publishExternal(external, into: &notifications) }
+            if commit.isStored { publish(changes, commit.changed, own, into: &notifications) }
             return commit.isStored
         }
         if isStored == true { if let file { try file.didApply() } else { try backend?.didApply() } }
@@ -292,16 +292,16 @@ extension Source {
     private func commitInMemory(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
-        _ publication: Publication
+        _ context: ChangeContext
     ) throws(PreferencesError) -> Bool {
         try JSONLine.check(changes)  // Rejects what a file would reject, so that tests in memory find it.
-        var publications = Publications()
+        var notifications = DeferredNotifications()
         let isStored = state.withLock { state in
             guard condition.map(values.hold) ?? true else { return false }
-            publish(values.differences(of: changes), publication, with: &state, into: &publications)
+            publish(values.differences(of: changes), context, with: &state, into: &notifications)
             return true
         }
-        publications.send()
+        notifications.send()
         return isStored
     }
 
@@ -310,13 +310,13 @@ extension Source {
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
         because error: PreferencesError,
-        _ publication: Publication,
-        _ publications: inout Publications
+        _ context: ChangeContext,
+        _ notifications: inout DeferredNotifications
     ) throws(PreferencesError) {
         guard isRecovering.load(ordering: .relaxed) else { throw error }
         guard condition?.isNone ?? true else { throw PreferencesError(unread: error) }
         try JSONLine.check(changes)
-        publish(changes, nil, publication, into: &publications)
+        publish(changes, nil, context, into: &notifications)
         state.withLock { $0.kept.merge(changes.dictionary) { $1 } }
     }
 
@@ -324,8 +324,8 @@ extension Source {
     func applyExternalChanges() {
         if reentrant != nil, !isOpen { return reopen() }
         guard state.withLock({ $0.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }) else { return }
-        var publications = Publications()
-        leave(&publications)
+        var notifications = DeferredNotifications()
+        leave(&notifications)
     }
 
     private func reportFromBackend(_ error: PreferencesError) {
@@ -368,15 +368,15 @@ extension Source {
     func withTurn<Result>(
         _ use: TurnUse = .other,
         _ call: StoreCall? = nil,
-        _ body: (inout Publications) throws(PreferencesError) -> Result
+        _ body: (inout DeferredNotifications) throws(PreferencesError) -> Result
     ) throws(PreferencesError) -> Result {
         // Calls matter only to a source with a timeout.
         let call = timeout == nil ? nil : try admit(call)
         try claim(for: call)
-        var publications = Publications()
-        defer { leave(&publications, use) }
+        var notifications = DeferredNotifications()
+        defer { leave(&notifications, use) }
         if let call { try begin(call) }
-        return try body(&publications)
+        return try body(&notifications)
     }
 
     private func claim(for call: StoreCall?) throws(PreferencesError) {
@@ -405,14 +405,14 @@ extension Source {
     }
 
     /// Gives the turn back after all pending work at the backend is done, and then notifies observers.
-    private func leave(_ publications: inout Publications, _ use: TurnUse = .other) {
+    private func leave(_ notifications: inout DeferredNotifications, _ use: TurnUse = .other) {
         var problems: [PreferencesError] = []
         var mayOpen = true
         release: while true {
             switch state.withLock({ $0.release() }) {
             case .refresh:
                 do throws(PreferencesError) {
-                    try refresh(&publications, &mayOpen)
+                    try refresh(&notifications, &mayOpen)
                 } catch {
                     problems.append(error)
                 }
@@ -422,20 +422,20 @@ extension Source {
                 break release
             }
         }
-        if isQueriedByName.load(ordering: .relaxed) { finish(use, publications) } else { publications.send() }
+        if isQueriedByName.load(ordering: .relaxed) { finish(use, notifications) } else { notifications.send() }
         for problem in problems { report(problem) }
     }
 
-    private func refresh(_ publications: inout Publications, _ mayOpen: inout Bool) throws(PreferencesError) {
+    private func refresh(_ notifications: inout DeferredNotifications, _ mayOpen: inout Bool) throws(PreferencesError) {
         if isOpen {
             guard let backend else { return }
-            publishExternal(try backend.refresh(), into: &publications)
+            publishExternal(try backend.refresh(), into: &notifications)
         } else if mayOpen, failure != nil {
             // The backend could not be loaded, and now signals that it may be. Only once, because a load that fails may signal,
             // too.
             mayOpen = false
             do throws(PreferencesError) {
-                try load(&publications)
+                try load(&notifications)
             } catch {
                 // The error was reported at the first failure.
             }
@@ -446,46 +446,46 @@ extension Source {
 // MARK: Publishing
 
 extension Source {
-    func publishExternal(_ changes: [String: PropertyListValue?], into publications: inout Publications) {
-        if !changes.isEmpty { publish(.several(changes), nil, Publication(origin: .external), into: &publications) }
+    func publishExternal(_ changes: [String: PropertyListValue?], into notifications: inout DeferredNotifications) {
+        if !changes.isEmpty { publish(.several(changes), nil, ChangeContext(origin: .external), into: &notifications) }
     }
 
     /// Publishes the changes, which every store reads from then on; call with the turn.
     private func publish(
         _ changes: ValueChanges,
         _ changed: ShortList<ValueChange>?,
-        _ publication: Publication,
-        into publications: inout Publications
+        _ context: ChangeContext,
+        into notifications: inout DeferredNotifications
     ) {
         let changed = changed ?? values.differences(of: changes)
         guard !changed.isEmpty else { return }
-        state.withLock { publish(changed, publication, with: &$0, into: &publications) }
+        state.withLock { publish(changed, context, with: &$0, into: &notifications) }
     }
 
     /// Publishes the changes; call with the turn and the source's lock, which keeps the list of stores unchanged.
     private func publish(
         _ changed: ShortList<ValueChange>,
-        _ publication: Publication,
+        _ context: ChangeContext,
         with state: inout SourceState,
-        into publications: inout Publications
+        into notifications: inout DeferredNotifications
     ) {
         guard !changed.isEmpty else { return }
         state.forgetReports(of: changed)
-        change(changed, for: state.cores(showing: changed, of: self), preparing: changed, publication, &publications)
+        change(changed, for: state.cores(showing: changed, of: self), invalidating: changed, context, &notifications)
     }
 
     /// Locks all stores, one after another in the order of their creation, and changes the values under all the locks.
     func change(
         _ changes: ShortList<ValueChange>,
-        for cores: [any SourceUser],
+        for cores: [StoreCore],
         from index: Int = 0,
-        preparing prepared: ShortList<ValueChange>,
-        _ publication: Publication,
-        _ publications: inout Publications
+        invalidating shown: ShortList<ValueChange>,
+        _ context: ChangeContext,
+        _ notifications: inout DeferredNotifications
     ) {
         guard index < cores.count else { return values.make(changes) }
-        cores[index].lock(preparing: prepared, of: self, publication, into: &publications) { publications in
-            change(changes, for: cores, from: index + 1, preparing: prepared, publication, &publications)
+        cores[index].lock(invalidating: shown, of: self, context, into: &notifications) { notifications in
+            change(changes, for: cores, from: index + 1, invalidating: shown, context, &notifications)
         }
     }
 }

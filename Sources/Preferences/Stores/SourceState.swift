@@ -8,7 +8,7 @@ struct SourceState {
     /// The issues that the backend reported during a turn.
     var reports: [PreferencesError] = []
     /// The stores that show the source, in the order of their creation.
-    private(set) var cores: [any SourceUser] = []
+    private(set) var cores: [StoreCore] = []
     /// The values that were set while the backend could not be opened.
     var kept: [String: PropertyListValue?] = [:]
     var queried = QueriedNames()
@@ -40,7 +40,7 @@ struct SourceState {
         return !isReported
     }
 
-    mutating func attach(_ core: any SourceUser) {
+    mutating func attach(_ core: StoreCore) {
         hasScopes = hasScopes || core.isScoped
         guard !cores.contains(where: { $0 === core }) else { return }
         let index = cores.firstIndex { $0.id > core.id } ?? cores.endIndex
@@ -51,12 +51,12 @@ struct SourceState {
     ///
     /// Each store is locked one call deeper on the stack, so of many scopes only the necessary ones are locked.
     @inline(__always)
-    func cores(showing changes: ShortList<ValueChange>, of source: Source) -> [any SourceUser] {
+    func cores(showing changes: ShortList<ValueChange>, of source: Source) -> [StoreCore] {
         hasScopes ? cores.filter { $0.shows(anyOf: changes, of: source) } : cores
     }
 
     /// Removes a store, which the caller releases without the lock.
-    mutating func detach(_ core: any SourceUser) -> (any SourceUser)? {
+    mutating func detach(_ core: StoreCore) -> (StoreCore)? {
         cores.firstIndex { $0 === core }.map { cores.remove(at: $0) }
     }
 
@@ -193,43 +193,10 @@ struct QueriedNames {
     }
 }
 
-// MARK: The stores of a source
-
-/// A store, as its sources know it.
-protocol SourceUser: AnyObject, Sendable {
-    /// A number that increases with each store of the process: several stores are locked in this order.
-    var id: UInt64 { get }
-    var issues: IssueReporter { get }
-    /// Returns the names that were declared or observed, in the source's spelling.
-    func names(in source: Source) -> Set<String>
-    /// Returns whether a preference stored under the given name of the source was declared secret.
-    func declaresSecret(_ spelled: String, in source: Source) -> Bool
-
-    /// Whether the store shows only a part of a source.
-    var isScoped: Bool { get }
-    /// Returns whether the store shows one of the names that change in a source.
-    func shows(anyOf changes: ShortList<ValueChange>, of source: Source) -> Bool
-
-    /// Runs `body` under the store's lock, after invalidating the cached values that `body` changes in a source.
-    func lock(
-        preparing changes: ShortList<ValueChange>,
-        of source: Source,
-        _ publication: Publication,
-        into publications: inout Publications,
-        _ body: (inout Publications) -> Void
-    )
-
-    /// Invalidates all cached values, so that later reads look at the sources. Call this and the following functions without a lock.
-    func dropCachedValues()
-    /// Delivers the pending changes.
-    func deliver()
-    func report(_ error: PreferencesError)
-    /// Notifies the observers of the moment before a set, if their subscriptions' numbers are up to `newest`.
-    func announce(_ changes: ValueChanges, in source: Source, upTo newest: UInt64) throws(PreferencesError)
-}
+// MARK: Publishing
 
 /// The circumstances of a change in a source.
-struct Publication {
+struct ChangeContext {
     let origin: PreferenceChangeOrigin
     /// The number of the newest subscription that was notified before the change.
     var announcedUpTo: UInt64 = 0
@@ -239,15 +206,15 @@ struct Publication {
     var node: PreferenceNode?
 }
 
-/// The work that remains when the locks of a publication are released.
-struct Publications {
+/// The work that remains when the locks of a context are released.
+struct DeferredNotifications {
     // Created when there is work; most sets have none.
     private var work: Work?
 
     private final class Work: @unchecked Sendable {  // no longer changed once it is sent
         var signals = PreferenceSignals()
-        var deliverers: [any SourceUser] = []
-        var hidden: [(core: any SourceUser, error: PreferencesError)] = []
+        var deliverers: [StoreCore] = []
+        var hidden: [(core: StoreCore, error: PreferencesError)] = []
 
         func send() {
             signals.send()
@@ -266,11 +233,11 @@ struct Publications {
         if node.signal.isEverRead { add { $0.signals.endEpoch(of: node.signal) } }
     }
 
-    mutating func addDelivery(by core: any SourceUser) {
+    mutating func addDelivery(by core: StoreCore) {
         add { $0.deliverers.append(core) }
     }
 
-    mutating func addHidden(_ errors: [PreferencesError], in core: any SourceUser) {
+    mutating func addHidden(_ errors: [PreferencesError], in core: StoreCore) {
         if !errors.isEmpty { add { $0.hidden += errors.map { (core, $0) } } }
     }
 

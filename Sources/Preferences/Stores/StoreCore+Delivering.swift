@@ -35,7 +35,8 @@ extension StoreCore {
         }
     }
 
-    /// Notifies `willSet` observers of the changes that this thread is about to make.
+    /// Notifies `willSet` observers of the changes that this thread is about to make, if their subscriptions' numbers are up
+    /// to `newest`.
     ///
     /// No lock is held: sets that race are announced in either order, and a set that then fails was announced as well.
     func announce(

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Sources retain it, and it doesn't retain the `PreferenceStore`: when the last user releases that, its deinitializer removes
 /// the core from the sources.
-final class StoreCore: SourceUser {
+final class StoreCore: Sendable {
     /// A number that increases with each store of the process: several stores are locked in this order.
     let id: UInt64
     let state = Lock(StoreState())
@@ -267,34 +267,29 @@ extension StoreCore {
             if let managed { throw PreferencesError(managed: managed) }
             guard isHolding else { return false }
         }
-        guard let prefix = list.writablePrefix else {
-            return try commit(changes, if: reads?.condition, to: writable, node, call)
+        var (changes, condition, node) = (changes, reads?.condition, node)
+        if let prefix = list.writablePrefix {
+            (changes, condition, node) = (changes.prefixed(prefix), condition?.prefixed(prefix), nil)
         }
-        return try commit(changes.prefixed(prefix), if: reads?.condition.prefixed(prefix), to: writable, nil, call)
-    }
-
-    private func commit(
-        _ changes: ValueChanges,
-        if condition: PreferenceCondition?,
-        to writable: Unmanaged<Source>,
-        _ node: PreferenceNode?,
-        _ call: StoreCall?
-    ) throws(PreferencesError) -> Bool {
-        try writable._withUnsafeGuaranteedRef { writable in
-            Result { () throws(PreferencesError) in
+        // Not by `Result(catching:)`: the stack of a set is read in every profile.
+        let result: Result<Bool, PreferencesError> = writable._withUnsafeGuaranteedRef { writable in
+            do throws(PreferencesError) {
                 let newest = ChangeSubscription.newest
                 if writable.hasEarlySubscriptions {
                     for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
                 }
-                let publication = Publication(
+                let context = ChangeContext(
                     origin: .local,
                     announcedUpTo: newest,
                     initiator: ObjectIdentifier(self),
                     node: node
                 )
-                return try writable.commit(changes, if: condition, publication, call)
+                return .success(try writable.commit(changes, if: condition, context, call))
+            } catch {
+                return .failure(error)
             }
-        }.get()
+        }
+        return try result.get()
     }
 }
 
@@ -408,23 +403,26 @@ extension StoreCore {
 // MARK: Publishing
 
 extension StoreCore {
-    // Forced inline, as `prepare` is: that saves reference counting.
+    /// Runs `body` under the store's lock, after invalidating the cached values that `body` changes in a source.
+    // Forced inline, as `invalidate` is: that saves reference counting.
     @inline(__always)
     func lock(
-        preparing changes: ShortList<ValueChange>,
+        invalidating changes: ShortList<ValueChange>,
         of source: Source,
-        _ publication: Publication,
-        into publications: inout Publications,
-        _ body: (inout Publications) -> Void
+        _ context: ChangeContext,
+        into notifications: inout DeferredNotifications,
+        _ body: (inout DeferredNotifications) -> Void
     ) {
         state.withLock { state in
-            prepare(changes, of: source, publication, in: &state, into: &publications)
-            body(&publications)
+            invalidate(changes, of: source, context, in: &state, into: &notifications)
+            body(&notifications)
         }
     }
 
+    /// Whether the store shows only a part of a source.
     var isScoped: Bool { madeLayers?.isScoped ?? false }
 
+    /// Returns whether the store shows one of the names that change in a source.
     func shows(anyOf changes: ShortList<ValueChange>, of source: Source) -> Bool {
         guard let list = madeLayers, list.isScoped else { return true }
         return list.layers.contains { layer in
@@ -432,8 +430,10 @@ extension StoreCore {
         }
     }
 
+    /// Invalidates all cached values, so that later reads look at the sources; call without a lock.
     func dropCachedValues() { state.withLock { $0.dropCachedValues() } }
 
+    /// Returns the names that were declared or observed, in the source's spelling; call without a lock.
     func names(in source: Source) -> Set<String> {
         let names = state.withLock { Set($0.names) }
         guard let list = madeLayers, list.isScoped else { return names }
@@ -446,19 +446,19 @@ extension StoreCore {
     ///
     /// Call with the store's lock, which is held until the source has changed.
     @inline(__always)
-    private func prepare(
+    private func invalidate(
         _ changes: ShortList<ValueChange>,
         of source: Source,
-        _ publication: Publication,
+        _ context: ChangeContext,
         in state: inout StoreState,
-        into publications: inout Publications
+        into notifications: inout DeferredNotifications
     ) {
         guard let list = madeLayers else { return }
-        let isOwn = publication.initiator == ObjectIdentifier(self)
-        let hint = isOwn ? publication.node : nil
-        if state.prepare(changes, of: source, in: list, publication, hint: hint, into: &publications) {
-            publications.addDelivery(by: self)
+        let isOwn = context.initiator == ObjectIdentifier(self)
+        let hint = isOwn ? context.node : nil
+        if state.invalidate(changes, of: source, in: list, context, hint: hint, into: &notifications) {
+            notifications.addDelivery(by: self)
         }
-        if isOwn, !list.isPlain { publications.addHidden(state.hidden(changes, in: list), in: self) }
+        if isOwn, !list.isPlain { notifications.addHidden(state.hidden(changes, in: list), in: self) }
     }
 }

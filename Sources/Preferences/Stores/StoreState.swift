@@ -23,21 +23,21 @@ struct StoreState {
     /// The names that were declared or observed.
     var names: Dictionary<String, PreferenceNode>.Keys { nodes.keys }
 
-    /// Prepares the store for a change of a source: invalidates slots, collects the signals of the names and, if there are
+    /// Invalidates what the store has cached of a change of a source: makes slots stale, collects the signals of the names and, if there are
     /// observers, enqueues a batch. Returns whether there is something to deliver.
     ///
     /// - Parameter hint: The node of the only changed name, if known.
-    mutating func prepare(
+    mutating func invalidate(
         _ changes: ShortList<ValueChange>,
         of source: Source,
         in list: LayerList,
-        _ publication: Publication,
+        _ context: ChangeContext,
         hint: PreferenceNode?,
-        into publications: inout Publications
+        into notifications: inout DeferredNotifications
     ) -> Bool {
         var batch: ChangeBatch?
         if list.isScoped {
-            prepareScoped(changes, of: source, in: list, &batch, publication, &publications)
+            invalidateScoped(changes, of: source, in: list, &batch, context, &notifications)
         } else {
             changes.forEach { change in
                 let node = hint ?? nodes[change.name]
@@ -45,9 +45,9 @@ struct StoreState {
                     return
                 }
                 if !subscriptions.isEmpty || node?.isObserved ?? false {
-                    append(node, &batch, publication) { list.entry(for: change, in: source) }
+                    append(node, &batch, context) { list.entry(for: change, in: source) }
                 }
-                if let node, node.invalidate(isShown: effect == .shown) { publications.addSignal(of: node) }
+                if let node, node.invalidate(isShown: effect == .shown) { notifications.addSignal(of: node) }
             }
         }
         guard let batch, batch.isObserved else { return false }
@@ -58,18 +58,18 @@ struct StoreState {
 
     // Kept out of line, as the next function is: most sets don't need it, but would reserve stack space for it.
     @inline(never)
-    private mutating func prepareScoped(
+    private mutating func invalidateScoped(
         _ changes: ShortList<ValueChange>,
         of source: Source,
         in list: LayerList,
         _ batch: inout ChangeBatch?,
-        _ publication: Publication,
-        _ publications: inout Publications
+        _ context: ChangeContext,
+        _ notifications: inout DeferredNotifications
     ) {
         for entry in list.entries(for: changes, in: source) {
             let node = nodes[entry.name]
-            if !subscriptions.isEmpty || node?.isObserved ?? false { append(node, &batch, publication) { entry } }
-            if let node, node.invalidate(isShown: !entry.isBelow) { publications.addSignal(of: node) }
+            if !subscriptions.isEmpty || node?.isObserved ?? false { append(node, &batch, context) { entry } }
+            if let node, node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
         }
     }
 
@@ -78,15 +78,15 @@ struct StoreState {
     private mutating func append(
         _ node: PreferenceNode?,
         _ batch: inout ChangeBatch?,
-        _ publication: Publication,
+        _ context: ChangeContext,
         _ entry: () -> ChangeEntry
     ) {
         var new =
             batch
             ?? ChangeBatch(
                 sequence: sequence + 1,
-                origin: publication.origin,
-                announcedUpTo: publication.announcedUpTo
+                origin: context.origin,
+                announcedUpTo: context.announcedUpTo
             )
         new.append(entry())
         new.isObserved = new.isObserved || node?.isObserved ?? false || !new.entries.isEmpty

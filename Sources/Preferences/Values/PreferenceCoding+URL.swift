@@ -6,7 +6,7 @@ extension PreferenceCoding where Value == URL {
     ///
     /// Needed in stores that aren't user defaults: those store URLs this way by default.
     public static var archivedURL: PreferenceCoding {
-        PreferenceCoding(adopting: "archivedURL") { url in
+        PreferenceCoding(withLegacyForms: "archivedURL") { url in
             .data(try url.archived())
         } decode: { stored in
             try URL(storedValue: stored)
@@ -17,7 +17,7 @@ extension PreferenceCoding where Value == URL {
 extension PreferenceCoding where Value == URL? {
     /// The coding above for an optional URL; `nil` means not set.
     public static var archivedURL: PreferenceCoding {
-        PreferenceCoding(adopting: "archivedURL") { url in
+        PreferenceCoding(withLegacyForms: "archivedURL") { url in
             try url.map { .data(try $0.archived()) }
         } decode: { stored in
             try URL(storedValue: stored)

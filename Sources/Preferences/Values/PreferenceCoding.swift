@@ -48,7 +48,7 @@ public struct PreferenceCoding<Value>: Sendable {
 extension PreferenceCoding where Value: PreferenceValue {
     /// The coding that stores a value in the form that its type defines.
     public static var native: PreferenceCoding {
-        PreferenceCoding(adopting: "native") { value in
+        PreferenceCoding(withLegacyForms: "native") { value in
             try value.storedValue()
         } decode: { stored in
             try Value(storedValue: stored)
@@ -59,7 +59,7 @@ extension PreferenceCoding where Value: PreferenceValue {
 extension PreferenceCoding where Value: RawRepresentable & Sendable, Value.RawValue: PreferenceValue {
     /// The coding that stores the raw value; a raw value that the type doesn't know is unreadable.
     public static var rawValue: PreferenceCoding {
-        PreferenceCoding(adopting: "rawValue") { value in
+        PreferenceCoding(withLegacyForms: "rawValue") { value in
             try value.rawValue.storedValue()
         } decode: { stored in
             try Value(storedRawValue: stored)
@@ -73,7 +73,7 @@ where
 {
     /// The coding that stores the raw value, and nothing for `nil`; a raw value that the type doesn't know is unreadable.
     public static var rawValue: PreferenceCoding {
-        PreferenceCoding(adopting: "rawValue") { value in
+        PreferenceCoding(withLegacyForms: "rawValue") { value in
             try value.wrapped?.rawValue.storedValue()
         } decode: { stored in
             Value(try Value.Wrapped(storedRawValue: stored))
@@ -84,7 +84,7 @@ where
 extension PreferenceCoding where Value: Codable & Sendable {
     /// The coding that stores a `Codable` value as nested stored values, and nothing for `nil`.
     public static var propertyList: PreferenceCoding {
-        PreferenceCoding(adopting: "propertyList") { value in
+        PreferenceCoding(withLegacyForms: "propertyList") { value in
             try PropertyListCoder.encode(value)
         } decode: { stored in
             try PropertyListCoder.decode(Value.self, from: stored)
@@ -93,7 +93,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
 
     /// The coding that stores a `Codable` value as JSON in data, with sorted keys, and nothing for `nil`.
     public static var json: PreferenceCoding {
-        PreferenceCoding(adopting: "json") { value in
+        PreferenceCoding(withLegacyForms: "json") { value in
             try JSONText(encoding: value).map { .data($0.data) }
         } decode: { stored in
             guard case .data(let data) = stored else { throw stored.mismatch(Value.self) }
@@ -119,7 +119,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
         },
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) -> PreferenceCoding {
-        PreferenceCoding(adopting: "json " + identifier) { value in
+        PreferenceCoding(withLegacyForms: "json " + identifier) { value in
             try JSONText(encoding: value, by: encoder()).map { .data($0.data) }
         } decode: { stored in
             guard case .data(let data) = stored else { throw stored.mismatch(Value.self) }
@@ -129,7 +129,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
 
     /// The coding that stores a `Codable` value as JSON in a string, with sorted keys, and nothing for `nil`.
     public static var jsonString: PreferenceCoding {
-        PreferenceCoding(adopting: "jsonString") { value in
+        PreferenceCoding(withLegacyForms: "jsonString") { value in
             try JSONText(encoding: value).map { .string(String(decoding: $0.data, as: UTF8.self)) }
         } decode: { stored in
             guard case .string(let text) = stored else { throw stored.mismatch(Value.self) }
@@ -141,7 +141,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
 extension PreferenceCoding {
     /// Creates a coding that throws the library's errors and, if `decode` fails, reads the forms of other codings and libraries.
     init(
-        adopting identifier: String,
+        withLegacyForms identifier: String,
         encode: @escaping @Sendable (Value) throws -> PropertyListValue?,
         decode: @escaping @Sendable (PropertyListValue) throws -> Value?
     ) {
@@ -155,7 +155,7 @@ extension PreferenceCoding {
             do {
                 return try decode(stored)
             } catch {
-                switch Adoption<Value>(of: stored) {
+                switch LegacyForms<Value>(of: stored) {
                 case .value(let value): return value
                 case .null: return nil
                 case .nothing: throw PreferencesError(.unreadable, from: error)
@@ -175,7 +175,7 @@ where Value: RawRepresentable & Sendable, Value.RawValue: PreferenceValue & Hash
     ///
     /// - Parameter aliases: The values of former raw values.
     public static func rawValue(aliases: [Value.RawValue: Value]) -> PreferenceCoding {
-        PreferenceCoding(adopting: aliasIdentifier(aliases)) { value in
+        PreferenceCoding(withLegacyForms: aliasIdentifier(aliases)) { value in
             try value.rawValue.storedValue()
         } decode: { stored in
             if let value = aliases[try Value.RawValue(storedValue: stored)] { return value }
@@ -193,7 +193,7 @@ where
     ///
     /// - Parameter aliases: The values of former raw values.
     public static func rawValue(aliases: [Value.Wrapped.RawValue: Value.Wrapped]) -> PreferenceCoding {
-        PreferenceCoding(adopting: aliasIdentifier(aliases)) { value in
+        PreferenceCoding(withLegacyForms: aliasIdentifier(aliases)) { value in
             try value.wrapped?.rawValue.storedValue()
         } decode: { stored in
             if let value = aliases[try Value.Wrapped.RawValue(storedValue: stored)] { return Value(value) }
@@ -211,7 +211,7 @@ private func aliasIdentifier<Raw: Hashable, Value: RawRepresentable>(_ aliases: 
 extension PreferenceCoding where Value: NSObject & NSSecureCoding & Sendable {
     /// The coding that stores an object as a secure keyed archive in data.
     public static var secureArchive: PreferenceCoding {
-        PreferenceCoding(adopting: "secureArchive") { value in
+        PreferenceCoding(withLegacyForms: "secureArchive") { value in
             .data(try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true))
         } decode: { stored in
             try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: try Data(storedValue: stored))
@@ -223,7 +223,7 @@ extension PreferenceCoding
 where Value: _OptionalPreferenceValue & Sendable, Value.Wrapped: NSObject & NSSecureCoding & Sendable {
     /// The coding that stores an object as a secure keyed archive in data, and nothing for `nil`.
     public static var secureArchive: PreferenceCoding {
-        PreferenceCoding(adopting: "secureArchive") { value in
+        PreferenceCoding(withLegacyForms: "secureArchive") { value in
             try value.wrapped.map {
                 .data(try NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: true))
             }

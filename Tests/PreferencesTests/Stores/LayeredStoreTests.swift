@@ -25,7 +25,7 @@ struct LayeredStoreTests {
     /// Changes a layer as another program would, even one that is read-only in this store.
     private func set(_ value: PropertyListValue?, for name: String, in layer: PreferenceStore) throws {
         let source = try #require(layer.core.attachedLayers.layers.first).source
-        _ = try source.commit(.one(name, value), if: nil, Publication(origin: .local, announcedUpTo: .max))
+        _ = try source.commit(.one(name, value), if: nil, ChangeContext(origin: .local, announcedUpTo: .max))
     }
 
     private func source(_ name: String) -> PreferenceSource {

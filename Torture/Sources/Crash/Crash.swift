@@ -261,7 +261,7 @@ enum Crash {
 
         private func write(_ text: String) throws {
             guard let file = slowShell?.file, !text.isEmpty else { return }
-            try Array(text.utf8).withUnsafeBytes { _ = try fileSystem.write(file, $0) }
+            try Array(text.utf8).withUnsafeBytes { _ = try fileSystem.append($0, to: file) }
         }
 
         private func writeFragment() {

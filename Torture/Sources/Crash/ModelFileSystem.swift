@@ -68,7 +68,7 @@ final class ModelFileSystem: FileSystem {
     /// Appends as a shell does.
     func append(_ text: String, to path: String) throws {
         let file = try open(path, for: .appending)
-        try Array(text.utf8).withUnsafeBytes { _ = try write(file, $0) }
+        try Array(text.utf8).withUnsafeBytes { _ = try append($0, to: file) }
     }
 
     // MARK: Paths
@@ -165,7 +165,7 @@ final class ModelFileSystem: FileSystem {
         return bytes.count
     }
 
-    func write(_ file: OpenFile, _ bytes: UnsafeRawBufferPointer) throws(FileSystemError) -> Int {
+    func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) -> Int {
         let bytes = Array(bytes)
         return try change { state throws(FileSystemError) -> Int in
             let node = try Self.node(file, state)

@@ -8,7 +8,7 @@ internal import Foundation
 ///
 /// It looks up the type's conformances, which is slow, so it is used only if the declared coding has failed. The errors of its
 /// attempts are dropped, because the error of the declared coding says what was expected.
-enum Adoption<Value> {
+enum LegacyForms<Value> {
     case value(Value)
     /// JSON's null, for a type that has `nil`.
     case null
@@ -62,7 +62,7 @@ enum Adoption<Value> {
 
     private static func rawValue(_ stored: PropertyListValue) -> Self {
         func open<Raw: RawRepresentable>(_: Raw.Type) -> Self {
-            guard let rawValue = Adoption<Raw.RawValue>(of: stored).element else { return .nothing }
+            guard let rawValue = LegacyForms<Raw.RawValue>(of: stored).element else { return .nothing }
             return Raw(rawValue: rawValue).map { Self($0) } ?? .nothing
         }
         guard let type = Value.self as? any RawRepresentable.Type else { return .nothing }
@@ -88,26 +88,26 @@ enum Adoption<Value> {
     }
 
     private static func elements(_ stored: PropertyListValue) -> Self {
-        func open<Collection: AdoptingCollection>(_: Collection.Type) -> Self {
-            switch Collection.adoption(of: stored) {
+        func open<Collection: LegacyCollection>(_: Collection.Type) -> Self {
+            switch Collection.legacyForms(of: stored) {
             case .value(let value): Self(value)
             case .null: .null
             case .nothing: .nothing
             }
         }
-        guard let type = Value.self as? any AdoptingCollection.Type else { return .nothing }
+        guard let type = Value.self as? any LegacyCollection.Type else { return .nothing }
         return open(type)
     }
 }
 
 /// A type with elements, each of which may be stored in another way.
-private protocol AdoptingCollection {
-    static func adoption(of stored: PropertyListValue) -> Adoption<Self>
+private protocol LegacyCollection {
+    static func legacyForms(of stored: PropertyListValue) -> LegacyForms<Self>
 }
 
-extension Optional: AdoptingCollection {
-    fileprivate static func adoption(of stored: PropertyListValue) -> Adoption<Self> {
-        switch Adoption<Wrapped>(of: stored) {
+extension Optional: LegacyCollection {
+    fileprivate static func legacyForms(of stored: PropertyListValue) -> LegacyForms<Self> {
+        switch LegacyForms<Wrapped>(of: stored) {
         case .value(let value): .value(value)
         case .null: .null
         case .nothing: .nothing
@@ -115,33 +115,33 @@ extension Optional: AdoptingCollection {
     }
 }
 
-extension Array: AdoptingCollection {
-    fileprivate static func adoption(of stored: PropertyListValue) -> Adoption<Self> {
+extension Array: LegacyCollection {
+    fileprivate static func legacyForms(of stored: PropertyListValue) -> LegacyForms<Self> {
         guard case .array(let elements) = stored else { return .nothing }
         var values: [Element] = []
         for element in elements {
-            guard let value = Adoption<Element>(ofNested: element).element else { return .nothing }
+            guard let value = LegacyForms<Element>(ofNested: element).element else { return .nothing }
             values.append(value)
         }
         return .value(values)
     }
 }
 
-extension Set: AdoptingCollection {
-    fileprivate static func adoption(of stored: PropertyListValue) -> Adoption<Self> {
-        guard let elements = Adoption<[Element]>(of: stored).element else { return .nothing }
+extension Set: LegacyCollection {
+    fileprivate static func legacyForms(of stored: PropertyListValue) -> LegacyForms<Self> {
+        guard let elements = LegacyForms<[Element]>(of: stored).element else { return .nothing }
         return .value(Self(elements))
     }
 }
 
-extension Dictionary: AdoptingCollection {
-    fileprivate static func adoption(of stored: PropertyListValue) -> Adoption<Self> {
+extension Dictionary: LegacyCollection {
+    fileprivate static func legacyForms(of stored: PropertyListValue) -> LegacyForms<Self> {
         guard case .dictionary(let members) = stored else { return .nothing }
         var values: Self = [:]
         for (name, member) in members {
             guard
-                let key = Adoption<Key>(of: .string(name)).element,
-                let value = Adoption<Value>(ofNested: member).element
+                let key = LegacyForms<Key>(of: .string(name)).element,
+                let value = LegacyForms<Value>(ofNested: member).element
             else { return .nothing }
             values[key] = value
         }

@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// Tests that a declaration reads the forms that other libraries store, which were derived from their sources.
-struct AdoptionFixtureTests {
+struct LegacyFormsTests {
     private enum Look: String, Codable, Sendable { case light, dark }
     private enum Plain: String, Sendable { case light, dark }
 
