@@ -19,8 +19,8 @@ ALL := lint prose test compile-tests interface imports structure documentation i
 	thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
 
-# The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests only if one of the files changed since
-# they passed. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
+# The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
+# on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests Tests/EtcdTestSupport Torture/Etcd \
 	Tool/Package.swift Tool/Sources/PrefsCommands/Places Tool/Tests/PrefsTests/EtcdTests.swift \
 	Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
@@ -130,10 +130,10 @@ resolution:
 	Scripts/check-resolution
 
 adopt-if-changed:
-	Scripts/run-if-changed Scripts/adopt-tests-passed Scripts/test-adopt $(ADOPT_COVERED)
+	Scripts/run-if-changed adopt Scripts/test-adopt $(ADOPT_COVERED)
 
 etcd-if-changed:
-	Scripts/run-if-changed Scripts/etcd-tests-passed Scripts/check-etcd $(ETCD_COVERED)
+	Scripts/run-if-changed etcd Scripts/check-etcd $(ETCD_COVERED)
 
 # The products of the traits Configuration and Macros, in a separate build folder.
 traits:
@@ -231,11 +231,11 @@ opencombine:
 # Stores on real clusters of etcd, with the trait Etcd. The experiments accept a count, and `fire` also a seed:
 # `swift run --traits Etcd --scratch-path .build/etcd etcd-torture fire 10000 42`.
 etcd-tests:
-	Scripts/run-if-changed --always Scripts/etcd-tests-passed Scripts/check-etcd $(ETCD_COVERED)
+	Scripts/run-if-changed --always etcd Scripts/check-etcd $(ETCD_COVERED)
 
 # `prefs-adopt`, which builds swift-syntax.
 adopt-tests:
-	Scripts/run-if-changed --always Scripts/adopt-tests-passed Scripts/test-adopt $(ADOPT_COVERED)
+	Scripts/run-if-changed --always adopt Scripts/test-adopt $(ADOPT_COVERED)
 
 # It finds the keys in public projects that were found by hand; needs the network.
 adopt-projects: build
