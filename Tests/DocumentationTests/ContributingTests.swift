@@ -86,6 +86,20 @@ struct ContributingTests {
         }
     }
 
+    /// In CI, a test fails if its tool is missing, and git rejects the checkout, which another user than the container's owns.
+    @Test(arguments: ["ci", "nightly"])
+    func eachContainerInstallsTheToolsFirst(workflow: String) throws {
+        let text = try Self.text(of: ".github/workflows/\(workflow).yml")
+        // Each job begins with its name, two spaces from the margin.
+        let jobs = text.split(separator: "\njobs:\n").last?.matches(of: /(?m)^  [\w-]+:\n(?:   .*\n)+/) ?? []
+        #expect(!jobs.isEmpty)
+        for job in jobs.map(\.output) where job.contains("container:") {
+            let commands = job.matches(of: /- run: (.+)/).map { String($0.1) }
+            let tools = job.contains("make check-all") ? ".ci/run --tools all" : ".ci/run --tools"
+            #expect(commands.prefix(2) == ["git config --global --add safe.directory '*'", tools])
+        }
+    }
+
     private static func text(of path: String) throws -> String {
         try String(contentsOf: Snippet.root.appending(path: path), encoding: .utf8)
     }
