@@ -5,7 +5,7 @@ internal import CDurableFile
 struct LogCore: Sendable {
     let path: String
     private let isReadOnly: Bool
-    /// Whether objects that span several lines are read, and not only recognised: in files that are never written, and
+    /// Whether objects that span several lines are read, and not only recognized: in files that are never written, and
     /// to repair a file.
     private let joinsLines: Bool
     let fileSystem: any FileSystem

@@ -1,4 +1,4 @@
-/// The point up to which a file has been read, and what it takes to recognise later whether the bytes before it are the
+/// The point up to which a file has been read, and what it takes to recognize later whether the bytes before it are the
 /// same.
 struct LogPosition: Sendable {
     /// The identity of the file; nil if no file was at the path.

@@ -25,7 +25,7 @@ struct LogReader {
         checksRecent: Bool = false
     ) throws(LogError) -> Bool {
         var known = checksRecent ? position.recentCount : 0
-        // One byte more than expected, so that the end of the file is recognised without a larger buffer.
+        // One byte more than expected, so that the end of the file is recognized without a larger buffer.
         let rest = Int(clamping: max(0, min(limit, size) - position.offset))
         let expected = min(rest, Self.pieceSize) + 1 + known
         // Small pieces stay in the processor's cache, and the system has to provide fewer pages for them.
