@@ -56,7 +56,11 @@ final class EtcdBackend: PreferenceBackend {
             // The caller is a request, perhaps of a write that holds `writeLock`; the problem is reported when that has ended.
             if let problem { self?.mirror.withLock { $0.note(problem) } } else { self?.watch.renewConnection() }
         }
-        monitor.attach(self)
+        monitor.attach(self) { [weak self] in
+            self?.watch.probeNow()
+        } describeQueue: { [weak self] in
+            self?.waitingWrites
+        }
     }
 
     deinit {

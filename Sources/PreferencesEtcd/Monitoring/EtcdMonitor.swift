@@ -28,10 +28,12 @@ public final class EtcdMonitor: Sendable {
         var wasConnected = false
         var record: @Sendable (EtcdEvent) -> Void = { _ in }
         var isFinished = false
-        weak var backend: EtcdBackend?
-        /// The identity of `backend`. A strong reference made under the lock could be the last, and the backend's `deinit` takes the
-        /// lock too.
+        /// The identity of the backend that is attached.
         var shown: ObjectIdentifier?
+        /// The closures of that backend, which hold it weakly. They are called without the lock: a strong reference that they make
+        /// may be the last, and the backend's `deinit` takes the lock.
+        var sendQueue: @Sendable () -> Void = {}
+        var describeQueue: @Sendable () -> String? = { nil }
     }
 
     private let state = Lock(State())
@@ -68,7 +70,7 @@ public final class EtcdMonitor: Sendable {
     /// - Throws: `notDurable`, with the number, names and reason, if writes are still queued after the time, or when the store is
     ///   released or the task is cancelled.
     public func drain(within duration: Duration) async throws(PreferencesError) {
-        state.withLock { $0.backend }?.watch.probeNow()
+        state.withLock { $0.sendQueue }()
         let isDrained = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 for await status in self.statuses where status.waitingWrites == 0 { return true }
@@ -83,19 +85,30 @@ public final class EtcdMonitor: Sendable {
         }
         let status = status
         guard !isDrained, status.waitingWrites > 0 else { return }
-        let backend = state.withLock { $0.backend }
+        let queued = state.withLock { $0.describeQueue }()
         throw PreferencesError(
             .notDurable,
-            "\(backend?.waitingWrites ?? "\(status.waitingWrites) queued writes of a released store") were not sent within \(duration)",
+            "\(queued ?? "\(status.waitingWrites) queued writes of a released store") were not sent within \(duration)",
             cause: status.refusal ?? status.error
         )
     }
 
     /// Shows the status of a backend, in place of an earlier one's.
-    func attach(_ backend: EtcdBackend) {
+    ///
+    /// - Parameters:
+    ///   - backend: The backend, of which only the identity is kept.
+    ///   - sendQueue: A closure that requests that the queued writes are sent; it must not retain the backend.
+    ///   - describeQueue: A closure that returns the number and names of the queued writes, or `nil` if there are none; it must not
+    ///     retain the backend.
+    func attach(
+        _ backend: AnyObject,
+        sendQueue: @escaping @Sendable () -> Void,
+        describeQueue: @escaping @Sendable () -> String?
+    ) {
         state.withLock { state in
-            state.backend = backend
             state.shown = ObjectIdentifier(backend)
+            state.sendQueue = sendQueue
+            state.describeQueue = describeQueue
             state.isFinished = false
         }
     }
@@ -123,7 +136,7 @@ public final class EtcdMonitor: Sendable {
     }
 
     /// Ends the sequences of statuses, unless another backend is attached already.
-    func finish(_ backend: EtcdBackend) {
+    func finish(_ backend: AnyObject) {
         let observers = state.withLock { state -> [Int: AsyncStream<EtcdStatus>.Continuation] in
             guard state.shown == ObjectIdentifier(backend) else { return [:] }
             state.isFinished = true
