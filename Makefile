@@ -22,9 +22,10 @@ EXCEPT ?=
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests Tests/EtcdTestSupport Torture/Etcd \
-	Tool/Package.swift Tool/Sources/PrefsCommands/Places Tool/Tests/PrefsTests/EtcdTests.swift \
-	Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
-	Sources/PreferencesTesting/Contract Sources/Preferences/Backends Sources/Preferences/Stores Sources/Preferences/Contents Sources/Preferences/Delivery Sources/DurableFile/Locks Sources/DurableFile/Threads
+	Tool/Package.swift Tool/Sources/PrefsCommands/System Tool/Sources/PrefsCommands/Places Tool/Sources/PrefsCommands/Arguments \
+	Tool/Tests/PrefsTests/EtcdTests.swift Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
+	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \
+	Sources/Preferences/Stores Sources/DurableFile/Locks Sources/DurableFile/Threads Sources/CDurableFile
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
