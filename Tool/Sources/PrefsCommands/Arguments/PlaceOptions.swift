@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The options that choose a file, or a suite on etcd, instead of a suite in the user's files.
 struct PlaceOptions: ParsableArguments {
-    @ParentCommand var prefs: Prefs
+    @ParentCommand var etcd: EtcdOptions
     @Option(
         help: ArgumentHelp("Work on this file instead of a suite.", valueName: "path"),
         completion: .file()
@@ -10,7 +10,7 @@ struct PlaceOptions: ParsableArguments {
     var file: String?
 
     /// Returns the suites that a command may name.
-    func suites() throws -> any Suites { try prefs.etcd.suites() }
+    func suites() throws -> any Suites { try etcd.suites() }
 
     /// Returns the file of the option, or else the suite that the first of `words` names, which is removed.
     func place(_ words: inout ArraySlice<String>) throws -> any Place {

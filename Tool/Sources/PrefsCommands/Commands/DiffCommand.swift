@@ -38,7 +38,7 @@ struct DiffCommand: ParsableCommand {
 
     private func side(_ words: inout ArraySlice<String>, _ what: String) throws -> Side {
         let word = try words.next(what)
-        if let place = try options.prefs.etcd.place(of: word) { return Side(place: place) }
+        if let place = try options.etcd.place(of: word) { return Side(place: place) }
         return try word.contains("/") ? Side(file: word) : Side(place: options.suites().place(of: word))
     }
 }

@@ -9,7 +9,7 @@ struct PathCommand: ParsableCommand {
         discussion: "On etcd, shows the prefix of the suite's keys."
     )
 
-    @ParentCommand var prefs: Prefs
+    @ParentCommand var etcd: EtcdOptions
     @Flag(help: "Show the files of all layers, as a JSON object.") var json = false
     @Argument(help: "The suite.", completion: Completion.suites) var words: [String] = []
 
@@ -17,7 +17,7 @@ struct PathCommand: ParsableCommand {
         var words = words[...]
         let suite = try words.next("the suite")
         try words.end()
-        let paths = try prefs.etcd.suites().paths(of: suite)
+        let paths = try etcd.suites().paths(of: suite)
         Terminal.write(json ? try ValueText.json(.dictionary(paths.all)) + "\n" : paths.own + "\n")
     }
 }
