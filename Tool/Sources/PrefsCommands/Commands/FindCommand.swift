@@ -52,7 +52,7 @@ struct FindCommand: ParsableCommand {
         if let place {
             try search(place.suite, place.place.contents(), secrets.redaction(of: place.place))
         } else {
-            failure = try options.suites().forEach(secrets, search)
+            failure = try options.suites().forEach(secrets.redaction, search)
         }
         if let failure, table.isEmpty, lines.isEmpty { throw failure }
         guard !table.isEmpty || !lines.isEmpty else { throw Failure(.absent, "nothing contains \"\(text)\"") }

@@ -135,7 +135,7 @@ struct ReadCommand: ParsableCommand {
     private func readAll() throws {
         var all: [String: PropertyListValue] = [:]
         var table = Table()
-        let failure = try options.suites().forEach(secrets) { suite, contents, redaction in
+        let failure = try options.suites().forEach(secrets.redaction) { suite, contents, redaction in
             if json { return all[suite] = .dictionary(redaction.shown(contents)) }
             for (name, value) in contents.sortedByName {
                 table.add(ValueText.name(suite), ValueText.name(name), try redaction.line(value, of: name))

@@ -16,26 +16,27 @@ extension Suites {
     ///
     /// A suite that can't be read is reported on standard error and skipped.
     ///
+    /// - Parameter redaction: Returns what to hide of a place; throws if that isn't known.
     /// - Returns: The failure of the first suite that can't be read, without its message; `nil` if all were read.
     func forEach(
-        _ secrets: SecretOptions,
+        _ redaction: (any Place) throws -> Redaction,
         _ body: (_ suite: String, [String: PropertyListValue], Redaction) throws -> Void
     ) throws -> Failure? {
         var first: Failure?
         for name in try names() {
             let contents: [String: PropertyListValue]
-            let redaction: Redaction
+            let hidden: Redaction
             do {
                 let place = try place(of: name)
                 contents = try place.contents()
-                redaction = try secrets.redaction(of: place)
+                hidden = try redaction(place)
             } catch {
                 let failure = Failure(error)
                 Terminal.warn(failure.message)
                 first = first ?? Failure(failure.status, "")
                 continue
             }
-            try body(name, contents, redaction)
+            try body(name, contents, hidden)
         }
         return first
     }
