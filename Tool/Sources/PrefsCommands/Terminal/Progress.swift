@@ -48,7 +48,7 @@ struct Progress: ~Copyable {
     /// Clears the line before other text is written to the terminal.
     static func clear() {
         state.withLock { state in
-            if state.isShown { Terminal.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+            if state.isShown { write("") }
             state.isShown = false
         }
     }
@@ -57,10 +57,16 @@ struct Progress: ~Copyable {
     private static func show(_ title: String) -> Bool {
         state.withLock { state in
             guard state.isRunning else { return false }
-            Terminal.write(Array("\r\u{1B}[K\(title)…\(transferred())".utf8), to: STDERR_FILENO)
+            write("\(title)…\(transferred())")
             state.isShown = true
             return true
         }
+    }
+
+    /// Replaces the line with a text.
+    private static func write(_ text: String) {
+        // A failure of standard error can't be reported.
+        _ = OutputFile.write(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
     }
 
     /// Returns the bytes that this process has read and written, by the kernel's counters (proc(5), `/proc/pid/io`).
