@@ -146,7 +146,7 @@ struct SecretTests {
             kill $watch; cat out
             """
         )
-        #expect(run.output.contains("token") && run.output.contains(Redaction.text), "\(run)")
+        #expect(run.output.contains("token") && run.output.contains(ValueText.redacted), "\(run)")
         #expect(!run.description.contains("planted"), "\(run)")
     }
 
@@ -215,11 +215,11 @@ struct SecretTests {
         try Self.plant(in: tool)
         let before = try tool.run("read app token --show-secrets")
         #expect(try tool.run("export app out.json").error.contains("3 secrets left out: account, pin, token"))
-        #expect(try !tool.read("out.json").contains(Redaction.text))
+        #expect(try !tool.read("out.json").contains(ValueText.redacted))
         for line in ["edit app", "import app out.json --replace"] {
             #expect(try tool.run(line).status == 0)
             #expect(try tool.run("read app token --show-secrets").output == before.output)
-            #expect(try !tool.read("config/app/preferences.jsonl").contains(Redaction.text))
+            #expect(try !tool.read("config/app/preferences.jsonl").contains(ValueText.redacted))
         }
     }
 }

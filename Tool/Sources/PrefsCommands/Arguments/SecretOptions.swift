@@ -3,7 +3,7 @@ import Preferences
 
 /// The option of the commands that show values.
 struct SecretOptions: ParsableArguments {
-    @Flag(help: "Also show the values of secrets, instead of \(Redaction.text).") var showSecrets = false
+    @Flag(help: "Also show the values of secrets, instead of \(ValueText.redacted).") var showSecrets = false
 
     /// Returns the redaction that hides the secrets of a place.
     ///

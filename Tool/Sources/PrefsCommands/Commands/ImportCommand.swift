@@ -43,10 +43,10 @@ struct ImportCommand: ParsableCommand {
         let redaction = try replace || dryRun ? secrets.redaction(of: place) : .everything
         let imported = try ImportSource.changes(in: source, schema: schema)
         for name in imported.keys.sorted()
-        where imported[name] == .string(Redaction.text) && schema?.properties[name]?.isSecret == true {
+        where imported[name] == .string(ValueText.redacted) && schema?.properties[name]?.isSecret == true {
             throw Failure(
                 .usage,
-                "\(source) has \(Redaction.text) instead of the secret \"\(name)\"; remove the name from it. Nothing was "
+                "\(source) has \(ValueText.redacted) instead of the secret \"\(name)\"; remove the name from it. Nothing was "
                     + "changed"
             )
         }

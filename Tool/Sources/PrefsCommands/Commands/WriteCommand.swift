@@ -101,7 +101,7 @@ struct WriteCommand: ParsableCommand {
             var old = transaction[path.name]
             // Only the member is changed; the rest of the value is the one that the program reads.
             if !path.keys.isEmpty { old = old ?? schema?.properties[path.name]?.defaultValue }
-            let member = try Self.reading(secret) { try change(path.member(of: old), schema?.property(of: path)) }
+            let member = try Self.reading(secret) { try change(path.member(of: old), path.property(in: schema)) }
             guard let value = try path.changing(old, to: member) else { return }
             if !isForced { try schema?.check(value, for: path.name) }
             transaction[path.name] = value

@@ -2,9 +2,6 @@ import Preferences
 
 /// The values that aren't shown: those of secrets, which a schema marks with `"writeOnly": true`.
 struct Redaction {
-    /// The text that is shown instead of a value.
-    static let text = "<redacted>"
-
     /// The names of secrets; `nil` if they aren't known.
     private let secrets: Set<String>?
     private let showsSecrets: Bool
@@ -32,7 +29,7 @@ struct Redaction {
 
     /// Returns the value of a name, or a part of the value, as it is shown.
     func shown(_ value: PropertyListValue, of name: String) -> PropertyListValue {
-        hides(name) ? .string(Self.text) : value
+        hides(name) ? .string(ValueText.redacted) : value
     }
 
     /// Returns the values of many names as they are shown.
@@ -42,7 +39,7 @@ struct Redaction {
 
     /// Returns the text of a value on one line.
     func line(_ value: PropertyListValue, of name: String) throws -> String {
-        hides(name) ? Self.text : try ValueText.json(value)
+        hides(name) ? ValueText.redacted : try ValueText.json(value)
     }
 
     /// Returns the reason why the page neither shows nor sets a value, or `nil` if it does both.

@@ -57,11 +57,6 @@ struct Schema {
 
     private static let withoutProperties = PreferencesError(.unreadable, "it has no properties")
 
-    /// Returns the declaration of a name or of a member of its value, or `nil` if it isn't declared.
-    func property(of path: ValuePath) -> Property? {
-        path.keys.reduce(properties[path.name]) { $0?.property(of: $1) }
-    }
-
     /// Returns the name of the secret whose value, or a member of it, a word of a command line names; `nil` for other words.
     func secret(in word: String) -> String? {
         properties.first { $1.isSecret && (word == $0 || word.hasPrefix("\($0).")) }?.key
@@ -142,7 +137,7 @@ struct Refusal {
     func text(by schema: String? = nil) throws -> String {
         switch reason {
         case .unallowed(let reason):
-            "\(place) can't be \(try value.map { try ValueText.json($0) } ?? Redaction.text): \(reason)"
+            "\(place) can't be \(try value.map { try ValueText.json($0) } ?? ValueText.redacted): \(reason)"
                 + (schema.map { ", according to \($0)" } ?? "")
         case .undeclared(let nearest):
             "\(place) isn't declared\(schema.map { " by \($0)" } ?? "")"

@@ -31,6 +31,11 @@ struct ValuePath {
         keys = []
     }
 
+    /// Returns the declaration of the preference, or of the member of its value; `nil` if the schema doesn't have it.
+    func property(in schema: Schema?) -> Schema.Property? {
+        keys.reduce(schema?.properties[name]) { $0?.property(of: $1) }
+    }
+
     /// Returns the part of the preference's value at the path, or `nil` if the value has no such part.
     func member(of value: PropertyListValue?) -> PropertyListValue? {
         var (value, rest) = (value, keys[...])

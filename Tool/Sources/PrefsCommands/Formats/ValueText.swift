@@ -2,6 +2,9 @@
 
 /// Values as text: the JSON of the preferences file, and variants of it for people.
 enum ValueText {
+    /// The text that is shown instead of a value that is or might be a secret.
+    static let redacted = "<redacted>"
+
     /// Returns the JSON of a value on one line.
     static func json(_ value: PropertyListValue) throws -> String {
         try PreferenceText.text(of: value)

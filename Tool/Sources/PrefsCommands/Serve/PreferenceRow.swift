@@ -50,7 +50,7 @@ struct PreferenceRow {
     }
 
     private func text(of value: PropertyListValue) throws -> String {
-        try hidden == nil ? ValueText.json(value) : Redaction.text
+        try hidden == nil ? ValueText.json(value) : ValueText.redacted
     }
 
     /// The value that applies without the user's: the system's or else the program's default.
