@@ -1,6 +1,5 @@
 import ArgumentParser
 @_spi(Tool) import Preferences
-import Synchronization
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -157,13 +156,4 @@ struct CheckCommand: ParsableCommand {
         let contents = try PreferencesFile.contents(of: path) { found.add($0) }
         return (contents, found.all)
     }
-}
-
-/// The errors that the library reports while values are read.
-final class Issues: Sendable {
-    private let found = Mutex<[PreferencesError]>([])
-
-    func add(_ error: PreferencesError) { found.withLock { $0.append(error) } }
-
-    var all: [PreferencesError] { found.withLock { $0 } }
 }

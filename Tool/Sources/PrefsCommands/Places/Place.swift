@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 @_spi(Tool) import Preferences
+import Synchronization
 
 /// The suite or file that a command works on.
 protocol Place {
@@ -74,6 +75,15 @@ struct ValueOrigin {
     let line: Int?
 
     var text: String { line.map { "\(place):\($0)" } ?? place }
+}
+
+/// The errors that the library reports while values are read.
+final class Issues: Sendable {
+    private let found = Mutex<[PreferencesError]>([])
+
+    func add(_ error: PreferencesError) { found.withLock { $0.append(error) } }
+
+    var all: [PreferencesError] { found.withLock { $0 } }
 }
 
 struct PlaceStores {
