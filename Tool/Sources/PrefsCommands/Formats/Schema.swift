@@ -57,6 +57,24 @@ struct Schema {
 
     private static let withoutProperties = PreferencesError(.unreadable, "it has no properties")
 
+    /// Returns the possible paths of the schema of a file: in its folder and, if it is a suite's file, those of the suite.
+    static func paths(near path: String) -> [String] {
+        let real = InputFile.realPath(path)
+        return [path, real].flatMap { path in
+            let folders = path.split(separator: "/").dropLast()
+            let start = path.hasPrefix("/") ? "/" : ""
+            let neighbour = start + (folders + ["preferences.schema.json"]).joined(separator: "/")
+            do throws(PreferencesError) {
+                // The files of a suite are in folders with its name.
+                let files = try SuiteFiles(folders.last.map(String.init) ?? "")
+                let own = [files.userPath, files.managedPath] + files.systemPaths
+                return [neighbour] + (own.contains { InputFile.realPath($0) == real } ? files.schemaPaths : [])
+            } catch {
+                return [neighbour]
+            }
+        }
+    }
+
     /// Returns the name of the secret whose value, or a member of it, a word of a command line names; `nil` for other words.
     func secret(in word: String) -> String? {
         properties.first { $1.isSecret && (word == $0 || word.hasPrefix("\($0).")) }?.key

@@ -48,7 +48,7 @@ extension Terminal {
     /// Returns whether the file might hold secrets: a truncated line may hold one without its name.
     private static func mayHoldSecrets(_ path: String) -> Bool {
         do {
-            return try !Redaction(Schema(firstOf: FilePlace.schemaPaths(near: path))).hidesNothing
+            return try !Redaction(Schema(firstOf: Schema.paths(near: path))).hidesNothing
         } catch {
             return true
         }

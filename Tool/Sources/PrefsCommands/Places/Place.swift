@@ -230,25 +230,7 @@ struct FilePlace: Place {
 
     var schemaPaths: [String] { location?.schemaPaths ?? [] }
 
-    var markingSchemaPaths: [String] { location?.schemaPaths ?? Self.schemaPaths(near: path) }
-
-    /// Returns the possible paths of the schema of a file: in its folder and, if it is a suite's file, those of the suite.
-    static func schemaPaths(near path: String) -> [String] {
-        let real = InputFile.realPath(path)
-        return [path, real].flatMap { path in
-            let folders = path.split(separator: "/").dropLast()
-            let start = path.hasPrefix("/") ? "/" : ""
-            let neighbour = start + (folders + ["preferences.schema.json"]).joined(separator: "/")
-            do throws(PreferencesError) {
-                // The files of a suite are in folders with its name.
-                let files = try SuiteFiles(folders.last.map(String.init) ?? "")
-                let own = [files.userPath, files.managedPath] + files.systemPaths
-                return [neighbour] + (own.contains { InputFile.realPath($0) == real } ? files.schemaPaths : [])
-            } catch {
-                return [neighbour]
-            }
-        }
-    }
+    var markingSchemaPaths: [String] { location?.schemaPaths ?? Schema.paths(near: path) }
 
     var writability: Writability {
         var path = path[...]
