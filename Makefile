@@ -216,9 +216,9 @@ fuzz:
 # The sanitizer's runtime doesn't survive a fork of a program with threads, so one test is left out.
 thread-sanitizer:
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" \
-		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan -Xswiftc -DPTHREAD_LOCK --no-parallel --skip ForkTests
+		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel --skip ForkTests
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" XDG_CONFIG_HOME=$$(mktemp -d) \
-		$(SWIFT) test --package-path Verify --sanitize=thread --scratch-path Verify/.build/tsan -Xswiftc -DPTHREAD_LOCK --no-parallel
+		$(SWIFT) test --package-path Verify --sanitize=thread --scratch-path Verify/.build/tsan --no-parallel
 
 # Child processes of the tests don't get the option, so those tests are left out.
 address-sanitizer:

@@ -127,6 +127,42 @@ struct Signal: Sendable {
     }
 }
 
+/// Runs `body` on threads that begin together, with their numbers, and waits for their ends.
+///
+/// With FoundationEssentials alone, which has no threads.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+    final class Work: Sendable {
+        let thread: Int
+        let begin: Signal
+        let body: @Sendable (Int) -> Void
+
+        init(_ thread: Int, _ begin: Signal, _ body: @escaping @Sendable (Int) -> Void) {
+            (self.thread, self.begin, self.body) = (thread, begin, body)
+        }
+    }
+    let begin = Signal()
+    let threads = (0..<count).map { number in
+        var thread: pthread_t = 0
+        let work = Unmanaged.passRetained(Work(number, begin, body)).toOpaque()
+        let error = pthread_create(
+            &thread,
+            nil,
+            { work in
+                guard let work else { return nil }
+                let own = Unmanaged<Work>.fromOpaque(work).takeRetainedValue()
+                own.begin.wait()
+                own.body(own.thread)
+                return nil
+            },
+            work
+        )
+        precondition(error == 0, "no thread can be started")
+        return thread
+    }
+    for _ in threads { begin.send() }
+    for thread in threads { pthread_join(thread, nil) }
+}
+
 /// Waits until the library's threads are idle again, so that everything they do for a change is counted. The counts of each change are
 /// those from the end of one call to the end of the next.
 @inline(never)
@@ -149,6 +185,10 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         let preference = Preference("number", default: 0, in: memory)
         countSet(preference, count)
         precondition(preference.value == count)
+    case "set-from-8-threads":
+        let preferences = (0..<8).map { Preference("number \($0)", default: 0, in: memory) }
+        onThreads(preferences.count) { countSet(preferences[$0], count / 8) }
+        precondition(preferences.allSatisfy { $0.value == count / 8 })
     case "set-with-observers":
         let preference = Preference("number", default: 0, in: memory)
         let observations = (0..<1_000).map { number in

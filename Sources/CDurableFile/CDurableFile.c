@@ -15,9 +15,12 @@
 #include <time.h>
 #if defined(__linux__)
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 #endif
 
 static _Atomic uint64_t forks;
@@ -97,6 +100,14 @@ void durable_file_condition_wait(void *condition, void *mutex, int64_t nanosecon
     pthread_cond_timedwait(condition, mutex, &time);
 #endif
 }
+
+#if defined(__linux__)
+void durable_file_futex_wait(const void *word, uint32_t value) {
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL);
+}
+
+void durable_file_futex_wake(const void *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1); }
+#endif
 
 static int status_with_times(int descriptor, const char *path, bool follows, struct durable_file_status *status) {
     struct stat found;

@@ -1,4 +1,5 @@
 import DurableFile
+import FileTestSupport
 import Testing
 
 struct LockTests {
@@ -8,5 +9,28 @@ struct LockTests {
         let inner = lock.withLock { _ in lock.withLockIfAvailable { $0 } }
         #expect(inner == nil)
         #expect(lock.withLockIfAvailable { $0 } == 1)
+    }
+
+    /// More threads than most machines have processors: some are interrupted while they hold the lock, others sleep.
+    @Test
+    func eachUseByManyThreadsCountsOnce() async {
+        let (threads, uses) = (16, 20_000)
+        let sum = Lock(0)
+        let tries = Lock((done: 0, refused: 0))
+        let ended = Counter()
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            for _ in 0..<threads {
+                let isStarted = WorkerQueue.startThread("test") {
+                    for _ in 0..<uses {
+                        sum.withLock { $0 += 1 }
+                        if tries.withLockIfAvailable({ $0.done += 1 }) == nil { tries.withLock { $0.refused += 1 } }
+                    }
+                    if ended.next() == threads { continuation.resume() }
+                }
+                #expect(isStarted)
+            }
+        }
+        #expect(sum.withLock { $0 } == threads * uses)
+        #expect(tries.withLock { $0.done + $0.refused } == threads * uses)
     }
 }

@@ -22,6 +22,24 @@ void durable_file_condition_init(void *condition);
 /// Waits for a condition at most this long.
 void durable_file_condition_wait(void *condition, void *mutex, int64_t nanoseconds);
 
+#if defined(__linux__)
+/// Sleeps while the word has a value, until `durable_file_futex_wake` is called with it; might return earlier
+/// (futex(2), which has no function in C).
+void durable_file_futex_wait(const void *word, uint32_t value);
+
+/// Wakes one thread that sleeps at the word.
+void durable_file_futex_wake(const void *word);
+
+/// Lets the processor save power, and the other thread of its core run, in a loop that waits for another thread.
+static inline void durable_file_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+#endif
+}
+#endif
+
 /// The result of `stat` without the times.
 struct durable_file_status {
     uint64_t device, inode;

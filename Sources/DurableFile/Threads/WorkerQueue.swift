@@ -76,8 +76,8 @@ package final class WorkerQueue: Sendable {
 
     /// Whether this process can have threads in addition to the program's: false in a child of `fork`.
     ///
-    /// There `Synchronization.Mutex` takes the thread that called `fork` for the one from which it was copied, whose
-    /// number it keeps (`_swift_stdlib_gettid`), and traps when another thread waits for a lock that it holds.
+    /// There a lock that another thread of the parent held at the moment of `fork` stays held, also those of Swift's
+    /// runtime and of the allocator, which a thread needs.
     static var isAvailable: Bool { durable_file_fork_count() == 0 }
 
     /// Starts a new thread for `body`; returns false if the system can't start one, and in a child of `fork`.

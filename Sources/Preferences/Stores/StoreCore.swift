@@ -267,16 +267,13 @@ extension StoreCore {
             if let managed { throw PreferencesError(managed: managed) }
             guard isHolding else { return false }
         }
-        var (changes, condition, node) = (changes, reads?.condition, node)
-        if let prefix = list.writablePrefix {
-            (changes, condition, node) = (changes.prefixed(prefix), condition?.prefixed(prefix), nil)
-        }
-        // Not by `Result(catching:)`: the stack of a set is read in every profile.
+        // Not by `Result(catching:)`, whose four frames would be in each profile of a set.
         let result: Result<Bool, PreferencesError> = writable._withUnsafeGuaranteedRef { writable in
             do throws(PreferencesError) {
                 let newest = ChangeSubscription.newest
                 if writable.hasEarlySubscriptions {
-                    for core in writable.cores { try core.announce(changes, in: writable, upTo: newest) }
+                    let spelled = list.writablePrefix.map(changes.prefixed) ?? changes
+                    for core in writable.cores { try core.announce(spelled, in: writable, upTo: newest) }
                 }
                 let context = ChangeContext(
                     origin: .local,
@@ -284,7 +281,11 @@ extension StoreCore {
                     initiator: ObjectIdentifier(self),
                     node: node
                 )
-                return .success(try writable.commit(changes, if: condition, context, call))
+                guard let prefix = list.writablePrefix else {
+                    return .success(try writable.commit(changes, if: reads?.condition, context, call))
+                }
+                let condition = reads?.condition.prefixed(prefix)
+                return .success(try writable.commit(changes.prefixed(prefix), if: condition, context, call))
             } catch {
                 return .failure(error)
             }

@@ -6,6 +6,12 @@
 #include <stdint.h>
 typedef unsigned long size_t;
 
+// libplatform/include/os/lock.h
+typedef struct os_unfair_lock_s { uint32_t _os_unfair_lock_opaque; } os_unfair_lock, *os_unfair_lock_t;
+void os_unfair_lock_lock(os_unfair_lock_t lock);
+_Bool os_unfair_lock_trylock(os_unfair_lock_t lock);
+void os_unfair_lock_unlock(os_unfair_lock_t lock);
+
 // xnu/bsd/sys/_types.h, sys/_types/_*.h
 typedef int32_t dev_t;
 typedef uint64_t ino_t;
