@@ -12,12 +12,15 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
-GATE := lint,prose,test,compile-tests,interface,imports,structure,documentation,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
+GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
 	verify,view-instructions tool apple-check examples fuzz-corpus
-ALL := lint prose test compile-tests interface imports structure documentation instructions reading-path torture-short resolution traits \
-	verify view-instructions tool apple-check examples warnings fresh-clone getting-started install-check full-tests torture mutants fuzz \
+ALL := lint prose test compile-tests interface imports stack documentation instructions reading-path torture-short resolution traits \
+	verify view-instructions tool apple-check examples structure warnings fresh-clone getting-started install-check full-tests torture mutants fuzz \
 	thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
+
+# The build folders of debug builds that the checks leave.
+BUILDS := .build .build/traits Examples/.build Tool/.build Verify/.build Adopt/.build
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
@@ -31,14 +34,14 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started install-check install release-tool uninstall debian-package \
-	lint prose test compile-tests interface imports structure instructions reading-path torture-short resolution traits verify view-instructions \
+	lint prose test compile-tests interface imports stack structure instructions reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
 
 quick: lint build test
 	Scripts/check-warnings .build
 
 check:
-	Scripts/run-checks --jobs 2 --except "$(EXCEPT)" --then warnings $(GATE)
+	Scripts/run-checks --jobs 2 --except "$(EXCEPT)" --then structure --then warnings $(GATE)
 
 check-all:
 	Scripts/run-checks --except "$(EXCEPT)" $(ALL)
@@ -101,17 +104,21 @@ interface: build
 imports: build
 	Scripts/check-imports .build
 
-# At most three files depend on each other in a cycle, and no file is longer than 500 lines.
-structure: build
-	Scripts/check-structure .build Preferences DurableFile
+# A set of a preference in a file passes few functions.
+stack: build
+	Scripts/check-stack .build
 
 # The pages build without a warning, and every public symbol has a comment; prints where the pages are.
 documentation: build
 	Scripts/check-documentation .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
 
+# No folder of a module depends on one above it, in the existing builds; runs after the checks that build.
+structure: build
+	Scripts/check-structure $(patsubst %/debug/index,%,$(wildcard $(addsuffix /debug/index,$(BUILDS))))
+
 # No compiler warning in the existing builds; runs after the checks that build.
 warnings:
-	Scripts/check-warnings $(wildcard .build .build/traits Examples/.build Tool/.build Verify/.build Adopt/.build)
+	Scripts/check-warnings $(wildcard $(BUILDS))
 
 # No operation takes a tenth more instructions, or one more allocation, than Benchmarks/instructions records.
 instructions:

@@ -86,6 +86,34 @@ struct ContributingTests {
         }
     }
 
+    @Test
+    func eachNamedFileExists() throws {
+        let places = try FileManager.default.subpathsOfDirectory(atPath: Snippet.root.path).filter {
+            !$0.contains(".build") && !$0.hasPrefix(".git/")
+        }
+        let names = Set(places.compactMap { $0.split(separator: "/").last.map(String.init) })
+        let bases = ["", "Sources/Preferences/", "Scripts/"]
+        for page in ["CONTRIBUTING.md", "Sources/Preferences/Preferences.docc/Internals.md"] {
+            let named = try Self.text(of: page).matches(of: /`([\w.+\/-]+)`/).map { String($0.1) }.filter {
+                $0.hasSuffix(".swift") || $0.hasSuffix(".md") || $0.contains("/") && !$0.contains("...")
+            }
+            #expect(named.count > 10)
+            for name in named {
+                let exists = name.contains("/") ? bases.contains { places.contains($0 + name) } : names.contains(name)
+                #expect(exists, "\(page) names \(name), which doesn't exist")
+            }
+        }
+    }
+
+    @Test
+    func mapHasTheFloorsOfTheLibrary() throws {
+        let internals = try Self.text(of: "Sources/Preferences/Preferences.docc/Internals.md")
+        let row = try #require(internals.firstMatch(of: /\| `Preferences` \| `([^`]+)` \|/))
+        let floors = row.1.split(whereSeparator: { "<, ".contains($0) }).map(String.init)
+        let map = try Self.text(of: "CONTRIBUTING.md").matches(of: /(?m)^\| `Sources\/Preferences\/(\w+)` \|/)
+        #expect(map.map { String($0.1) } == floors)
+    }
+
     /// In CI, a test fails if its tool is missing, and git rejects the checkout, which another user than the container's owns.
     @Test(arguments: ["ci", "nightly"])
     func eachContainerInstallsTheToolsFirst(workflow: String) throws {

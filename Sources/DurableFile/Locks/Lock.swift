@@ -24,7 +24,9 @@ package struct Lock<State: ~Copyable>: ~Copyable, @unchecked Sendable {  // `wor
     ) throws(Failure) -> sending Result {
         word.lock()
         defer { word.unlock() }
-        return try body(&state._address.pointee)
+        // A variable of its own: the thread sanitizer takes `&state._address.pointee` for an access to the whole lock.
+        let place = state._address
+        return try body(&place.pointee)
     }
 
     /// Runs `body` as `withLock` does, or returns nil at once if another thread holds the lock.
@@ -34,6 +36,7 @@ package struct Lock<State: ~Copyable>: ~Copyable, @unchecked Sendable {  // `wor
     ) throws(Failure) -> sending Result? {
         guard word.tryLock() else { return nil }
         defer { word.unlock() }
-        return try body(&state._address.pointee)
+        let place = state._address
+        return try body(&place.pointee)
     }
 }

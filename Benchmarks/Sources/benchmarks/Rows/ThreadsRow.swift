@@ -80,7 +80,8 @@ enum ThreadsRow {
         var table = Table(
             "One store in memory, used from several threads",
             unit: .rate,
-            note: "Operations a second of all threads together. A set is of a name of the thread's own, a transaction of two "
+            note:
+                "Operations a second of all threads together. A set is of a name of the thread's own, a transaction of two "
                 + "names; a String is the same for all. In the last column one thread sets a name and the other ones read it, "
                 + "and miss whenever it was set since; a single thread does both in turn."
         )
