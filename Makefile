@@ -7,9 +7,11 @@
 SWIFT ?= swift
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
 	Examples/Service/Package.swift Examples/Service/Sources Examples/Service/Tests \
-	Verify/Package.swift Verify/Sources/SwiftUIStandIn Verify/Sources/SecurityStandIn Verify/Sources/ViewOperations Verify/Tests Verify/AppleCheck/Planted \
-	Torture/Sources Torture/Etcd \
-	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Operations Benchmarks/Tests
+	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests \
+	Evidence/Verify/Package.swift Evidence/Verify/Sources/SwiftUIStandIn Evidence/Verify/Sources/SecurityStandIn \
+	Evidence/Verify/Sources/ViewOperations Evidence/Verify/Tests Evidence/Verify/AppleCheck/Planted \
+	Evidence/Torture/Sources Evidence/Torture/Etcd \
+	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
 GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
@@ -20,11 +22,11 @@ ALL := lint prose test compile-tests interface imports stack documentation instr
 EXCEPT ?=
 
 # The build folders of debug builds that the checks leave.
-BUILDS := .build .build/traits Examples/.build Tool/.build Verify/.build Adopt/.build
+BUILDS := .build .build/traits Examples/.build Tool/.build Evidence/Verify/.build Adopt/.build
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
-ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests Tests/EtcdTestSupport Torture/Etcd \
+ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests Tests/EtcdTestSupport Evidence/Torture/Etcd \
 	Tool/Package.swift Tool/Sources/PrefsCommands/System Tool/Sources/PrefsCommands/Places Tool/Sources/PrefsCommands/Arguments \
 	Tool/Tests/PrefsTests/EtcdTests.swift Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
 	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \
@@ -120,7 +122,7 @@ structure: build
 warnings:
 	Scripts/check-warnings $(wildcard $(BUILDS))
 
-# No operation takes a tenth more instructions, or one more allocation, than Benchmarks/instructions records.
+# No operation takes a tenth more instructions, or one more allocation, than Evidence/Benchmarks/instructions records.
 instructions:
 	Scripts/count-instructions
 
@@ -130,7 +132,7 @@ reading-path:
 
 # The experiments with the file store, with a tenth of their rounds; also checks that the mutants still apply to the sources.
 torture-short:
-	Torture/mutants --fit
+	Evidence/Torture/mutants --fit
 	$(SWIFT) run -c release torture short
 
 # A client resolves only the packages that its traits need.
@@ -150,14 +152,14 @@ traits:
 	Scripts/check-interface .build/traits PreferencesConfiguration PreferencesMacros
 	Scripts/check-imports .build/traits
 	Scripts/check-documentation .build/traits PreferencesConfiguration PreferencesMacros
-	Verify/apple-check --macros macOS iOS
+	Evidence/Verify/apple-check --macros macOS iOS
 	# Otherwise the next build without the traits would fetch the packages that this one needed.
 	rm -f Package.resolved
 
 # Runs the code for Apple's platforms on Linux, with Foundation's user defaults and mocks of SwiftUI and the cloud. Not in parallel, as
 # every store of the process is notified of every change of any user defaults.
 verify:
-	XDG_CONFIG_HOME=$$(mktemp -d) $(SWIFT) test --package-path Verify --no-parallel
+	XDG_CONFIG_HOME=$$(mktemp -d) $(SWIFT) test --package-path Evidence/Verify --no-parallel
 
 # The instructions that views cost.
 view-instructions:
@@ -170,7 +172,7 @@ tool:
 
 # Type-checks the sources for macOS, iOS, tvOS, watchOS and visionOS without their SDKs, and the tests for macOS.
 apple-check:
-	Verify/apple-check
+	Evidence/Verify/apple-check
 
 examples:
 	$(SWIFT) test --package-path Examples
@@ -181,7 +183,7 @@ examples:
 
 # The inputs that the fuzzer found interesting, or that failed once.
 fuzz-corpus:
-	Fuzz/run 0
+	Evidence/Fuzz/run 0
 
 # All checks that need a Mac: the tests with Apple's frameworks run nowhere else.
 mac:
@@ -215,17 +217,17 @@ torture:
 
 # The experiments detect the removal of each safeguard.
 mutants:
-	Torture/mutants
+	Evidence/Torture/mutants
 
 fuzz:
-	Fuzz/run 60s
+	Evidence/Fuzz/run 60s
 
 # The sanitizer's runtime doesn't survive a fork of a program with threads, so one test is left out.
 thread-sanitizer:
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" \
 		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel --skip ForkTests
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" XDG_CONFIG_HOME=$$(mktemp -d) \
-		$(SWIFT) test --package-path Verify --sanitize=thread --scratch-path Verify/.build/tsan --no-parallel
+		$(SWIFT) test --package-path Evidence/Verify --sanitize=thread --scratch-path Evidence/Verify/.build/tsan --no-parallel
 
 # Child processes of the tests don't get the option, so those tests are left out.
 address-sanitizer:
@@ -255,5 +257,5 @@ syntax-versions:
 
 # Each row of the benchmarks runs; times aren't checked. In CI, all peers must be installed.
 benchmarks:
-	$(SWIFT) run -c release --package-path Benchmarks benchmarks --quick
-	$(SWIFT) test -c release --package-path Benchmarks --disable-testable-imports
+	$(SWIFT) run -c release --package-path Evidence/Benchmarks benchmarks --quick
+	$(SWIFT) test -c release --package-path Evidence/Benchmarks --disable-testable-imports

@@ -232,21 +232,21 @@ let package = Package(
         .executableTarget(
             name: "operations",
             dependencies: ["Preferences"],
-            path: "Benchmarks/Operations",
+            path: "Evidence/Benchmarks/Operations",
             swiftSettings: settings
         ),
         // Experiments with faults of the file store; in this package because they also use its internal modules.
         .executableTarget(
             name: "torture",
             dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],
-            path: "Torture/Sources",
+            path: "Evidence/Torture/Sources",
             swiftSettings: settings
         ),
         // Experiments with real etcd clusters.
         .executableTarget(
             name: "etcd-torture",
             dependencies: ["PreferencesEtcd", "Preferences", "EtcdTestSupport"] + etcdClient,
-            path: "Torture/Etcd",
+            path: "Evidence/Torture/Etcd",
             swiftSettings: settings
         ),
     ] + appleTests,

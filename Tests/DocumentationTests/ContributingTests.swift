@@ -59,7 +59,7 @@ struct ContributingTests {
         #expect(names.count >= 5)
         let folders = [
             "Tests/PreferencesTestingTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesKeyringTests",
-            "Verify/Tests/VerifyTests",
+            "Evidence/Verify/Tests/VerifyTests",
         ]
         let tests = try folders.map { try Self.sources(in: $0) }.joined().filter { $0.contains("Contract.verify") }
         for name in names { #expect(tests.contains { $0.contains("\(name)(") }, "no contract test of \(name)") }

@@ -18,7 +18,7 @@ struct Snippet: Hashable {
         try [
             "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesConfigurationTests",
             "Tests/PreferencesMacrosTests", "Tests/PreferencesFoundationTests", "Tests/PreferencesKeyringTests",
-            "Verify/Tests/VerifyTests",
+            "Evidence/Verify/Tests/VerifyTests",
         ].flatMap { target in
             let folder = root.appending(path: "\(target)/Snippets")
             return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().flatMap { file in

@@ -1,4 +1,4 @@
-#if canImport(Darwin) || STANDINS  // STANDINS: Verify/ compiles this on Linux, over Foundation's UserDefaults
+#if canImport(Darwin) || STANDINS  // STANDINS: Evidence/Verify compiles this on Linux, over Foundation's UserDefaults
 internal import Foundation
 
 extension PropertyListValue {

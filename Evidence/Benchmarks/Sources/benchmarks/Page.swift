@@ -5,7 +5,7 @@ import Measuring
 struct Page {
     /// The folder of the page and its charts: the documentation in the package that this file is a part of.
     private static let folder = URL(filePath: #filePath).appending(
-        path: "../../../../Sources/Preferences/Preferences.docc"
+        path: "../../../../../Sources/Preferences/Preferences.docc"
     ).standardized
     private static let file = folder.appending(path: "Performance.md")
 

@@ -19,7 +19,7 @@ let preferences = Target.Dependency.product(name: "Preferences", package: "swift
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "swift-preferences", path: "..")],
+    dependencies: [.package(name: "swift-preferences", path: "../..")],
     targets: [
         // The programs whose start is measured are named so that `swift run benchmarks` builds them, too.
         .executableTarget(
