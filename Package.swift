@@ -231,7 +231,7 @@ let package = Package(
         // The operations whose instructions `make instructions` counts; in this package, so that all checks share one release build.
         .executableTarget(
             name: "operations",
-            dependencies: ["Preferences"],
+            dependencies: ["Preferences", "DurableFile"],
             path: "Evidence/Benchmarks/Operations",
             swiftSettings: settings
         ),

@@ -1,3 +1,4 @@
+import DurableFile
 import Preferences
 
 #if canImport(FoundationEssentials)
@@ -128,39 +129,18 @@ struct Signal: Sendable {
 }
 
 /// Runs `body` on threads that begin together, with their numbers, and waits for their ends.
-///
-/// With FoundationEssentials alone, which has no threads.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-    final class Work: Sendable {
-        let thread: Int
-        let begin: Signal
-        let body: @Sendable (Int) -> Void
-
-        init(_ thread: Int, _ begin: Signal, _ body: @escaping @Sendable (Int) -> Void) {
-            (self.thread, self.begin, self.body) = (thread, begin, body)
+    let (begin, end) = (Signal(), Signal())
+    for thread in 0..<count {
+        let isStarted = WorkerQueue.startThread("operations") {
+            begin.wait()
+            body(thread)
+            end.send()
         }
+        precondition(isStarted, "no thread can be started")
     }
-    let begin = Signal()
-    let threads = (0..<count).map { number in
-        var thread: pthread_t = 0
-        let work = Unmanaged.passRetained(Work(number, begin, body)).toOpaque()
-        let error = pthread_create(
-            &thread,
-            nil,
-            { work in
-                guard let work else { return nil }
-                let own = Unmanaged<Work>.fromOpaque(work).takeRetainedValue()
-                own.begin.wait()
-                own.body(own.thread)
-                return nil
-            },
-            work
-        )
-        precondition(error == 0, "no thread can be started")
-        return thread
-    }
-    for _ in threads { begin.send() }
-    for thread in threads { pthread_join(thread, nil) }
+    for _ in 0..<count { begin.send() }
+    for _ in 0..<count { end.wait() }
 }
 
 /// Waits until the library's threads are idle again, so that everything they do for a change is counted. The counts of each change are

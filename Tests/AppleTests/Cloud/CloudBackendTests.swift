@@ -1,1 +1,1 @@
-../../../Verify/Tests/VerifyTests/Cloud/CloudBackendTests.swift
+../../../Evidence/Verify/Tests/VerifyTests/Cloud/CloudBackendTests.swift

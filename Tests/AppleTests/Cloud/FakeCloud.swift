@@ -1,1 +1,1 @@
-../../../Verify/Tests/VerifyTests/Cloud/FakeCloud.swift
+../../../Evidence/Verify/Tests/VerifyTests/Cloud/FakeCloud.swift

@@ -1,1 +1,1 @@
-../../../Verify/Tests/VerifyTests/SwiftUI/AppStorageTests.swift
+../../../Evidence/Verify/Tests/VerifyTests/SwiftUI/AppStorageTests.swift

@@ -1,1 +1,1 @@
-../../../Verify/Tests/VerifyTests/Contract/WholeDomain.swift
+../../../Evidence/Verify/Tests/VerifyTests/Contract/WholeDomain.swift

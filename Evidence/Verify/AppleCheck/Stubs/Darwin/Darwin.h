@@ -134,6 +134,9 @@ int symlink(const char *, const char *);
 int mkfifo(const char *, mode_t);
 int rmdir(const char *);
 int utimes(const char *, const struct timeval *);
+// xnu/bsd/sys/resource.h
+struct rusage { struct timeval ru_utime, ru_stime; long ru_maxrss; };
+int getrusage(int, struct rusage *);
 int setenv(const char *_Nonnull, const char *_Nonnull, int);
 int unsetenv(const char *_Nonnull);
 typedef struct __sFILE FILE;
@@ -162,7 +165,7 @@ struct pollfd { int fd; short events; short revents; };
 int poll(struct pollfd *, nfds_t, int);
 
 // Libc/include/time.h
-typedef enum { _CLOCK_REALTIME = 0, _CLOCK_MONOTONIC = 6 } clockid_t;
+typedef enum { _CLOCK_REALTIME = 0, _CLOCK_MONOTONIC = 6, _CLOCK_THREAD_CPUTIME_ID = 16 } clockid_t;
 int clock_gettime(clockid_t, struct timespec *);
 int sched_yield(void);
 int nanosleep(const struct timespec *, struct timespec *);
