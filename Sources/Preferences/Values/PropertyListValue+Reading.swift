@@ -120,6 +120,8 @@ extension String {
 }
 
 /// Returns the `nil` value of a type that has one, or `nil`.
+// Never specialized: Swift 6.3's optimizer crashes (SILCombine) on the casts of a specialization for `URL?`.
+@_semantics("optimize.sil.specialize.generic.never")
 func nilValue<Value>(of type: Value.Type) -> Value? {
     func open<Literal: ExpressibleByNilLiteral>(_: Literal.Type) -> Value? {
         let value: Literal = nil
