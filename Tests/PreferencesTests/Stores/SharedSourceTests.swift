@@ -77,16 +77,23 @@ struct SharedSourceTests {
     @Test
     func transactionsThatReadAllRaceWithTheLayersBelow() async {
         let store = PreferenceStore.layered([user, other])
+        let ended = Counter()
         await onThreads(3) { thread in
-            for round in 1...rounds(10_000) {
-                guard thread > 0 else {
-                    other.set(.integer(Int64(round)), for: "below")
-                    continue
-                }
+            guard thread > 0 else {
+                // Until the other threads have ended: a fixed number of sets would be over before they begin.
+                var round: Int64 = 0
+                repeat {
+                    round += 1
+                    other.set(.integer(round), for: "below")
+                } while ended.value < 2
+                return
+            }
+            for _ in 1...rounds(10_000) {
                 do { try store.transaction { $0["count"] = .integer(Int64($0.names.count)) } } catch {
                     #expect((error as? PreferencesError)?.code == .conflict)
                 }
             }
+            ended.next()
         }
         #expect(store.names.count == 2)
     }
