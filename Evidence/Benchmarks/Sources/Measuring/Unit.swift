@@ -40,6 +40,8 @@ package func times(_ ratio: Double) -> String { "\(digits(ratio))×" }
 /// Returns three significant digits, all digits before the point, in groups of thousands.
 func digits(_ value: Double) -> String {
     guard value.isFinite else { return "–" }
+    // A difference of two measurements, such as the memory for names, can be negative by chance.
+    if value < 0 { return "-\(digits(-value))" }
     // From these bounds on, rounding gives one more digit.
     let places = value.magnitude >= 99.95 ? 0 : value.magnitude >= 9.995 ? 1 : 2
     let scale = [1.0, 10, 100][places]

@@ -51,7 +51,7 @@ struct TableTests {
             (.time, 0, "0.00 ns"), (.time, 9.994e-9, "9.99 ns"), (.time, 99.96e-9, "100 ns"), (.time, 59.9, "59.9 s"),
             (.time, 999.9e-9, "1.00 µs"),
             (.bytes, 31.25, "31.3 B"), (.bytes, 9999, "9,999 B"), (.bytes, 362_000, "362 KB"), (.count, 1234, "1,234"),
-            (.rate, 1_234_567, "1,234,567/s"),
+            (.rate, 1_234_567, "1,234,567/s"), (.bytes, -31.25, "-31.3 B"), (.bytes, -0.345, "-0.35 B"),
         ] as [(Unit, Double, String)]
     )
     func figureHasThreeDigitsInTheUnitThatFits(unit: Unit, value: Double, text: String) {
