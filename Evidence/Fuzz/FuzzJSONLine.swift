@@ -41,7 +41,7 @@ private func read(_ bytes: UnsafeRawBufferPointer, isFirst: Bool = false) -> Res
 }
 
 /// Reads back what `write` appends, which must be one line.
-private func readBack(_ write: (inout [UInt8]) throws(PreferencesError) -> Void) -> [Entry] {
+private func readBack(_ write: (inout [UInt8]) throws(PreferenceError) -> Void) -> [Entry] {
     var line: [UInt8] = []
     do { try write(&line) } catch { fatalError("what was read can't be written: \(error)") }
     check(line.popLast() == UInt8(ascii: "\n") && !line.contains(UInt8(ascii: "\n")), "this is not one line")
@@ -54,14 +54,14 @@ private func readBack(_ write: (inout [UInt8]) throws(PreferencesError) -> Void)
 private func checkWriting(_ entries: [Entry]) {
     var changes: [String: PropertyListValue?] = [:]
     for entry in entries {
-        let again = readBack { (line) throws(PreferencesError) in
+        let again = readBack { (line) throws(PreferenceError) in
             try JSONLine.write(name: entry.name, value: entry.value, to: &line)
         }
         check(again == [entry], "an entry changed")
         changes[entry.name] = .some(entry.value)
     }
     var again: [String: PropertyListValue?] = [:]
-    for entry in readBack({ (line) throws(PreferencesError) in try JSONLine.write(changes, to: &line) }) {
+    for entry in readBack({ (line) throws(PreferenceError) in try JSONLine.write(changes, to: &line) }) {
         check(again.updateValue(entry.value, forKey: entry.name) == nil, "a name was written twice")
     }
     check(again == changes, "a transaction changed")
@@ -126,7 +126,7 @@ private func checkValue(_ bytes: UnsafeRawBufferPointer) {
 /// Checks everything that `prefs` prints of a name and a value.
 private func checkShowing(_ entry: Entry) {
     var table = Table()
-    let error = PreferencesError(.unreadable, name: entry.name, "found \(entry.name)", codingPath: [entry.name])
+    let error = PreferenceError(.unreadable, name: entry.name, "found \(entry.name)", codingPath: [entry.name])
     table.add(entry.name, error.description)
     check(!error.description.contains("\n"), "an error has two lines")
     do {

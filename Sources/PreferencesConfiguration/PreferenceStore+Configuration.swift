@@ -51,9 +51,9 @@ extension PreferenceStore {
         let declared = first.values.map { preference in
             DeclaredKey(preference, key: keyDecoder(preference.name))
         }
-        let conflicts = preferences.compactMap { other -> PreferencesError? in
+        let conflicts = preferences.compactMap { other -> PreferenceError? in
             guard let preference = first[other.name], preference != other else { return nil }
-            return PreferencesError(conflictOf: preference, other)
+            return PreferenceError(conflictOf: preference, other)
         }
         let store = PreferenceStore(
             backend: ConfigurationBackend(reader: reader, declared: declared, conflicts: conflicts),
@@ -69,7 +69,7 @@ extension PreferenceStore {
 private final class ConfigurationBackend: PreferenceBackend {
     private let reader: ConfigReader
     private let declared: [DeclaredKey]
-    private let conflicts: [PreferencesError]
+    private let conflicts: [PreferenceError]
     private let state = Lock(State())
 
     private struct State {
@@ -80,7 +80,7 @@ private final class ConfigurationBackend: PreferenceBackend {
         var isolation: PreferenceIsolation?
     }
 
-    init(reader: ConfigReader, declared: [DeclaredKey], conflicts: [PreferencesError]) {
+    init(reader: ConfigReader, declared: [DeclaredKey], conflicts: [PreferenceError]) {
         self.reader = reader
         self.declared = declared
         self.conflicts = conflicts
@@ -118,8 +118,8 @@ private final class ConfigurationBackend: PreferenceBackend {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
-        throw PreferencesError(.readOnly, "a configuration can't be changed by a preference; nothing was changed")
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        throw PreferenceError(.readOnly, "a configuration can't be changed by a preference; nothing was changed")
     }
 
     func sync() {}
@@ -152,7 +152,7 @@ private final class ConfigurationBackend: PreferenceBackend {
             }
             guard !Task.isCancelled else { return }
             host.report(
-                PreferencesError(
+                PreferenceError(
                     .unavailable,
                     "the configuration can no longer be watched; its values stay as they are until the program starts again",
                     cause: failure
@@ -162,7 +162,7 @@ private final class ConfigurationBackend: PreferenceBackend {
     }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     fileprivate init(conflictOf first: AnyPreference, _ other: AnyPreference) {
         self.init(
             .misuse,

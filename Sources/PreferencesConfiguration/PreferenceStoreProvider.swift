@@ -156,10 +156,10 @@ extension PreferenceStoreProvider {
         _ name: String,
         _ type: ConfigType,
         in values: StoreSnapshot
-    ) throws(PreferencesError) -> LookupResult {
+    ) throws(PreferenceError) -> LookupResult {
         guard let stored = try stored(name, in: values) else { return LookupResult(encodedKey: name, value: nil) }
         guard let content = ConfigContent(stored, as: type) else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unreadable,
                 name: name,
                 "the value in \(providerName) is \(stored.kind) and can't be read as \(type); read it as another type, "
@@ -174,9 +174,9 @@ extension PreferenceStoreProvider {
         store.isSecret(name) || secretsSpecifier.isSecret(key: name, value: value)
     }
 
-    private func stored(_ name: String, in values: StoreSnapshot) throws(PreferencesError) -> PropertyListValue? {
+    private func stored(_ name: String, in values: StoreSnapshot) throws(PreferenceError) -> PropertyListValue? {
         if let failure = values.failure(above: name) {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unavailable,
                 name: name,
                 "the store of \(providerName) could not be opened, so it may have a value that is not known; repair that, and "

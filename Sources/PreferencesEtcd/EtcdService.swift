@@ -34,7 +34,7 @@ public struct EtcdService: Service {
     /// - Throws: `notDurable` if writes are still queued after `drainTimeout`, or if the task is cancelled during the shutdown: they
     ///   are lost with the program unless the configuration keeps them. `CancellationError` if the task is cancelled before.
     public func run() async throws {
-        do throws(PreferencesError) { try await store.load() } catch { store.report(error) }
+        do throws(PreferenceError) { try await store.load() } catch { store.report(error) }
         try await gracefulShutdown()
         try await monitor.drain(within: drainTimeout)
     }

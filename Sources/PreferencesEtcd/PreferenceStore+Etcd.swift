@@ -21,8 +21,8 @@ extension PreferenceStore {
         _ suite: String,
         _ configuration: EtcdConfiguration,
         monitor: EtcdMonitor = EtcdMonitor()
-    ) throws(PreferencesError) -> PreferenceStore {
-        let backend = try EtcdBackend(suite: suite, configuration, monitor: monitor) { () throws(PreferencesError) in
+    ) throws(PreferenceError) -> PreferenceStore {
+        let backend = try EtcdBackend(suite: suite, configuration, monitor: monitor) { () throws(PreferenceError) in
             try HTTPTransport(tls: configuration.tls, connectTimeout: configuration.attemptTimeout)
         }
         return PreferenceStore(backend: backend)

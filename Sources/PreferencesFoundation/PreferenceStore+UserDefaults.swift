@@ -30,7 +30,7 @@ extension PreferenceStore {
     @discardableResult
     public func importUserDefaults(_ defaults: UserDefaults = .standard, suite: String? = nil) throws -> [String] {
         guard suite != nil || defaults === UserDefaults.standard else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .misuse,
                 "user defaults have no property for the name of their suite; pass it to importUserDefaults(_:suite:)"
             )
@@ -41,18 +41,18 @@ extension PreferenceStore {
         let domain = suite ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         var values: [String: PropertyListValue] = [:]
         for (name, object) in defaults.persistentDomain(forName: domain) ?? [:] where !name.isEmpty {
-            do throws(PreferencesError) { values[name] = try PropertyListValue(propertyListObject: object) } catch {
+            do throws(PreferenceError) { values[name] = try PropertyListValue(propertyListObject: object) } catch {
                 // The message has the keys inside the value, which may be part of a secret.
                 let message =
                     isSecret(name) ? "\(String.redacted) has a part that a preference can't hold" : error.message
-                throw PreferencesError(error.code, name: name, message)
+                throw PreferenceError(error.code, name: name, message)
             }
         }
         if values.isEmpty { return [] }
         while true {
             do {
                 return try store(values, of: domain)
-            } catch let error as PreferencesError where error.code == .managed {
+            } catch let error as PreferenceError where error.code == .managed {
                 // The other values must not depend on an administrator's decision.
                 guard let name = error.name, values.removeValue(forKey: name) != nil else { throw error }
             }

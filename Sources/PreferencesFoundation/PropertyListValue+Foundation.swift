@@ -7,11 +7,11 @@ extension PropertyListValue {
     ///
     /// - Throws: `unreadable` for an object of another type, such as a reference inside a keyed archive.
     @_spi(Tool)
-    public init(propertyListObject object: Any) throws(PreferencesError) {
+    public init(propertyListObject object: Any) throws(PreferenceError) {
         self = try Self.value(of: object, at: [])
     }
 
-    private static func value(of object: Any, at path: [String]) throws(PreferencesError) -> PropertyListValue {
+    private static func value(of object: Any, at path: [String]) throws(PreferenceError) -> PropertyListValue {
         switch object {
         case let text as String: return .string(text)
         case let data as Data: return .data(data)
@@ -26,7 +26,7 @@ extension PropertyListValue {
             return .dictionary(values)
         case let number as NSNumber: return number.propertyListValue
         default:
-            throw PreferencesError(
+            throw PreferenceError(
                 .unreadable,
                 "\(path.joined(separator: ".")) is a \(type(of: object)), which a preference can't hold"
             )

@@ -4,12 +4,12 @@ internal import Preferences
 internal import Security
 
 /// Returns the keyring of a service with the default options.
-func systemKeyring(service: String, library: String?) throws(PreferencesError) -> any Keyring {
+func systemKeyring(service: String, library: String?) throws(PreferenceError) -> any Keyring {
     Keychain(service: service)
 }
 
 /// Returns the service of `.keyring`: the bundle's identifier, or the program's name without a bundle.
-func ownKeyringService() throws(PreferencesError) -> String {
+func ownKeyringService() throws(PreferenceError) -> String {
     if let identifier = Bundle.main.bundleIdentifier { identifier } else { try ApplicationIdentifier.fix() }
 }
 
@@ -24,7 +24,7 @@ struct Keychain: Keyring {
     var accessGroup: String?
     var isSynchronizable = false
 
-    func items(_ call: KeyringCall) throws(PreferencesError) -> [String: [UInt8]] {
+    func items(_ call: KeyringCall) throws(PreferenceError) -> [String: [UInt8]] {
         let search = query()
         search[kSecMatchLimit] = kSecMatchLimitAll
         search[kSecReturnAttributes] = true
@@ -47,7 +47,7 @@ struct Keychain: Keyring {
         return contents
     }
 
-    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferencesError) {
+    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError) {
         guard call.beginWriting() else { throw .keyringLate }
         let status = bytes.map { store(Data($0), for: name) } ?? SecItemDelete(query(name))
         switch status {
@@ -76,7 +76,7 @@ struct Keychain: Keyring {
     }
 
     /// Returns the result of a search, or `nil` if it finds nothing.
-    private func copy(_ search: NSMutableDictionary) throws(PreferencesError) -> CFTypeRef? {
+    private func copy(_ search: NSMutableDictionary) throws(PreferenceError) -> CFTypeRef? {
         var result: CFTypeRef?
         let status = SecItemCopyMatching(search, &result)
         if status == errSecItemNotFound { return nil }
@@ -101,33 +101,33 @@ struct Keychain: Keyring {
         item[kSecAttrModificationDate] as? Date ?? .distantPast
     }
 
-    private func error(_ status: OSStatus) -> PreferencesError {
+    private func error(_ status: OSStatus) -> PreferenceError {
         switch status {
         case errSecInteractionNotAllowed:
-            PreferencesError(
+            PreferenceError(
                 .unavailable,
                 "the Keychain is locked; nothing was changed. Try again when the device is unlocked; a secret that is read in the "
                     + "background needs the accessibility .afterFirstUnlock"
             )
         case errSecMissingEntitlement:
-            PreferencesError(
+            PreferenceError(
                 .unavailable,
                 "the program is not entitled to the Keychain's access group \(accessGroup ?? "of its own"); nothing was changed. "
                     + "Sign it with an application identifier or the entitlement keychain-access-groups"
             )
         case errSecAuthFailed where accessibility == .whenPasscodeSetThisDeviceOnly:
-            PreferencesError(
+            PreferenceError(
                 .unavailable,
                 "the device has no passcode, which the accessibility .whenPasscodeSetThisDeviceOnly needs; nothing was changed. "
                     + "Set one, or choose another accessibility"
             )
         case errSecUserCanceled:
-            PreferencesError(
+            PreferenceError(
                 .unavailable,
                 "the Keychain's dialog was cancelled; nothing was changed. Try again, and confirm it"
             )
         default:
-            PreferencesError(
+            PreferenceError(
                 .unavailable,
                 "the Keychain failed with the \(text(of: status)); nothing was changed. Try again"
             )

@@ -6,12 +6,12 @@ internal import Preferences
 /// It is called on one thread at a time, and never on the caller's.
 protocol Keyring: Sendable {
     /// Returns the bytes of each item.
-    func items(_ call: KeyringCall) throws(PreferencesError) -> [String: [UInt8]]
+    func items(_ call: KeyringCall) throws(PreferenceError) -> [String: [UInt8]]
 
     /// Stores an item's bytes, or removes the item if `bytes` is `nil`.
     ///
     /// - Throws: `outcomeUnknown` if it is unknown whether the item was stored; after any other error nothing was changed.
-    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferencesError)
+    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError)
 }
 
 /// The time limits of a keyring's calls, and the time for which their results count as up to date.
@@ -111,10 +111,10 @@ final class KeyringCall: Sendable {
     }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     /// The error of a call that exceeded its time limit before it changed anything.
-    static var keyringLate: PreferencesError {
-        PreferencesError(
+    static var keyringLate: PreferenceError {
+        PreferenceError(
             .unavailable,
             "the system's keyring did not answer in time; nothing was changed. Try again; if it happens again, find out why its "
                 + "service doesn't answer"
@@ -122,8 +122,8 @@ extension PreferencesError {
     }
 
     /// Returns the error of a write of which it is unknown whether it was stored.
-    static func keyringOutcomeUnknown(_ reason: String) -> PreferencesError {
-        PreferencesError(
+    static func keyringOutcomeUnknown(_ reason: String) -> PreferenceError {
+        PreferenceError(
             .outcomeUnknown,
             "the system's keyring was asked to store this but did not confirm it (\(reason)); refresh the store and read the "
                 + "value again"

@@ -37,7 +37,7 @@ final class KeyringBackend: PreferenceBackend {
         /// Whether a failed read was reported and no read has succeeded since.
         var isReported = false
         /// The error of a call that used up its time: the store's call with this deadline must not wait for another.
-        var failure: (deadline: ContinuousClock.Instant, error: PreferencesError)?
+        var failure: (deadline: ContinuousClock.Instant, error: PreferenceError)?
     }
 
     init(
@@ -53,7 +53,7 @@ final class KeyringBackend: PreferenceBackend {
     /// The time limit of a call with a prompt and of a call that waits behind it.
     var timeout: Duration? { limits.prompt + limits.call * 2 }
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         state.withLock { $0.host = host }
         try look(mayPrompt: true)
         return state.withLock { state in
@@ -62,7 +62,7 @@ final class KeyringBackend: PreferenceBackend {
         }
     }
 
-    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
+    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
         if !state.withLock({ exchange(&$0.isRefreshed, with: false) }) { try look(mayPrompt: true) }
         return state.withLock { exchange(&$0.pending, with: [:]) }
     }
@@ -71,7 +71,7 @@ final class KeyringBackend: PreferenceBackend {
     func values(for names: Set<String>) -> [String: PropertyListValue] {
         let (shown, isStale) = state.withLock { ($0.items.filter { names.contains($0.key) }, $0.isStale) }
         if isStale {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 try look(mayPrompt: false)
             } catch {
                 setTimer(limits.pauseAfterFailure)
@@ -92,8 +92,8 @@ final class KeyringBackend: PreferenceBackend {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
-        do throws(PreferencesError) {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        do throws(PreferenceError) {
             let new = try encoded(changes)
             try look(mayPrompt: true)
             let old = state.withLock { $0.items }
@@ -131,8 +131,8 @@ final class KeyringBackend: PreferenceBackend {
 
 extension KeyringBackend {
     /// Reads all items; records the differences as pending.
-    private func look(mayPrompt: Bool) throws(PreferencesError) {
-        let found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferencesError) in
+    private func look(mayPrompt: Bool) throws(PreferenceError) {
+        let found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferenceError) in
             try keyring.items(call)
         }
         state.withLock { state in
@@ -173,16 +173,16 @@ extension KeyringBackend {
 extension KeyringBackend {
     private func encoded(
         _ changes: [String: PropertyListValue?]
-    ) throws(PreferencesError) -> [String: [UInt8]?] {
+    ) throws(PreferenceError) -> [String: [UInt8]?] {
         var encoded: [String: [UInt8]?] = [:]
         for (name, value) in changes { encoded.updateValue(try value?.bytesOfKeyring(), forKey: name) }
         return encoded
     }
 
-    private func store(_ changes: [String: [UInt8]?], over old: [String: Item]) throws(PreferencesError) {
+    private func store(_ changes: [String: [UInt8]?], over old: [String: Item]) throws(PreferenceError) {
         var done: [String] = []
         for (name, bytes) in changes.sorted(by: { $0.key < $1.key }) {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 try store(bytes, for: name)
             } catch {
                 if error.code != .outcomeUnknown { try rollBack(done, to: old, because: error) }
@@ -195,13 +195,13 @@ extension KeyringBackend {
     private func rollBack(
         _ names: [String],
         to old: [String: Item],
-        because cause: PreferencesError
-    ) throws(PreferencesError) {
+        because cause: PreferenceError
+    ) throws(PreferenceError) {
         for name in names.reversed() {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 try store(old[name]?.bytes, for: name)
             } catch {
-                throw PreferencesError(
+                throw PreferenceError(
                     .outcomeUnknown,
                     name: name,
                     "a part of the changes is stored in the system's keyring: one failed, and those before it could not be rolled "
@@ -212,8 +212,8 @@ extension KeyringBackend {
         }
     }
 
-    private func store(_ bytes: [UInt8]?, for name: String) throws(PreferencesError) {
-        try perform(mayPrompt: true) { (keyring, call) throws(PreferencesError) in
+    private func store(_ bytes: [UInt8]?, for name: String) throws(PreferenceError) {
+        try perform(mayPrompt: true) { (keyring, call) throws(PreferenceError) in
             try keyring.set(bytes, for: name, call)
         }
     }
@@ -225,19 +225,19 @@ extension KeyringBackend {
     /// Calls the keyring on its thread, and waits until the deadline.
     private func perform<Result: Sendable>(
         mayPrompt: Bool,
-        _ body: @escaping @Sendable (any Keyring, KeyringCall) throws(PreferencesError) -> Result
-    ) throws(PreferencesError) -> Result {
+        _ body: @escaping @Sendable (any Keyring, KeyringCall) throws(PreferenceError) -> Result
+    ) throws(PreferenceError) -> Result {
         let deadline = state.withLock { $0.host }?.deadline()
         if let failure = state.withLock({ $0.failure }), failure.deadline == deadline { throw failure.error }
         let call = KeyringCall(mayPrompt: mayPrompt, limits)
-        let outcome = Lock<Swift.Result<Result, PreferencesError>?>(nil)
+        let outcome = Lock<Swift.Result<Result, PreferenceError>?>(nil)
         worker.run { [keyring] in
             guard call.begin() else { return }
-            let result = Swift.Result { () throws(PreferencesError) in try body(keyring, call) }
+            let result = Swift.Result { () throws(PreferenceError) in try body(keyring, call) }
             outcome.withLock { $0 = result }
             call.finish()
         }
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             // A keyring that can cancel its call ends it by the deadline.
             let phase = call.wait(grace: limits.call / 10)
             if let result = outcome.withLock({ $0 }) { return try result.get() }
@@ -258,7 +258,7 @@ extension PropertyListValue {
     }
 
     /// Returns the bytes of an item: the text of a string, and the preferences file's text of any other value.
-    fileprivate func bytesOfKeyring() throws(PreferencesError) -> [UInt8] {
+    fileprivate func bytesOfKeyring() throws(PreferenceError) -> [UInt8] {
         if case .string(let text) = self { return Array(text.utf8) }
         return Array(try PreferenceText.text(of: self).utf8)
     }

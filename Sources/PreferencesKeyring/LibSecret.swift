@@ -65,19 +65,19 @@ struct LibSecret: Sendable {
     let freeValue: @convention(c) (UnsafeMutableRawPointer?) -> Void
 
     /// Creates the functions by loading the library, once in a process for each name.
-    init(_ name: String) throws(PreferencesError) {
+    init(_ name: String) throws(PreferenceError) {
         // RTLD_LOCAL, so that the program's own symbols aren't replaced. `dlsym` also searches the libraries on which this one depends.
         guard let library = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
-            throw PreferencesError(noLibrary: dlerror().map { String(cString: $0) } ?? name)
+            throw PreferenceError(noLibrary: dlerror().map { String(cString: $0) } ?? name)
         }
-        func address(_ symbol: String) throws(PreferencesError) -> UnsafeMutableRawPointer {
+        func address(_ symbol: String) throws(PreferenceError) -> UnsafeMutableRawPointer {
             if let address = dlsym(library, symbol) { return address }
-            throw PreferencesError(noLibrary: dlerror().map { String(cString: $0) } ?? symbol)
+            throw PreferenceError(noLibrary: dlerror().map { String(cString: $0) } ?? symbol)
         }
-        func function<Function>(_ symbol: String) throws(PreferencesError) -> Function {
+        func function<Function>(_ symbol: String) throws(PreferenceError) -> Function {
             unsafeBitCast(try address(symbol), to: Function.self)
         }
-        func quark(_ symbol: String) throws(PreferencesError) -> UInt32 {
+        func quark(_ symbol: String) throws(PreferenceError) -> UInt32 {
             let get: @convention(c) () -> UInt32 = try function(symbol)
             return get()
         }
@@ -153,7 +153,7 @@ struct GLibList {
     }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     fileprivate init(noLibrary reason: String) {
         self.init(
             .unavailable,

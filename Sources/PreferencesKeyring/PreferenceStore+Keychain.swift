@@ -55,7 +55,7 @@ extension PreferenceStore {
         if accessibility != .afterFirstUnlock || accessGroup != nil || isSynchronizable {
             name += "\0\(accessibility)\0\(isSynchronizable)\0\(accessGroup ?? "")"
         }
-        return .secret(name) { () throws(PreferencesError) in
+        return .secret(name) { () throws(PreferenceError) in
             try checkKeyringService(service)
             return KeyringBackend(keychain)
         }

@@ -9,7 +9,7 @@ extension PreferenceStore {
     /// `keyring(service:)`.
     public static let keyring = PreferenceStore.secret(
         "keyring",
-        over: { () throws(PreferencesError) in keyring(service: try ownKeyringService()) }
+        over: { () throws(PreferenceError) in keyring(service: try ownKeyringService()) }
     )
 
     /// Returns the store of a service's secrets in the system's keyring: the Keychain on Apple platforms; on Linux the Secret
@@ -36,7 +36,7 @@ extension PreferenceStore {
     package static func keyring(service: String, limits: KeyringLimits, library: String? = nil) -> PreferenceStore {
         .secret(
             "keyring." + service,
-            backend: { () throws(PreferencesError) in
+            backend: { () throws(PreferenceError) in
                 try checkKeyringService(service)
                 return KeyringBackend(try systemKeyring(service: service, library: library), limits: limits)
             }
@@ -45,9 +45,9 @@ extension PreferenceStore {
 }
 
 /// Throws if a service can't have the name.
-func checkKeyringService(_ service: String) throws(PreferencesError) {
+func checkKeyringService(_ service: String) throws(PreferenceError) {
     guard !service.isEmpty, !service.utf8.contains(0) else {
-        throw PreferencesError(
+        throw PreferenceError(
             .invalidName,
             "\"\(service)\" can't be the service of a keyring, as it is empty or has a NUL character; nothing was changed. "
                 + "Use a name such as com.example.app"
@@ -57,12 +57,12 @@ func checkKeyringService(_ service: String) throws(PreferencesError) {
 
 #if !canImport(Security)
 /// Returns the service of `.keyring`: the program's name.
-func ownKeyringService() throws(PreferencesError) -> String { try ApplicationIdentifier.fix() }
+func ownKeyringService() throws(PreferenceError) -> String { try ApplicationIdentifier.fix() }
 #endif
 
 #if !os(Linux) && !canImport(Security)
 /// Throws, because the platform has no keyring.
-func systemKeyring(service: String, library: String?) throws(PreferencesError) -> any Keyring {
-    throw PreferencesError(.unavailable, "this platform has no keyring that the library can reach; nothing was changed")
+func systemKeyring(service: String, library: String?) throws(PreferenceError) -> any Keyring {
+    throw PreferenceError(.unavailable, "this platform has no keyring that the library can reach; nothing was changed")
 }
 #endif

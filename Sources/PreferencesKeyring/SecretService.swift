@@ -3,7 +3,7 @@ internal import DurableFile
 internal import Preferences
 
 /// Returns the keyring of the desktop.
-func systemKeyring(service: String, library: String?) throws(PreferencesError) -> any Keyring {
+func systemKeyring(service: String, library: String?) throws(PreferenceError) -> any Keyring {
     try SecretService(service, library: LibSecret(library ?? "libsecret-1.so.0"))
 }
 
@@ -31,7 +31,7 @@ final class SecretService: Keyring, @unchecked Sendable {  // used by one thread
         if let context { library.freeContext(context) }
     }
 
-    func items(_ call: KeyringCall) throws(PreferencesError) -> [String: [UInt8]] {
+    func items(_ call: KeyringCall) throws(PreferenceError) -> [String: [UInt8]] {
         try connected(call) { (proxy) throws(Failure) in
             let items = try items(nil, proxy, call)
             try load(items, call)
@@ -43,9 +43,9 @@ final class SecretService: Keyring, @unchecked Sendable {  // used by one thread
         }
     }
 
-    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferencesError) {
+    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError) {
         guard !name.utf8.contains(0) else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .invalidName,
                 name: name,
                 "the system's keyring can't store a name with a NUL character; nothing was changed. Use another name"
@@ -262,8 +262,8 @@ extension SecretService {
     private func connected<Result>(
         _ call: KeyringCall,
         _ body: (LibSecret.Object) throws(Failure) -> Result
-    ) throws(PreferencesError) -> Result {
-        guard let context else { throw PreferencesError(Failure(.refused, "no memory")) }
+    ) throws(PreferenceError) -> Result {
+        guard let context else { throw PreferenceError(Failure(.refused, "no memory")) }
         library.pushContext(context)
         defer {
             while library.iterate(context, 0) != 0 {}
@@ -280,7 +280,7 @@ extension SecretService {
             }
         } catch {
             if error.kind != .locked { disconnect() }
-            throw PreferencesError(error)
+            throw PreferenceError(error)
         }
     }
 
@@ -349,7 +349,7 @@ extension SecretService {
     }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     fileprivate init(_ failure: SecretService.Failure) {
         let reason = failure.message
         switch failure.kind {

@@ -26,7 +26,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
 
     private struct Failure {
         var count: Int
-        let error: PreferencesError
+        let error: PreferenceError
     }
 
     private struct State {
@@ -61,7 +61,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
     public func failNext(
         _ operation: Operation,
         count: Int = 1,
-        with error: PreferencesError = PreferencesError(.unavailable, "a test made this call fail; nothing was changed")
+        with error: PreferenceError = PreferenceError(.unavailable, "a test made this call fail; nothing was changed")
     ) {
         state.withLock { $0.failures[operation] = Failure(count: count, error: error) }
     }
@@ -108,10 +108,10 @@ public final class FaultInjectingBackend: PreferenceBackend {
     public var timeout: Duration? { base.timeout }
 
     /// Checks the thread by the base.
-    public func checkThreadMayBlock() throws(PreferencesError) { try base.checkThreadMayBlock() }
+    public func checkThreadMayBlock() throws(PreferenceError) { try base.checkThreadMayBlock() }
 
     /// Loads the base, with the pending external changes.
-    public func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    public func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         // Comes first, as a file is watched before it is read: even a backend that can't be opened reports when it may be.
         state.withLock { $0.host = host }
         try pass(.load)
@@ -120,7 +120,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
     }
 
     /// Returns the external changes of the base and of the test.
-    public func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
+    public func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
         try pass(.refresh)
         try remember(base.refresh())
         return try applyPending()
@@ -130,10 +130,10 @@ public final class FaultInjectingBackend: PreferenceBackend {
     public func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
         try pass(.apply)
         let external = try applyPending()
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             var commit = try base.apply(changes, if: condition)
             commit.outside = external.merging(commit.outside) { $1 }
             return commit
@@ -144,16 +144,16 @@ public final class FaultInjectingBackend: PreferenceBackend {
     }
 
     /// Forwards to the base, which makes the last change durable.
-    public func didApply() throws(PreferencesError) {
+    public func didApply() throws(PreferenceError) {
         try pass(.didApply)
         try base.didApply()
     }
 
     /// Waits while a test holds flushes, then forwards to the base, which makes all changes durable.
-    public func sync() throws(PreferencesError) { try sync(until: nil) }
+    public func sync() throws(PreferenceError) { try sync(until: nil) }
 
     /// Does the same as `sync()`, with a deadline for the base.
-    public func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
+    public func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) {
         for witness in held.withLock({ $0.begin() }) { witness.resume() }
         held.wait { $0.end() ? .done(()) : .until(nil) }
         try pass(.sync)
@@ -171,8 +171,8 @@ public final class FaultInjectingBackend: PreferenceBackend {
     }
 
     /// Throws if the call is to fail.
-    private func pass(_ operation: Operation) throws(PreferencesError) {
-        let error = state.withLock { state -> PreferencesError? in
+    private func pass(_ operation: Operation) throws(PreferenceError) {
+        let error = state.withLock { state -> PreferenceError? in
             guard let failure = state.failures[operation], failure.count > 0 else { return nil }
             state.failures[operation]?.count -= 1
             return failure.error
@@ -185,7 +185,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
     }
 
     /// Performs the pending external changes in the base, and returns all external changes that the store hasn't read.
-    private func applyPending() throws(PreferencesError) -> [String: PropertyListValue?] {
+    private func applyPending() throws(PreferenceError) -> [String: PropertyListValue?] {
         while let changes = state.withLock({ $0.pending.first }) {
             let commit = try base.apply(changes, if: .none)
             state.withLock { _ = $0.pending.removeFirst() }

@@ -114,7 +114,7 @@ struct PythonReaderTests {
     @Test(arguments: [#"{"a":1,"$format":2}"#, #"{"$format":2,"a":{"$new":1}}"#])
     func newerFormatIsRefused(line: String) throws {
         try withFile(Array("{\"a\":1}\n\(line)\n".utf8)) { path in
-            #expect(throws: PreferencesError.self) { try PreferenceStore.file(at: URL(filePath: path)) }
+            #expect(throws: PreferenceError.self) { try PreferenceStore.file(at: URL(filePath: path)) }
             let found = try Python.read(path)
             #expect(found == ["newer 2"])
         }

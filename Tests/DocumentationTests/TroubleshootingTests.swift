@@ -12,7 +12,7 @@ struct TroubleshootingTests {
 
     @Test
     func eachCodeHasAnEntry() throws {
-        let source = try Self.text(of: "Sources/Preferences/Values/PreferencesError.swift")
+        let source = try Self.text(of: "Sources/Preferences/Values/PreferenceError.swift")
         let codes = source.matches(of: /public static let (\w+) = Code\("(\w+)"\)/).map { (String($0.1), String($0.2)) }
         #expect(codes.count > 10)
         let headings = try Self.text(of: Self.guide).split(separator: "\n").filter { $0.hasPrefix("## ") }

@@ -63,7 +63,7 @@ func answer(_ words: [String]) async -> String {
         default: return "error: no such command"
         }
         return "ok"
-    } catch let error as PreferencesError {
+    } catch let error as PreferenceError {
         return "\(error.code): \(error)"
     } catch {
         return "error: \(error)"

@@ -106,7 +106,7 @@ struct LayerChangeTests {
     ])
     func watchThatFailsOrEndsIsReportedAndTheValuesStay(provider: WatchedProvider) async throws {
         let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
-        let (issues, log) = AsyncStream<PreferencesError>.makeStream()
+        let (issues, log) = AsyncStream<PreferenceError>.makeStream()
         store.issueHandler = { log.yield($0) }
         #expect(PlayerPreferences(in: store).volume == 7)
         var iterator = issues.makeAsyncIterator()

@@ -52,7 +52,7 @@ struct LayerTests {
     @Test
     func layerRejectsWrites() {
         let (player, issues) = group(over: InMemoryProvider(values: ["player.volume": 7]))
-        #expect(throws: PreferencesError.self) { try player.$volume.write(8) }
+        #expect(throws: PreferenceError.self) { try player.$volume.write(8) }
         player.volume = 8
         #expect(player.volume == 7)
         #expect(issues.all.map(\.code) == [.readOnly])

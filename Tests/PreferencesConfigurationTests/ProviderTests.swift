@@ -64,7 +64,7 @@ struct ProviderTests {
             do {
                 let result = try provider.value(forKey: "a", type: type)
                 contents.append(try #require(result.value).content)
-            } catch PreferencesError.unreadable {
+            } catch PreferenceError.unreadable {
                 continue
             }
         }
@@ -78,7 +78,7 @@ struct ProviderTests {
     @Test
     func errorNamesThePlaceAndTheTypeButNotTheValue() {
         let provider = PreferenceStoreProvider(.inMemory(["player.volume": "loud"]), name: "user")
-        let error = #expect(throws: PreferencesError.self) { try provider.value(forKey: "player.volume", type: .int) }
+        let error = #expect(throws: PreferenceError.self) { try provider.value(forKey: "player.volume", type: .int) }
         #expect(
             error?.description == """
                 preference "player.volume": the value in PreferenceStoreProvider[user] is a string and can't be read as int; \
@@ -164,7 +164,7 @@ struct ProviderTests {
         #expect(try provider.value(forKey: "volume", type: .int).value?.isSecret == false)
         #expect(!"\(String(reflecting: provider)) \(issues.all)".contains("s3cret"))
         #expect(issues.all.count == (isStored ? 1 : 0))
-        let error = #expect(throws: PreferencesError.self) { try provider.value(forKey: "token", type: .int) }
+        let error = #expect(throws: PreferenceError.self) { try provider.value(forKey: "token", type: .int) }
         #expect(error?.description.contains("s3cret") == false)
     }
 
@@ -246,7 +246,7 @@ struct ProviderTests {
         let provider = PreferenceStoreProvider(store)
         backend.failNext(.load, count: 2)
         expectUnavailable { try provider.value(forKey: "volume", type: .int) }
-        await #expect(throws: PreferencesError.self) { try await provider.fetchValue(forKey: "volume", type: .int) }
+        await #expect(throws: PreferenceError.self) { try await provider.fetchValue(forKey: "volume", type: .int) }
         #expect(try await provider.fetchValue(forKey: "volume", type: .int).value == 7)
     }
 }

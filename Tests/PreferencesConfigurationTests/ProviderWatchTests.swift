@@ -28,7 +28,7 @@ struct ProviderWatchTests {
             store["a"] = 3
             store["a"] = "loud"
             let result = await iterator.following()
-            #expect(throws: PreferencesError.self) { try result?.get() }
+            #expect(throws: PreferenceError.self) { try result?.get() }
             store.remove("a")
             #expect(try await iterator.value() == nil)
         }
@@ -144,8 +144,8 @@ struct ProviderWatchTests {
             var iterator = updates.makeAsyncIterator()
             let result = await iterator.following()
             expectUnavailable { try result?.get() }
-            await #expect(throws: PreferencesError.self) { try await store.load() }
-            await #expect(throws: PreferencesError.self) { try await store.load() }
+            await #expect(throws: PreferenceError.self) { try await store.load() }
+            await #expect(throws: PreferenceError.self) { try await store.load() }
             try await store.load()
             #expect(try await iterator.value() == 1)
         }
@@ -203,8 +203,8 @@ private final class SlowBackend: PreferenceBackend {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
-        throw PreferencesError(.readOnly, "a test reads only")
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        throw PreferenceError(.readOnly, "a test reads only")
     }
 
     func sync() {}

@@ -6,19 +6,19 @@ import Testing
 
 /// Expects that `body` throws `unavailable`.
 func expectUnavailable<Value>(_ body: () throws -> Value, sourceLocation: SourceLocation = #_sourceLocation) {
-    let error = #expect(throws: PreferencesError.self, sourceLocation: sourceLocation) { try body() }
+    let error = #expect(throws: PreferenceError.self, sourceLocation: sourceLocation) { try body() }
     #expect(error?.code == .unavailable, sourceLocation: sourceLocation)
 }
 
 /// The issues of a store, in order.
 final class IssueLog: Sendable {
-    private let issues = Mutex<[PreferencesError]>([])
+    private let issues = Mutex<[PreferenceError]>([])
 
     init(of store: PreferenceStore) {
         store.issueHandler = { [weak self] error in self?.issues.withLock { $0.append(error) } }
     }
 
-    var all: [PreferencesError] { issues.withLock { $0 } }
+    var all: [PreferenceError] { issues.withLock { $0 } }
 }
 
 extension AsyncIteratorProtocol where Failure == Never {

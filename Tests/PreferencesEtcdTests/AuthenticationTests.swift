@@ -43,7 +43,7 @@ struct AuthenticationTests {
 
         for password in ["wrong", nil] {
             let store = try PreferenceStore.etcd("allowed", configuration(cluster, password: password))
-            let error = #expect(throws: PreferencesError.self) { try store.transaction { $0["a"] = 2 } }
+            let error = #expect(throws: PreferenceError.self) { try store.transaction { $0["a"] = 2 } }
             #expect(error?.code == .notPermitted)
         }
         let forbidden = try PreferenceStore.etcd("forbidden", right)
@@ -89,7 +89,7 @@ struct AuthenticationTests {
         ] {
             try cluster.control(["--user", "root:secret"] + arguments)
         }
-        let error = #expect(throws: PreferencesError.self) { try store.transaction { $0["a"] = 2 } }
+        let error = #expect(throws: PreferenceError.self) { try store.transaction { $0["a"] = 2 } }
         #expect(error?.code == .notPermitted)
         try write("next")
         try await store.transaction { $0["a"] = 3 }
@@ -125,7 +125,7 @@ struct AuthenticationTests {
         }
         configuration.credentials = EtcdCredentials(user: "vault", password: "hunter2-wrong")
         let refused = try PreferenceStore.etcd("allowed", configuration)
-        let error = #expect(throws: PreferencesError.self) { try refused.transaction { $0["a"] = 2 } }
+        let error = #expect(throws: PreferenceError.self) { try refused.transaction { $0["a"] = 2 } }
         #expect(error.map { ConfigurationTests.shown($0).contains("hunter2") } == false)
         try await eventually("nothing is logged") { log.messages.contains("disconnected from etcd") }
         #expect(!log.text.contains("hunter2") && !log.text.contains(token))

@@ -43,7 +43,7 @@ struct BlackHoleTests {
             return ended.value
         }.value
         for writer in writers {
-            let error = await #expect(throws: PreferencesError.self) { try await writer.value }
+            let error = await #expect(throws: PreferenceError.self) { try await writer.value }
             #expect(error?.code == .unavailable)
         }
         return endedByThen == 0
@@ -75,12 +75,12 @@ struct BlackHoleTests {
     }
 }
 
-private func code(_ body: () throws -> Void) -> PreferencesError.Code? {
+private func code(_ body: () throws -> Void) -> PreferenceError.Code? {
     do {
         try body()
         return nil
     } catch {
-        return (error as? PreferencesError)?.code
+        return (error as? PreferenceError)?.code
     }
 }
 #endif

@@ -10,7 +10,7 @@ struct ConfigurationTests {
     private func message(_ change: (inout EtcdConfiguration) -> Void) -> String {
         var configuration = EtcdConfiguration(endpoints: ["http://127.0.0.1:2379"])
         change(&configuration)
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             _ = try configuration.validated()
             return "nothing is wrong"
         } catch {
@@ -109,7 +109,7 @@ struct ConfigurationTests {
     func missingPasswordFileIsAnErrorAtOnce() {
         var configuration = EtcdConfiguration(endpoints: ["http://127.0.0.1:1"])
         configuration.credentials = EtcdCredentials(user: "shop", passwordFile: "/nowhere/password")
-        let error = #expect(throws: PreferencesError.self) { try configuration.validated() }
+        let error = #expect(throws: PreferenceError.self) { try configuration.validated() }
         #expect(error?.code == .notPermitted)
         #expect(error?.message.contains("/nowhere/password") == true)
     }

@@ -59,12 +59,12 @@ struct FailoverTests {
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
         let value = Preference("value", default: 0, in: store)
         func isStored(_ number: Int) -> Bool {
-            do throws(PreferencesError) { try value.write(number) } catch { return false }
+            do throws(PreferenceError) { try value.write(number) } catch { return false }
             return true
         }
         try await eventually("no write is stored") { isStored(1) }
         for node in cluster.nodes.dropFirst() { node.kill() }
-        let error = #expect(throws: PreferencesError.self) { try value.write(2) }
+        let error = #expect(throws: PreferenceError.self) { try value.write(2) }
         #expect([.outcomeUnknown, .unavailable].contains(error?.code))
         #expect(value.value == 1)
         try await eventually("the state does not show it") {
@@ -92,7 +92,7 @@ struct FailoverTests {
         let others = cluster.endpoints.filter { $0 != member.clientURL }
         let other = try PreferenceStore.etcd(suite, .testing(others))
         try await eventually("no other process can write") {
-            do { try other.transaction { $0["b"] = 2 } } catch is PreferencesError { return false }
+            do { try other.transaction { $0["b"] = 2 } } catch is PreferenceError { return false }
             return true
         }
         try await eventually("the watch still waits for a member that is stopped") { store["b"] == 2 }

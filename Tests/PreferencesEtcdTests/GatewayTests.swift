@@ -154,7 +154,7 @@ struct GatewayTests {
         #expect(keys.name(of: keys.start + [0xFF]) == nil)
         #expect(keys.name(of: Data("p/other/a".utf8)) == nil)
         for suite in ["", "a/b"] {
-            #expect(throws: PreferencesError.self) { try KeySpace(prefix: "p", suite: suite) }
+            #expect(throws: PreferenceError.self) { try KeySpace(prefix: "p", suite: suite) }
         }
     }
 }

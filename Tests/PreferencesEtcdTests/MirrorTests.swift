@@ -298,7 +298,7 @@ struct MirrorTests {
         #expect(request.compare.count == 2)
         #expect(request.success.count < 128)
         let tooMany = Dictionary(uniqueKeysWithValues: (0..<5000).map { ("n\($0)", PropertyListValue?.some(1)) })
-        let error = #expect(throws: PreferencesError.self) { try builder(tooMany) }
+        let error = #expect(throws: PreferenceError.self) { try builder(tooMany) }
         #expect(error?.code == .tooLarge)
     }
 

@@ -40,7 +40,7 @@ struct OfflineTests {
         try await eventually("the value never came") { value.value == 1 }
         transport.cut()
         try await eventually("the state does not show it") { !monitor.status.isConnected }
-        let error = #expect(throws: PreferencesError.self) { try value.write(2) }
+        let error = #expect(throws: PreferenceError.self) { try value.write(2) }
         #expect(error?.code == .unavailable)
         #expect(value.value == 1)
         transport.mend()
@@ -116,7 +116,7 @@ struct OfflineTests {
         try await store.transaction { $0["other"] = 1 }
         #expect(counter.value == 8)
         #expect(monitor.status.waitingWrites == 4)
-        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
         #expect(error?.code == .notDurable)
         #expect(try stored("counter") == "5\n")
         transport.mend()

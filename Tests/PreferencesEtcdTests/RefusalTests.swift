@@ -28,7 +28,7 @@ struct RefusalTests {
         let store = try PreferenceStore.etcd("filler", .testing(cluster.endpoints))
         let filler = PropertyListValue.string(String(repeating: "x", count: 500_000))
         for _ in 0..<100 {
-            do throws(PreferencesError) { try store.write(filler, for: "filler") } catch {
+            do throws(PreferenceError) { try store.write(filler, for: "filler") } catch {
                 #expect(error.code == .noSpace)
                 return
             }
@@ -51,7 +51,7 @@ struct RefusalTests {
         let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints), monitor: monitor)
         for name in ["a", "b", "c"] { try store.write(1, for: name) }
         try fill(cluster)
-        let error = #expect(throws: PreferencesError.self) { try store.write(2, for: "a") }
+        let error = #expect(throws: PreferenceError.self) { try store.write(2, for: "a") }
         #expect(error?.code == .noSpace)
         #expect(store["a"] == 1)
         try store.write(nil, for: "a")
@@ -108,7 +108,7 @@ struct RefusalTests {
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
         let counter = Preference("counter", default: 0, in: store)
         if isFollowed {
-            let error = #expect(throws: PreferencesError.self) { try counter.update { $0 += 1 } }
+            let error = #expect(throws: PreferenceError.self) { try counter.update { $0 += 1 } }
             #expect(error?.code == .outcomeUnknown)
         } else {
             try counter.update { $0 += 1 }
@@ -192,9 +192,9 @@ struct RefusalTests {
         #expect(try stored("counter", in: cluster) == "5\n")
         #expect(store.contents == ["counter": 7, "text": "set without space"])
         #expect(monitor.status.waitingWrites == 3)
-        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
         #expect(error?.code == .notDurable)
-        #expect((error?.cause as? PreferencesError)?.code == .noSpace)
+        #expect((error?.cause as? PreferenceError)?.code == .noSpace)
         #expect(reports.codes == [.noSpace], "once, however often it is tried")
 
         try makeSpace(cluster)
@@ -227,7 +227,7 @@ struct RefusalTests {
         try store.write(nil, for: "plain")
         #expect(store["plain"] == nil)
         #expect(transport.writeCount == 3)
-        let error = #expect(throws: PreferencesError.self) {
+        let error = #expect(throws: PreferenceError.self) {
             try store.transaction { transaction in if transaction["claimed"] == 1 { transaction["claimed"] = nil } }
         }
         #expect(error?.code == .outcomeUnknown)
@@ -266,9 +266,9 @@ struct RefusalTests {
         try await store.write(3, for: "b")
         #expect(store.contents == ["a": 2, "b": 3])
         #expect(monitor.status.waitingWrites == 2)
-        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
         #expect(error?.code == .notDurable)
-        #expect((error?.cause as? PreferencesError)?.code == .notPermitted)
+        #expect((error?.cause as? PreferenceError)?.code == .notPermitted)
         try await eventually("it was not reported once: \(reports.codes)") { reports.codes == [.notPermitted] }
 
         try cluster.control(root + ["role", "grant-permission", "app", range[0], "readwrite", range[1]])

@@ -72,7 +72,7 @@ struct ServiceTests {
         store.set(1, for: "a")
         await group.triggerGracefulShutdown()
         let result = await run.result
-        let error = #expect(throws: PreferencesError.self) { try result.get() }
+        let error = #expect(throws: PreferenceError.self) { try result.get() }
         #expect(error?.code == .notDurable)
         #expect(store["a"] == 1)
     }

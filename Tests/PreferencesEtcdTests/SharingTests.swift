@@ -44,7 +44,7 @@ struct SharingTests {
             do {
                 try counter.update { $0 += 1 }
                 done += 1
-            } catch let error as PreferencesError where error.code == .conflict { continue }
+            } catch let error as PreferenceError where error.code == .conflict { continue }
         }
     }
 
@@ -121,7 +121,7 @@ struct SharingTests {
         let text = Preference("text", default: "", in: store)
         try text.write("small")
         for size in [1_600_000, 4_000_000] {
-            let error = #expect(throws: PreferencesError.self) { try text.write(String(repeating: "x", count: size)) }
+            let error = #expect(throws: PreferenceError.self) { try text.write(String(repeating: "x", count: size)) }
             #expect(error?.code == .tooLarge)
         }
         #expect(text.value == "small")

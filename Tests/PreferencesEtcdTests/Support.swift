@@ -55,11 +55,11 @@ extension PreferenceStore {
 
 /// The errors that a store reported, in order.
 final class Reports: Sendable {
-    private let reported = Lock<[PreferencesError]>([])
+    private let reported = Lock<[PreferenceError]>([])
 
     init(of store: PreferenceStore) { store.issueHandler = { [self] error in reported.withLock { $0.append(error) } } }
 
-    var codes: [PreferencesError.Code] { reported.withLock { $0.map(\.code) } }
+    var codes: [PreferenceError.Code] { reported.withLock { $0.map(\.code) } }
 }
 
 /// Returns the name of a suite that no other test uses.

@@ -93,9 +93,9 @@ struct TLSTests {
         for (authority, client) in [("wrong", "client"), (nil, "client"), ("right", "stranger"), ("right", nil)] {
             let refused = try store(authority: authority, client: client, timeout: .seconds(8))
             // A call that waits for the first one may time out before it gets the reason.
-            let error = await #expect(throws: PreferencesError.self) { try await refused.load() }
+            let error = await #expect(throws: PreferenceError.self) { try await refused.load() }
             #expect(error?.code == .unavailable)
-            let later = #expect(throws: PreferencesError.self) { try refused.transaction { $0["a"] = 2 } }
+            let later = #expect(throws: PreferenceError.self) { try refused.transaction { $0["a"] = 2 } }
             #expect(later?.code == .unavailable)
             // A server that rejects a client may close the connection before it sends the reason.
             guard authority != "right" else { continue }
@@ -134,7 +134,7 @@ struct TLSTests {
         configuration.timeout = .seconds(4)
         let monitor = EtcdMonitor()
         let store = try PreferenceStore.etcd(freshSuite(), configuration, monitor: monitor)
-        let error = #expect(throws: PreferencesError.self) { try store.transaction { $0["a"] = 1 } }
+        let error = #expect(throws: PreferenceError.self) { try store.transaction { $0["a"] = 1 } }
         #expect(error?.code == .unavailable)
         #expect(!monitor.status.isConnected)
         try Self.run("install right client", in: cluster.folder)
@@ -182,7 +182,7 @@ struct TLSTests {
     func missingCertificateFileIsAnErrorAtOnce() {
         var configuration = EtcdConfiguration(endpoints: ["https://127.0.0.1:1"])
         configuration.tls = EtcdTLS(authority: "/nowhere/authority.pem")
-        let error = #expect(throws: PreferencesError.self) { try PreferenceStore.etcd("suite", configuration) }
+        let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd("suite", configuration) }
         #expect(error?.code == .unavailable)
     }
 }

@@ -48,7 +48,7 @@ struct WaitingWritesTests {
     private func reopened() async throws -> PreferenceStore {
         var store: PreferenceStore?
         try await eventually("the file is never free") {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
             } catch  where error.code == .misuse {}
             return store != nil
@@ -62,7 +62,7 @@ struct WaitingWritesTests {
         let (store, transport) = try offline(monitor)
         try await store.write(1, for: "a")
         try await store.write(1, for: "b")
-        let error = #expect(throws: PreferencesError.self) { try store.write(1, for: "c") }
+        let error = #expect(throws: PreferenceError.self) { try store.write(1, for: "c") }
         #expect(error?.code == .unavailable)
         #expect(store.contents == ["a": 1, "b": 1])
         try await store.write(2, for: "a")
@@ -76,10 +76,10 @@ struct WaitingWritesTests {
     @Test
     func contradictoryConfigurationIsRejected() throws {
         let configuration = configuration
-        func code(_ change: (inout EtcdConfiguration) -> Void) -> PreferencesError.Code? {
+        func code(_ change: (inout EtcdConfiguration) -> Void) -> PreferenceError.Code? {
             var changed = configuration
             change(&changed)
-            do throws(PreferencesError) { _ = try PreferenceStore.etcd(suite, changed) } catch { return error.code }
+            do throws(PreferenceError) { _ = try PreferenceStore.etcd(suite, changed) } catch { return error.code }
             return nil
         }
         #expect(code { $0.maximumWaitingWrites = 0 } == .misuse)
@@ -105,7 +105,7 @@ struct WaitingWritesTests {
         do {
             var store: PreferenceStore?
             try await eventually("the file is never free") {
-                do { store = try offline().0 } catch let error as PreferencesError where error.code == .misuse {}
+                do { store = try offline().0 } catch let error as PreferenceError where error.code == .misuse {}
                 return store != nil
             }
             let reports = Reports(of: try #require(store))
@@ -162,7 +162,7 @@ struct WaitingWritesTests {
     mutating func secondStoreOverTheSameQueueIsRejected() throws {
         keep()
         let store = try PreferenceStore.etcd(suite, configuration)
-        let error = #expect(throws: PreferencesError.self) { try PreferenceStore.etcd(suite, configuration) }
+        let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd(suite, configuration) }
         #expect(error?.code == .misuse)
         withExtendedLifetime(store) {}
     }
@@ -172,10 +172,10 @@ struct WaitingWritesTests {
         let (store, transport) = try offline(monitor)
         try await monitor.drain(within: .zero)
         for name in ["a", "b"] { try await store.write(1, for: name) }
-        let error = await #expect(throws: PreferencesError.self) { try await monitor.drain(within: .milliseconds(1)) }
+        let error = await #expect(throws: PreferenceError.self) { try await monitor.drain(within: .milliseconds(1)) }
         #expect(error?.code == .notDurable)
         #expect(error?.message.contains("2 queued writes (a, b)") == true)
-        #expect((error?.cause as? PreferencesError)?.code == .unavailable)
+        #expect((error?.cause as? PreferenceError)?.code == .unavailable)
         transport.mend()
         try await monitor.drain(within: .seconds(60))
         #expect(try stored("a") == "1\n")

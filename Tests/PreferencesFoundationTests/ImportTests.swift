@@ -163,7 +163,7 @@ struct ConversionTests {
 
     @Test
     func anotherObjectIsAnErrorWithItsPlace() {
-        let error = #expect(throws: PreferencesError.self) {
+        let error = #expect(throws: PreferenceError.self) {
             try PropertyListValue(propertyListObject: ["a": ["b": [NSNull()]]])
         }
         #expect(error?.message == "a.b.[] is a NSNull, which a preference can't hold" && error?.code == .unreadable)

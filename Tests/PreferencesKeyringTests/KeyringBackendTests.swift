@@ -103,17 +103,17 @@ struct KeyringBackendTests {
         keyring.texts = ["token": "old"]
         let timer = WorkerQueue(isManual: true)
         let store = PreferenceStore.testing(keyring, timer: timer)
-        let reports = Lock<[PreferencesError.Code]>([])
+        let reports = Lock<[PreferenceError.Code]>([])
         store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
         #expect(store["token"] == .string("old"))
         keyring.texts = ["token": "new"]
-        keyring.failAll(with: PreferencesError(.unavailable, "locked"))
+        keyring.failAll(with: PreferenceError(.unavailable, "locked"))
         for _ in 0..<3 {
             #expect(timer.runNextJob())
             #expect(store["token"] == .string("old"))
         }
         #expect(reports.withLock { $0 } == [.unavailable])
-        await #expect(throws: PreferencesError.self) { try await store.refresh() }
+        await #expect(throws: PreferenceError.self) { try await store.refresh() }
         keyring.failAll(with: nil)
         #expect(store["token"] == .string("old"))
         #expect(timer.runNextJob())
@@ -123,14 +123,14 @@ struct KeyringBackendTests {
     @Test
     func storeThatCouldNotBeOpenedTriesAgainAtAWrite() throws {
         keyring.texts = ["token": "old"]
-        keyring.failAll(with: PreferencesError(.unavailable, "locked"))
+        keyring.failAll(with: PreferenceError(.unavailable, "locked"))
         let store = PreferenceStore.testing(keyring)
         let reports = Lock(0)
         store.issueHandler = { _ in reports.withLock { $0 += 1 } }
         for _ in 0..<3 { #expect(store["token"] == nil) }
         #expect(keyring.calls == ["items!"])
         #expect(reports.withLock { $0 } == 1)
-        #expect(throws: PreferencesError.self) { try store.write("new", for: "other") }
+        #expect(throws: PreferenceError.self) { try store.write("new", for: "other") }
         keyring.failAll(with: nil)
         try store.write("new", for: "other")
         #expect(store["token"] == .string("old"))
@@ -153,7 +153,7 @@ struct KeyringBackendTests {
         #expect(store["a"] == .string("1"))
         // `items`, `set a`, `remove b`, and `set c`, which fails.
         keyring.fail(call: 3, .before)
-        #expect(throws: PreferencesError.self) {
+        #expect(throws: PreferenceError.self) {
             try store.transaction { ($0["a"], $0["b"], $0["c"]) = ("2", nil, "2") }
         }
         #expect(keyring.texts == ["a": "1", "b": "1"])
@@ -165,7 +165,7 @@ struct KeyringBackendTests {
         let store = PreferenceStore.testing(keyring)
         keyring.fail(call: 3, .before)
         keyring.fail(call: 4, .before)
-        let error = #expect(throws: PreferencesError.self) {
+        let error = #expect(throws: PreferenceError.self) {
             try store.transaction { ($0["a"], $0["b"]) = ("2", "2") }
         }
         #expect(error?.code == .outcomeUnknown)

@@ -12,16 +12,16 @@ struct KeyringContractTests {
     private struct TextBackend: PreferenceBackend {
         let base: KeyringBackend
 
-        func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+        func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
             try values(try base.load(host: host).mapValues(Optional.some)).compactMapValues(\.self)
         }
 
-        func refresh() throws(PreferencesError) -> [String: PropertyListValue?] { try values(try base.refresh()) }
+        func refresh() throws(PreferenceError) -> [String: PropertyListValue?] { try values(try base.refresh()) }
 
         func apply(
             _ changes: [String: PropertyListValue?],
             if condition: PreferenceCondition
-        ) throws(PreferencesError) -> PreferenceBackendCommit {
+        ) throws(PreferenceError) -> PreferenceBackendCommit {
             var condition = condition
             condition.values = try texts(condition.values)
             let commit = try base.apply(try texts(changes), if: condition)
@@ -32,10 +32,10 @@ struct KeyringContractTests {
 
         private func texts(
             _ values: [String: PropertyListValue?]
-        ) throws(PreferencesError) -> [String: PropertyListValue?] {
+        ) throws(PreferenceError) -> [String: PropertyListValue?] {
             var texts: [String: PropertyListValue?] = [:]
             for (name, value) in values {
-                let text = try value.map { value throws(PreferencesError) in try PreferenceText.text(of: value) }
+                let text = try value.map { value throws(PreferenceError) in try PreferenceText.text(of: value) }
                 texts.updateValue(text.map { .string($0) }, forKey: name)
             }
             return texts
@@ -43,7 +43,7 @@ struct KeyringContractTests {
 
         private func values(
             _ texts: [String: PropertyListValue?]
-        ) throws(PreferencesError) -> [String: PropertyListValue?] {
+        ) throws(PreferenceError) -> [String: PropertyListValue?] {
             var values: [String: PropertyListValue?] = [:]
             for (name, text) in texts {
                 if case .string(let text) = text {

@@ -29,7 +29,7 @@ struct KeyringFaultTests {
                     }
                     let expected = before.mapValues { .string($0) }.merging(changes) { $1 }.compactMapValues(\.self)
                     #expect(store.contents == expected, "call \(number)")
-                } catch PreferencesError.outcomeUnknown {
+                } catch PreferenceError.outcomeUnknown {
                     #expect(fault == .after)
                 } catch {
                     #expect(keyring.texts == before, "call \(number): \(error)")
@@ -51,7 +51,7 @@ struct KeyringFaultTests {
         keyring.forgetCalls()
         keyring.hold()
         for _ in 0..<3 {
-            let error = #expect(throws: PreferencesError.self) { try store.write("2", for: "token") }
+            let error = #expect(throws: PreferenceError.self) { try store.write("2", for: "token") }
             #expect(error?.code == .unavailable)
         }
         // One thread hangs, and the rejected changes aren't made later.
@@ -65,10 +65,10 @@ struct KeyringFaultTests {
     func hangingCallHoldsUpNoOtherStore() throws {
         let store = PreferenceStore.testing(keyring)
         let other = MemoryKeyring()
-        let outcome = Condition<PreferencesError.Code?>(nil)
+        let outcome = Condition<PreferenceError.Code?>(nil)
         keyring.hold()
         let isStarted = WorkerQueue.startThread("writer") {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 try store.write("1", for: "token")
                 outcome.signal { $0 = .misuse }
             } catch {
@@ -89,11 +89,11 @@ struct KeyringFaultTests {
         let timer = WorkerQueue(isManual: true)
         let store = PreferenceStore.testing(keyring, limits: Self.limits, timer: timer)
         keyring.hangAfterWriting()
-        var code: PreferencesError.Code?
+        var code: PreferenceError.Code?
         repeat {
             // A write that only reached the read before it has changed nothing.
             #expect(keyring.texts.isEmpty)
-            let error = await #expect(throws: PreferencesError.self) { try await store.write("1", for: "token") }
+            let error = await #expect(throws: PreferenceError.self) { try await store.write("1", for: "token") }
             code = error?.code
         } while code == .unavailable
         #expect(code == .outcomeUnknown)

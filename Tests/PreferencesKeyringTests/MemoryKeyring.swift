@@ -17,7 +17,7 @@ final class MemoryKeyring: Keyring {
         var items: [String: [UInt8]] = [:]
         var calls: [String] = []
         var faults: [Int: Fault] = [:]
-        var error: PreferencesError?
+        var error: PreferenceError?
         var isHeld = false
         var isWriteHeld = false
         var waiting = 0
@@ -51,7 +51,7 @@ final class MemoryKeyring: Keyring {
     }
 
     /// Lets all calls fail with the error, or none if it is `nil`.
-    func failAll(with error: PreferencesError?) { state.withLock { $0.error = error } }
+    func failAll(with error: PreferenceError?) { state.withLock { $0.error = error } }
 
     func hold() { state.withLock { $0.isHeld = true } }
 
@@ -63,11 +63,11 @@ final class MemoryKeyring: Keyring {
     /// Waits until a call hangs.
     func waitForCall() { state.wait { $0.waiting > 0 ? .done(()) : .until(nil) } }
 
-    func items(_ call: KeyringCall) throws(PreferencesError) -> [String: [UInt8]] {
+    func items(_ call: KeyringCall) throws(PreferenceError) -> [String: [UInt8]] {
         try enter(call.mayPrompt ? "items!" : "items") { $0.items }
     }
 
-    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferencesError) {
+    func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError) {
         let title = bytes == nil ? "remove \(name)" : "set \(name)"
         try enter(title, beginning: call) { $0.items[name] = bytes }
     }
@@ -76,7 +76,7 @@ final class MemoryKeyring: Keyring {
         _ title: String,
         beginning call: KeyringCall? = nil,
         _ body: (inout State) -> Result
-    ) throws(PreferencesError) -> Result {
+    ) throws(PreferenceError) -> Result {
         let fault: Fault? = state.signal { state in
             defer { state.calls.append(title) }
             state.waiting += 1
@@ -88,13 +88,13 @@ final class MemoryKeyring: Keyring {
             return state.error
         }
         if let error { throw error }
-        if fault == .before { throw PreferencesError(.unavailable, "a test made this call fail; nothing was changed") }
+        if fault == .before { throw PreferenceError(.unavailable, "a test made this call fail; nothing was changed") }
         if let call, !call.beginWriting() { throw .keyringLate }
         let result = state.withLock(body)
         if call != nil { state.wait { $0.isWriteHeld ? .until(nil) : .done(()) } }
         if fault == .after {
             throw call == nil
-                ? PreferencesError(.unavailable, "a test made this call fail; nothing was changed")
+                ? PreferenceError(.unavailable, "a test made this call fail; nothing was changed")
                 : .keyringOutcomeUnknown("a test")
         }
         return result

@@ -42,7 +42,7 @@ struct ClassGroupTests {
         #expect(
             "\(session._token)" == "t = <redacted> (default)" && session._token.declaredDescription == "For the server"
         )
-        let error = #expect(throws: PreferencesError.self) { try session._code.read() }
+        let error = #expect(throws: PreferenceError.self) { try session._code.read() }
         #expect(error?.description.contains("hunter2") == false)
         var dumped = ""
         dump(session, to: &dumped)
@@ -87,8 +87,8 @@ struct ClassGroupTests {
             ]
         )
         #expect(settings._theme.declaredDescription == "The colours")
-        #expect(throws: PreferencesError.self) { try settings._columns.write(5) }
-        #expect(throws: PreferencesError.self) { try settings._artist.write("Montgomery") }
+        #expect(throws: PreferenceError.self) { try settings._columns.write(5) }
+        #expect(throws: PreferenceError.self) { try settings._artist.write("Montgomery") }
         #expect(try settings.jsonSchema().contains(#""enum":["system","light","dark"]"#))
         settings.columns = 4
         settings.selection = 4

@@ -54,7 +54,7 @@ struct StructGroupTests {
         #expect(group.preferences.map(\.isSecret) == [true, true, true, false])
         #expect(group.$token.name == "account.t" && group.$token.declaredDescription == "For the server")
         #expect(!"\(group) \(group.preferences) \(try group.jsonSchema())".contains("hunter2"))
-        let error = #expect(throws: PreferencesError.self) { try group.$token.write("hunter3") }
+        let error = #expect(throws: PreferenceError.self) { try group.$token.write("hunter3") }
         #expect(error?.message == "<redacted> is rejected by the preference's rule; nothing was changed")
         group.token = "other"
         #expect(group.token == "other" && "\(group.$name)" == "account.name =  (default)")
@@ -97,10 +97,10 @@ struct StructGroupTests {
         #expect(player.$volume.declaredDescription == "How loud it is, from silent on")
         #expect(player.$artist.declaredDescription == nil)
         #expect(player.selection == 7)
-        #expect(throws: PreferencesError.self) { try player.$volume.write(11) }
-        #expect(throws: PreferencesError.self) { try player.$theme.write(.system) }
-        #expect(throws: PreferencesError.self) { try player.$port.write(80) }
-        #expect(throws: PreferencesError.self) { try player.$recent.write(["a", "b", "c"]) }
+        #expect(throws: PreferenceError.self) { try player.$volume.write(11) }
+        #expect(throws: PreferenceError.self) { try player.$theme.write(.system) }
+        #expect(throws: PreferenceError.self) { try player.$port.write(80) }
+        #expect(throws: PreferenceError.self) { try player.$recent.write(["a", "b", "c"]) }
         #expect(store.names == [])
         let schema = try player.jsonSchema()
         #expect(

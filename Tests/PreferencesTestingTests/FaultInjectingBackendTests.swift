@@ -14,9 +14,9 @@ struct FaultInjectingBackendTests {
 
     @Test
     func orderedNumberOfWritesFailsWithTheGivenError() throws {
-        backend.failNext(.apply, count: 2, with: PreferencesError(.busy, "held"))
+        backend.failNext(.apply, count: 2, with: PreferenceError(.busy, "held"))
         for _ in 1...2 {
-            let error = #expect(throws: PreferencesError.self) { try count.write(5) }
+            let error = #expect(throws: PreferenceError.self) { try count.write(5) }
             #expect(error?.code == .busy)
             #expect(count.value == 1)
         }
@@ -43,8 +43,8 @@ struct FaultInjectingBackendTests {
 
     @Test
     func failedDidApplyLeavesTheValueSet() {
-        backend.failNext(.didApply, with: PreferencesError(.notDurable, "lost with the power"))
-        #expect(throws: PreferencesError.self) { try count.write(5) }
+        backend.failNext(.didApply, with: PreferenceError(.notDurable, "lost with the power"))
+        #expect(throws: PreferenceError.self) { try count.write(5) }
         #expect(count.value == 5)
     }
 
@@ -53,7 +53,7 @@ struct FaultInjectingBackendTests {
         // A store that was never used has nothing to flush.
         count.value = 2
         backend.failNext(.sync)
-        await #expect(throws: PreferencesError.self) { try await store.flush() }
+        await #expect(throws: PreferenceError.self) { try await store.flush() }
     }
 
     @Test
@@ -96,7 +96,7 @@ struct FaultInjectingBackendTests {
         store.issueHandler = { _ in }
         backend.changeOutside(["count": 2])
         #expect(count.value == 1, "the store could not look")
-        #expect(throws: PreferencesError.self) { try count.write(5) }
+        #expect(throws: PreferenceError.self) { try count.write(5) }
         #expect(count.value == 2)
     }
 
@@ -106,14 +106,14 @@ struct FaultInjectingBackendTests {
         store.issueHandler = { #expect($0.code == .unreadable) }
         #expect(count.value == 0)
         #expect(count.isSet)
-        #expect(throws: PreferencesError.self) { try count.read() }
-        #expect(throws: PreferencesError.self) { try Preference("count", default: "", in: store).read() }
-        #expect(throws: PreferencesError.self) { try Preference<[Int]>("count", default: [], in: store).read() }
-        #expect(throws: PreferencesError.self) { try Preference<[Bool]>("count", default: [], in: store).read() }
-        #expect(throws: PreferencesError.self) {
+        #expect(throws: PreferenceError.self) { try count.read() }
+        #expect(throws: PreferenceError.self) { try Preference("count", default: "", in: store).read() }
+        #expect(throws: PreferenceError.self) { try Preference<[Int]>("count", default: [], in: store).read() }
+        #expect(throws: PreferenceError.self) { try Preference<[Bool]>("count", default: [], in: store).read() }
+        #expect(throws: PreferenceError.self) {
             try Preference<[String: Int]>("count", default: [:], in: store).read()
         }
-        #expect(throws: PreferencesError.self) { try Preference("count", default: Options(), in: store).read() }
+        #expect(throws: PreferenceError.self) { try Preference("count", default: Options(), in: store).read() }
     }
 
     private struct Options: Codable {

@@ -158,7 +158,7 @@ struct NamesInUseTests {
         let below = Preference("a", default: 0, in: store)
         let above = Preference("b", default: 0, in: .layered([store]))
         #expect((below.value, above.value) == (0, 0))
-        #expect(throws: PreferencesError.self) { try below.write(5) }
+        #expect(throws: PreferenceError.self) { try below.write(5) }
         backend.fail(false)
         #expect((below.value, above.value) == (1, 2))
     }
@@ -167,7 +167,7 @@ struct NamesInUseTests {
     func loadThatReportsCallsAndFailsIsTriedNoMoreThanTwice() {
         let backend = FailingBackend()
         let store = PreferenceStore(backend: backend)
-        let issues = Lock<[PreferencesError.Code]>([])
+        let issues = Lock<[PreferenceError.Code]>([])
         store.issueHandler = { issue in issues.withLock { $0.append(issue.code) } }
         #expect(store["a"] == nil)
         #expect((1...2).contains(backend.loads.withLock { $0 }))
@@ -179,11 +179,11 @@ struct NamesInUseTests {
 private final class FailingBackend: PreferenceBackend {
     let loads = Lock(0)
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         loads.withLock { $0 += 1 }
-        host.report(PreferencesError(.damaged, "a part"))
+        host.report(PreferenceError(.damaged, "a part"))
         host.changed()
-        throw PreferencesError(.unavailable, "the rest")
+        throw PreferenceError(.unavailable, "the rest")
     }
 
     func refresh() -> [String: PropertyListValue?] { [:] }
@@ -252,12 +252,12 @@ private final class UnlistedBackend: PreferenceBackend {
         host?.changed()
     }
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         let isFailing = state.withLock { state in
             state.host = host
             return state.isFailing
         }
-        if isFailing { throw PreferencesError(.unavailable, "not now") }
+        if isFailing { throw PreferenceError(.unavailable, "not now") }
         return [:]
     }
 

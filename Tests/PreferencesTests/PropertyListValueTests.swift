@@ -12,9 +12,9 @@ struct PropertyListValueTests {
     func errorAndDescriptionAreOneLineOfCharactersThatShow() {
         let hostile = "a\nb\u{1B}[2J\u{85}\u{9B}\u{7F}\u{202E}\u{2028}\u{2029}\u{E0041}é👍"
         let escaped = #"a\nb\u001b[2J\u0085\u009b\u007f\u202e\u2028\u2029\udb40\udc41é👍"#
-        let error = PreferencesError(.unreadable, name: hostile, "found \(hostile)", codingPath: [hostile])
+        let error = PreferenceError(.unreadable, name: hostile, "found \(hostile)", codingPath: [hostile])
         #expect(error.description == "preference \"\(escaped)\" at \(escaped): found \(escaped)")
-        let outer = PreferencesError(.unavailable, "it failed", cause: error)
+        let outer = PreferenceError(.unavailable, "it failed", cause: error)
         #expect(outer.description == "it failed (\(error))")
         #expect(PropertyListValue.string(hostile).description == "\"\(escaped)\"")
         #expect(PropertyListValue.dictionary([hostile: 1]).description == "{\"\(escaped)\": 1}")

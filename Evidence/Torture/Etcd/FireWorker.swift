@@ -83,7 +83,7 @@ final class FireWorker {
     private var random: SeededRandom
     private var report = Report()
     /// The attempts since the last one that is known to be stored, and their errors.
-    private var open: [Int: PreferencesError.Code] = [:]
+    private var open: [Int: PreferenceError.Code] = [:]
     private var (attempt, last) = (0, 0)
 
     init(_ parameter: String, _ configuration: EtcdConfiguration) throws {
@@ -223,7 +223,7 @@ final class FireWorker {
     private func examine(
         _ preference: Preference<Int>,
         after value: Int,
-        _ code: PreferencesError.Code,
+        _ code: PreferenceError.Code,
         _ name: inout Name
     ) {
         while true {
@@ -267,13 +267,13 @@ final class FireWorker {
     }
 
     @discardableResult
-    private func note(_ error: any Error) -> PreferencesError.Code {
-        let error = error as? PreferencesError ?? PreferencesError(.misuse, "\(error)")
+    private func note(_ error: any Error) -> PreferenceError.Code {
+        let error = error as? PreferenceError ?? PreferenceError(.misuse, "\(error)")
         Self.note(error, in: &report.thrown)
         return error.code
     }
 
-    private static func note(_ error: PreferencesError, in errors: inout [String: Failed]) {
+    private static func note(_ error: PreferenceError, in errors: inout [String: Failed]) {
         // Some errors of a full server have another code, and are recognized by their text.
         let key = error.code.description + (error.message.contains("space exceeded") ? ", no space" : "")
         errors[key, default: Failed(message: error.message)].count += 1

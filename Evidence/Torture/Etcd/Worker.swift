@@ -51,7 +51,7 @@ enum Worker {
             do {
                 try counter.update { $0 += 1 }
                 done += 1
-            } catch let error as PreferencesError where error.code == .conflict {
+            } catch let error as PreferenceError where error.code == .conflict {
                 conflicts += 1
             }
         }

@@ -23,7 +23,7 @@ enum Keyring {
             let secret = Preference<String?>(words[1], default: nil, in: store)
             let start = ContinuousClock.now
             var outcome = "ok"
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 switch words[0] {
                 case "set": try secret.write(words[2])
                 case "remove": try secret.write(nil)

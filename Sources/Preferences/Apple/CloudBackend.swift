@@ -33,7 +33,7 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
             case .values: break
             case .quotaExceeded:
                 host.report(
-                    PreferencesError(
+                    PreferenceError(
                         .tooLarge,
                         "iCloud did not store the values that were set, because its quota is used up; "
                             + "remove values, and set them again"
@@ -41,7 +41,7 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
                 )
             case .accountChanged:
                 host.report(
-                    PreferencesError(
+                    PreferenceError(
                         .accountChanged,
                         "the iCloud account changed, and its values have replaced the other account's"
                     )
@@ -65,7 +65,7 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
         compare()
         let known = state.withLock { $0.cached }
         let isStored = condition.holds(for: known)
@@ -81,9 +81,9 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
     }
 
     /// Writes to this device's disk; iCloud doesn't report when it has the values.
-    func sync() throws(PreferencesError) {
+    func sync() throws(PreferenceError) {
         guard values.synchronize() else {
-            throw PreferencesError(.notDurable, "iCloud's values could not be synchronized; is the app entitled to it?")
+            throw PreferenceError(.notDurable, "iCloud's values could not be synchronized; is the app entitled to it?")
         }
     }
 
@@ -107,7 +107,7 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
             contents[name] = PropertyListValue(propertyList: object)
             if contents[name] == nil {
                 host?.report(
-                    PreferencesError(
+                    PreferenceError(
                         .unreadable,
                         name: name,
                         "iCloud holds a \(type(of: object)), which can't be decoded"
@@ -133,23 +133,23 @@ struct CloudLimits: Sendable {
         _ changes: [String: PropertyListValue?],
         making contents: [String: PropertyListValue],
         of before: [String: PropertyListValue]
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         for (name, value) in changes where value != nil && name.utf8.count > nameSize {
-            throw PreferencesError(
+            throw PreferenceError(
                 .invalidName,
                 name: name,
                 "iCloud allows names of at most \(nameSize) bytes; nothing was changed. Use a shorter name"
             )
         }
         if contents.count > nameCount, contents.count > before.count {
-            throw PreferencesError(
+            throw PreferenceError(
                 .tooLarge,
                 "iCloud allows at most \(nameCount) names; nothing was changed. Keep related values in one dictionary"
             )
         }
         let total = Self.size(of: contents)
         if total > size, total > Self.size(of: before) {
-            throw PreferencesError(
+            throw PreferenceError(
                 .tooLarge,
                 "the values would take about \(total) bytes, but iCloud holds at most \(size); nothing was changed"
             )

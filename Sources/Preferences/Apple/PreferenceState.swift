@@ -83,7 +83,7 @@ extension PreferenceDeclaration {
     fileprivate func setFromView(_ value: Value, notStored: () -> Void = {}) {
         let declaration = resolved
         let preference = Preference(declaration)
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             try preference.write(value)
             guard case .layer = preference.source else { return }
         } catch {

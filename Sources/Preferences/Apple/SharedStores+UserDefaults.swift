@@ -28,7 +28,7 @@ extension SharedStore {
         )
     }
 
-    static func checkSuite(_ name: String) throws(PreferencesError) {
+    static func checkSuite(_ name: String) throws(PreferenceError) {
         try UserDefaultsSuite.check(name, ownDomain: Bundle.main.bundleIdentifier)
     }
 }

@@ -59,13 +59,13 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         state.withLock { $0.observer }?.stop()
     }
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         guard !protection.isLocked() else {
             if state.withLock({ $0.notifications.isEmpty }) {
                 let observer = NotificationObserver(of: DataProtection.unlocked) { _ in host.changed() }
                 state.withLock { $0.notifications = [observer] }
             }
-            throw PreferencesError(
+            throw PreferenceError(
                 .unavailable,
                 "the device was not unlocked since it started, so user defaults can't be read yet and nothing is "
                     + "written to them; try again later"
@@ -97,15 +97,15 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
-        let (warning, commit) = try state.withLock { state throws(PreferencesError) in
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        let (warning, commit) = try state.withLock { state throws(PreferenceError) in
             let external = state.cached.drainPending()
             guard state.holds(condition) else {
-                return (nil as PreferencesError?, PreferenceBackendCommit(outside: external, isStored: false))
+                return (nil as PreferenceError?, PreferenceBackendCommit(outside: external, isStored: false))
             }
             let changes = changes.filter { !state.cached.hasSet($0.key, to: $0.value) }
-            var warning: PreferencesError?
-            do throws(PreferencesError) {
+            var warning: PreferenceError?
+            do throws(PreferenceError) {
                 warning = try check(changes, in: &state)
             } catch {
                 state.cached.restorePending(external)
@@ -150,7 +150,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
     private static var fairShare: Int { 64 }
 
     /// Waits until the system's preferences process has all values; it doesn't report when it writes them to the disk.
-    func sync() throws(PreferencesError) {
+    func sync() throws(PreferenceError) {
         let last = state.withLock { $0.queue.last }
         let start = ContinuousClock.now
         var isInTime = true
@@ -164,14 +164,14 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
             }
         }
         guard isInTime else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .notDurable,
                 "another thread's set of user defaults has not returned, so later sets are not written; "
                     + "look for an observer of user defaults that blocks or flushes, and try again"
             )
         }
         guard defaults.object.synchronize() else {
-            throw PreferencesError(.notDurable, "user defaults could not be synchronized; try again")
+            throw PreferenceError(.notDurable, "user defaults could not be synchronized; try again")
         }
     }
 
@@ -227,7 +227,7 @@ extension UserDefaultsBackend {
         }
         guard state.withLock({ $0.reported.insert(name).inserted }) else { return }
         state.withLock { $0.host }?.report(
-            PreferencesError(
+            PreferenceError(
                 .unreadable,
                 name: name,
                 "user defaults hold a \(type(of: object)), which can't be decoded"
@@ -303,9 +303,9 @@ extension UserDefaultsBackend {
     private func check(
         _ changes: [String: PropertyListValue?],
         in state: inout State
-    ) throws(PreferencesError) -> PreferencesError? {
+    ) throws(PreferenceError) -> PreferenceError? {
         if let name = changes.keys.first(where: { state.cached.isForced($0) }) {
-            throw PreferencesError(
+            throw PreferenceError(
                 .managed,
                 name: name,
                 "the value is managed by an administrator and can't be changed here; nothing was changed"
@@ -327,9 +327,9 @@ struct UserDefaultsSizeLimit: Sendable {
     /// The limit, in bytes.
     let limit: Int
 
-    func check(_ size: Int) throws(PreferencesError) {
+    func check(_ size: Int) throws(PreferenceError) {
         guard size > limit else { return }
-        throw PreferencesError(
+        throw PreferenceError(
             .tooLarge,
             "the values would take about \(size) bytes, but user defaults hold at most \(limit) here; nothing was changed. "
                 + "Keep large values in files"
@@ -339,8 +339,8 @@ struct UserDefaultsSizeLimit: Sendable {
     /// Returns whether the size is near the limit and a warning is due.
     func isNear(_ size: Int) -> Bool { size > limit / 4 * 3 }
 
-    func warning(_ size: Int) -> PreferencesError {
-        PreferencesError(
+    func warning(_ size: Int) -> PreferenceError {
+        PreferenceError(
             .tooLarge,
             "the values take about \(size) bytes, and user defaults hold at most \(limit) here; keep large values in files"
         )
@@ -363,15 +363,15 @@ extension UserDefaultsSizeLimit {
 /// The names that a suite of user defaults can have.
 enum UserDefaultsSuite {
     /// Throws for the program's own domain and the domain of all programs, for which no `UserDefaults` can be created.
-    static func check(_ name: String, ownDomain: String?) throws(PreferencesError) {
+    static func check(_ name: String, ownDomain: String?) throws(PreferenceError) {
         if name == ownDomain {
-            throw PreferencesError(
+            throw PreferenceError(
                 .invalidName,
                 "\"\(name)\" can't name a suite: it is the program's own identifier; use PreferenceStore.standard"
             )
         }
         if name == UserDefaults.globalDomain {
-            throw PreferencesError(
+            throw PreferenceError(
                 .invalidName,
                 "\"\(name)\" can't name a suite: it holds the settings of all programs; use a name of your own"
             )

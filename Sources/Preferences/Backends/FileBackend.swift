@@ -31,27 +31,27 @@ package final class FileBackend: PreferenceBackend {
 
     package var path: String { log.path }
 
-    package func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    package func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         try open(host: host).dictionary
     }
 
     /// Loads the file as `load` does, without parsing the values.
-    func open(host: PreferenceBackendHost) throws(PreferencesError) -> StoredValues {
+    func open(host: PreferenceBackendHost) throws(PreferenceError) -> StoredValues {
         let observer = LogObserver(
             changed: host.changed,
-            damaged: { host.report(PreferencesError($0)) },
-            moved: { [path] in host.report(PreferencesError(damageOf: path, movedTo: $0)) },
-            failed: { host.report(PreferencesError($0)) }
+            damaged: { host.report(PreferenceError($0)) },
+            moved: { [path] in host.report(PreferenceError(damageOf: path, movedTo: $0)) },
+            failed: { host.report(PreferenceError($0)) }
         )
         do { try log.load(observer: observer) } catch {
             log.withContents { $0.noteLoadFailure() }
-            throw PreferencesError(error)
+            throw PreferenceError(error)
         }
         return log.withContents { $0.load() }
     }
 
-    package func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
-        do { try log.catchUp() } catch { throw PreferencesError(error) }
+    package func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
+        do { try log.catchUp() } catch { throw PreferenceError(error) }
         let changes = log.withContents { $0.collectDifferences() } ?? [:]
         publish(changes)
         return changes
@@ -60,7 +60,7 @@ package final class FileBackend: PreferenceBackend {
     package func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
         let commit = try commit(.several(changes), if: condition)
         return PreferenceBackendCommit(outside: commit.external ?? [:], isStored: commit.isStored)
     }
@@ -82,16 +82,16 @@ package final class FileBackend: PreferenceBackend {
     }
 
     /// Applies changes as `apply` does.
-    func commit(_ changes: ValueChanges, if condition: PreferenceCondition?) throws(PreferencesError) -> Commit {
+    func commit(_ changes: ValueChanges, if condition: PreferenceCondition?) throws(PreferenceError) -> Commit {
         var commit = Commit()
-        var refusal: PreferencesError?
+        var refusal: PreferenceError?
         var difference = FileContents.Difference.none
         do {
             try log.append { contents in
                 difference = .none
                 commit.isStored = condition.map(contents.holds) ?? true
                 if commit.isStored { difference = contents.difference(of: changes) }
-                do throws(PreferencesError) {
+                do throws(PreferenceError) {
                     if let line = try contents.line(of: difference, changes) { return line }
                 } catch {
                     refusal = error
@@ -103,7 +103,7 @@ package final class FileBackend: PreferenceBackend {
                 commit.external = contents.collectDifferences()
                 contents.store(difference, of: changes)
             }
-        } catch { throw PreferencesError(error) }
+        } catch { throw PreferenceError(error) }
         if let refusal { throw refusal }
         if commit.external == nil, case .published(let changed) = difference { commit.changed = changed }
         if !isAdopted.load(ordering: .relaxed) {
@@ -137,7 +137,7 @@ package final class FileBackend: PreferenceBackend {
         if !isAdopted.load(ordering: .relaxed) { log.withContents { $0.published.set(changes) } }
     }
 
-    package func didApply() throws(PreferencesError) {
+    package func didApply() throws(PreferenceError) {
         if isImmediate.load(ordering: .relaxed) { try sync() }
     }
 
@@ -146,13 +146,13 @@ package final class FileBackend: PreferenceBackend {
         if durability == .immediate { isImmediate.store(true, ordering: .relaxed) }
     }
 
-    package func sync() throws(PreferencesError) {
-        do { try log.sync() } catch { throw PreferencesError(error) }
+    package func sync() throws(PreferenceError) {
+        do { try log.sync() } catch { throw PreferenceError(error) }
     }
 
     /// Rewrites the file with one line for each name, even if little is gained; blocks.
-    package func compact() throws(PreferencesError) {
-        do { try log.compact() } catch { throw PreferencesError(error) }
+    package func compact() throws(PreferenceError) {
+        do { try log.compact() } catch { throw PreferenceError(error) }
     }
 }
 
@@ -161,11 +161,11 @@ public enum PreferenceDurability: Hashable, Sendable {
     /// Within about 100 milliseconds; `flush()` waits for it.
     case background
     /// Before the set returns, which then waits for the disk. If that fails, the set throws
-    /// `PreferencesError.Code.notDurable`, but the value remains set.
+    /// `PreferenceError.Code.notDurable`, but the value remains set.
     case immediate
 }
 
-extension PreferencesError {
+extension PreferenceError {
     /// Creates the error that a read or a set reports for an error of the file.
     init(_ error: LogError) {
         switch error {

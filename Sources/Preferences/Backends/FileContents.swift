@@ -226,7 +226,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     /// Returns a line with the changes that the file doesn't contain, or nil if it contains all of them.
-    func line(of difference: Difference, _ changes: ValueChanges) throws(PreferencesError) -> [UInt8]? {
+    func line(of difference: Difference, _ changes: ValueChanges) throws(PreferenceError) -> [UInt8]? {
         switch difference {
         case .none: nil
         case .published, .all: try line(of: changes)
@@ -234,7 +234,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         }
     }
 
-    private func line(of changes: ValueChanges) throws(PreferencesError) -> [UInt8] {
+    private func line(of changes: ValueChanges) throws(PreferenceError) -> [UInt8] {
         // Removing from the end takes a third of the time of `removeAll`.
         if line.count <= 1000 { line.removeLast(line.count) } else { line = [] }
         try JSONLine.write(changes, to: &line)

@@ -20,18 +20,18 @@ public protocol PreferenceBackend: Sendable {
     /// Called for a backend with a timeout, before a blocking method of the store opens or changes it on the calling thread,
     /// and never on a thread of the library. The method throws the error, or reports it if it can't throw. The default does
     /// nothing.
-    func checkThreadMayBlock() throws(PreferencesError)
+    func checkThreadMayBlock() throws(PreferenceError)
 
     /// Returns all stored values. Called before `refresh` and `apply`, and again if it failed.
     ///
     /// From then on the backend calls `host.changed()` whenever another process or program may have changed values. It reports
     /// values that can't be read by `host.report`, and keeps them.
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue]
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue]
 
     /// Returns the external changes since the last `load`, `refresh` or `apply`; a nil value means removed.
     ///
     /// It may return values again that the store shows already, because these are no changes, but never outdated values.
-    func refresh() throws(PreferencesError) -> [String: PropertyListValue?]
+    func refresh() throws(PreferenceError) -> [String: PropertyListValue?]
 
     /// Stores all of `changes` or nothing; a nil value removes the name.
     ///
@@ -40,28 +40,28 @@ public protocol PreferenceBackend: Sendable {
     /// returned by `refresh` after a later `host.changed()`, but for the names in `changes` nothing older than these changes
     /// may be returned. When it returns, the changes survive the death of the process.
     ///
-    /// - Throws: An error if nothing was stored (but see `PreferencesError.Code.outcomeUnknown`). External changes found before
+    /// - Throws: An error if nothing was stored (but see `PreferenceError.Code.outcomeUnknown`). External changes found before
     ///   the error are returned by the next call of `refresh` or `apply`.
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit
+    ) throws(PreferenceError) -> PreferenceBackendCommit
 
     /// Blocks until everything applied so far survives a loss of power.
     ///
     /// Called on any thread, also during another call: `PreferenceStore.flush()` calls it on a thread of the library.
-    func sync() throws(PreferencesError)
+    func sync() throws(PreferenceError)
 
     /// Syncs as `sync` does, and throws `notDurable` if that isn't finished at the deadline; `nil` for none.
     ///
     /// The deadline of a flush is its start plus `timeout`. The default calls `sync`.
-    func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError)
+    func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError)
 
     /// Ensures the promised durability of an `apply` that stored changes. Called without any lock on the thread of the set.
     ///
     /// A backend that promises immediate durability blocks here until the changes survive a loss of power, and throws
     /// `notDurable` if that fails. The default does nothing.
-    func didApply() throws(PreferencesError)
+    func didApply() throws(PreferenceError)
 
     /// Returns whether an administrator manages the name, so that `apply` would reject changes of it; false by default.
     func isManaged(_ name: String) -> Bool
@@ -79,13 +79,13 @@ extension PreferenceBackend {
     public var timeout: Duration? { nil }
 
     /// Does nothing.
-    public func checkThreadMayBlock() throws(PreferencesError) {}
+    public func checkThreadMayBlock() throws(PreferenceError) {}
 
     /// Calls `sync()`.
-    public func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) { try sync() }
+    public func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) { try sync() }
 
     /// Does nothing.
-    public func didApply() throws(PreferencesError) {}
+    public func didApply() throws(PreferenceError) {}
 
     /// Returns false.
     public func isManaged(_ name: String) -> Bool { false }
@@ -119,7 +119,7 @@ public struct PreferenceBackendHost: Sendable {
     /// Notifies the store that `refresh` may return changes. Returns immediately, or after the store has applied the changes.
     public let changed: @Sendable () -> Void
     /// Reports an error that can't be thrown, such as a damaged line, to the store's issue handler.
-    public let report: @Sendable (PreferencesError) -> Void
+    public let report: @Sendable (PreferenceError) -> Void
     /// Returns the time at which the current call of `load`, `refresh` or `apply` must have ended; `nil` if no caller waits for
     /// it, and for a backend without a timeout.
     ///
@@ -132,7 +132,7 @@ public struct PreferenceBackendHost: Sendable {
     /// Creates a host, for tests of a backend.
     public init(
         changed: @escaping @Sendable () -> Void,
-        report: @escaping @Sendable (PreferencesError) -> Void,
+        report: @escaping @Sendable (PreferenceError) -> Void,
         deadline: @escaping @Sendable () -> ContinuousClock.Instant? = { nil }
     ) {
         self.init(changed: changed, report: report, deadline: deadline) {}
@@ -140,7 +140,7 @@ public struct PreferenceBackendHost: Sendable {
 
     package init(
         changed: @escaping @Sendable () -> Void,
-        report: @escaping @Sendable (PreferencesError) -> Void,
+        report: @escaping @Sendable (PreferenceError) -> Void,
         deadline: @escaping @Sendable () -> ContinuousClock.Instant?,
         outdated: @escaping @Sendable () -> Void
     ) {
@@ -153,17 +153,17 @@ public struct PreferenceBackendHost: Sendable {
 
 /// The backend of a store that can't be created, for example because its file's path is unknown.
 struct NoBackend: PreferenceBackend {
-    let error: PreferencesError
+    let error: PreferenceError
 
-    init(because error: PreferencesError) { self.error = error }
+    init(because error: PreferenceError) { self.error = error }
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] { throw error }
-    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] { throw error }
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] { throw error }
+    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] { throw error }
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit { throw error }
-    func sync() throws(PreferencesError) { throw error }
+    ) throws(PreferenceError) -> PreferenceBackendCommit { throw error }
+    func sync() throws(PreferenceError) { throw error }
 }
 
 /// A backend in memory, for tests and previews; its values end with the store.
@@ -183,8 +183,8 @@ package final class MemoryBackend: PreferenceBackend {
     package func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
-        try contents.withLock { contents throws(PreferencesError) in
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        try contents.withLock { contents throws(PreferenceError) in
             guard condition.holds(for: contents) else { return PreferenceBackendCommit(isStored: false) }
             // Rejects what a file would reject, so that tests in memory find it.
             try JSONLine.check(.several(changes))

@@ -8,7 +8,7 @@ extension JSONLine {
     /// Appends the line of a transaction, including the newline; a nil value removes the name.
     ///
     /// The names are sorted by their UTF-8 bytes, so equal changes give equal lines. If this throws, `bytes` is unchanged.
-    static func write(_ changes: ValueChanges, to bytes: inout [UInt8]) throws(PreferencesError) {
+    static func write(_ changes: ValueChanges, to bytes: inout [UInt8]) throws(PreferenceError) {
         switch changes {
         case .one(let name, let value):
             if !appendPlainLine(name, value, to: &bytes) { try write(name: name, value: value, to: &bytes) }
@@ -17,11 +17,11 @@ extension JSONLine {
     }
 
     /// Appends the line of a transaction in the same way.
-    static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferencesError) {
+    static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferenceError) {
         if changes.count == 1, let (name, value) = changes.first {
             return try write(name: name, value: value, to: &bytes)
         }
-        try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
+        try append(to: &bytes) { (bytes, limit) throws(PreferenceError) in
             bytes.append(UInt8(ascii: "{"))
             var isFirst = true
             for (name, value) in changes.sortedByBytes {
@@ -40,8 +40,8 @@ extension JSONLine {
         value: PropertyListValue?,
         to bytes: inout [UInt8],
         maximumLength: Int = maximumLength
-    ) throws(PreferencesError) {
-        try append(to: &bytes, maximumLength: maximumLength) { (bytes, limit) throws(PreferencesError) in
+    ) throws(PreferenceError) {
+        try append(to: &bytes, maximumLength: maximumLength) { (bytes, limit) throws(PreferenceError) in
             bytes.append(UInt8(ascii: "{"))
             try appendEntry(name, value, to: &bytes, limit: limit)
             bytes.append(UInt8(ascii: "}"))
@@ -91,7 +91,7 @@ extension JSONLine {
     }
 
     /// Appends the line that sets one name to a value whose text is known, including the newline.
-    static func write(name: String, text: ArraySlice<UInt8>, to bytes: inout [UInt8]) throws(PreferencesError) {
+    static func write(name: String, text: ArraySlice<UInt8>, to bytes: inout [UInt8]) throws(PreferenceError) {
         bytes.append(UInt8(ascii: "{"))
         try appendKey(name, to: &bytes, limit: .max)
         bytes.append(contentsOf: text)
@@ -99,8 +99,8 @@ extension JSONLine {
     }
 
     /// Appends a line that contains only a comment, including the newline. If this throws, `bytes` is unchanged.
-    static func write(comment text: String, to bytes: inout [UInt8]) throws(PreferencesError) {
-        try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
+    static func write(comment text: String, to bytes: inout [UInt8]) throws(PreferenceError) {
+        try append(to: &bytes) { (bytes, limit) throws(PreferenceError) in
             bytes += Array(#"{"$comment":"#.utf8)
             try appendValue(.string(text), nesting: 0, to: &bytes, limit: limit)
             bytes.append(UInt8(ascii: "}"))
@@ -109,14 +109,14 @@ extension JSONLine {
     }
 
     /// Appends a value alone, including its tags. If this throws, `bytes` is unchanged.
-    static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferencesError) {
-        try append(to: &bytes) { (bytes, limit) throws(PreferencesError) in
+    static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
+        try append(to: &bytes) { (bytes, limit) throws(PreferenceError) in
             try appendValue(value, nesting: 0, to: &bytes, limit: limit)
         }
     }
 
     /// Appends a value that `readPlain` has read, on one line. If this throws, a part of it is left.
-    static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferencesError) {
+    static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
         switch value {
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))
@@ -142,13 +142,13 @@ extension JSONLine {
 
     /// Throws if a line of the changes can't be written; cheap for small changes.
     @inline(__always)
-    static func check(_ changes: ValueChanges) throws(PreferencesError) {
+    static func check(_ changes: ValueChanges) throws(PreferenceError) {
         if case .one(let name, let value) = changes, 1...1000 ~= name.utf8.count, value?.isShort ?? true { return }
         try checkEach(changes)
     }
 
     @inline(never)
-    private static func checkEach(_ changes: ValueChanges) throws(PreferencesError) {
+    private static func checkEach(_ changes: ValueChanges) throws(PreferenceError) {
         var size = 0
         changes.forEach { name, value in
             guard let value else { return }
@@ -180,8 +180,8 @@ extension JSONLine {
     private static func append(
         to bytes: inout [UInt8],
         maximumLength: Int = maximumLength,
-        _ body: (_ bytes: inout [UInt8], _ limit: Int) throws(PreferencesError) -> Void
-    ) throws(PreferencesError) {
+        _ body: (_ bytes: inout [UInt8], _ limit: Int) throws(PreferenceError) -> Void
+    ) throws(PreferenceError) {
         let start = bytes.count
         do {
             try body(&bytes, start + maximumLength)
@@ -197,8 +197,8 @@ extension JSONLine {
         _ value: PropertyListValue?,
         to bytes: inout [UInt8],
         limit: Int
-    ) throws(PreferencesError) {
-        guard !name.isEmpty else { throw PreferencesError(.invalidName, "a name can't be empty; nothing was changed") }
+    ) throws(PreferenceError) {
+        guard !name.isEmpty else { throw PreferenceError(.invalidName, "a name can't be empty; nothing was changed") }
         do {
             try appendKey(name, to: &bytes, limit: limit)
             if let value {
@@ -216,7 +216,7 @@ extension JSONLine {
         nesting: Int,
         to bytes: inout [UInt8],
         limit: Int
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         switch value {
         case .boolean(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
         case .integer(let value): appendInteger(value.magnitude, isNegative: value < 0, to: &bytes)
@@ -236,7 +236,7 @@ extension JSONLine {
         nesting: Int,
         to bytes: inout [UInt8],
         limit: Int
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         try check(nesting: nesting)
         bytes.append(UInt8(ascii: "["))
         for index in values.indices {
@@ -253,7 +253,7 @@ extension JSONLine {
         nesting: Int,
         to bytes: inout [UInt8],
         limit: Int
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         try check(nesting: nesting)
         bytes.append(UInt8(ascii: "{"))
         var isFirst = true
@@ -313,14 +313,14 @@ extension JSONLine {
         }
     }
 
-    private static func appendData(_ value: Data, to bytes: inout [UInt8], limit: Int) throws(PreferencesError) {
+    private static func appendData(_ value: Data, to bytes: inout [UInt8], limit: Int) throws(PreferenceError) {
         try check((value.count + 2) / 3 * 4, fits: bytes, limit: limit)
         bytes.append(contentsOf: "{\"$data\":\"".utf8)
         bytes.append(contentsOf: value.base64EncodedData())
         bytes.append(contentsOf: "\"}".utf8)
     }
 
-    private static func appendKey(_ key: String, to bytes: inout [UInt8], limit: Int) throws(PreferencesError) {
+    private static func appendKey(_ key: String, to bytes: inout [UInt8], limit: Int) throws(PreferenceError) {
         try appendString(key, isKey: true, to: &bytes, limit: limit)
         bytes.append(UInt8(ascii: ":"))
     }
@@ -330,7 +330,7 @@ extension JSONLine {
         isKey: Bool = false,
         to bytes: inout [UInt8],
         limit: Int
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         var string = string
         try check(string.utf8.count, fits: bytes, limit: limit)
         bytes.append(UInt8(ascii: "\""))
@@ -364,17 +364,17 @@ extension JSONLine {
         }
     }
 
-    private static func check(_ count: Int, fits bytes: [UInt8], limit: Int) throws(PreferencesError) {
+    private static func check(_ count: Int, fits bytes: [UInt8], limit: Int) throws(PreferenceError) {
         guard bytes.count + count > limit else { return }
-        throw PreferencesError(
+        throw PreferenceError(
             .tooLarge,
             "the values to store take more than \(maximumLength >> 20) MiB; nothing was changed. Keep large data in a file"
         )
     }
 
-    private static func check(nesting: Int) throws(PreferencesError) {
+    private static func check(nesting: Int) throws(PreferenceError) {
         guard nesting > maximumNesting else { return }
-        throw PreferencesError(
+        throw PreferenceError(
             .tooLarge,
             "the value is nested deeper than \(maximumNesting) levels; nothing was changed"
         )

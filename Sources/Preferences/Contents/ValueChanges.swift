@@ -211,7 +211,7 @@ final class StoredCandidate: Equatable, Sendable {
 /// A stored value that can't be read, or that the declaration doesn't allow.
 struct UnreadableValue {
     private let candidate: StoredCandidate
-    private var cause: PreferencesError
+    private var cause: PreferenceError
     private let isDefaultUsed: Bool
     private var isSecret: Bool
     let key: Key
@@ -221,7 +221,7 @@ struct UnreadableValue {
     /// - Parameters:
     ///   - cause: The error of reading it. For a secret, it must not contain the value.
     ///   - isSecret: Whether the value must not be shown.
-    init(_ candidate: StoredCandidate, because cause: PreferencesError, isDefaultUsed: Bool, isSecret: Bool) {
+    init(_ candidate: StoredCandidate, because cause: PreferenceError, isDefaultUsed: Bool, isSecret: Bool) {
         self.candidate = candidate
         self.cause = cause
         self.isDefaultUsed = isDefaultUsed
@@ -233,16 +233,16 @@ struct UnreadableValue {
     var source: (any ValueSource)? { candidate.source }
 
     /// The error to report if the read continues without the value.
-    var error: PreferencesError {
+    var error: PreferenceError {
         let used = isDefaultUsed ? "the default" : "the next layer's value"
         return saying("\(used) is used and the stored value is kept")
     }
 
     /// The error to throw if the read needs the value.
-    var reason: PreferencesError { saying("the stored value is kept") }
+    var reason: PreferenceError { saying("the stored value is kept") }
 
-    private func saying(_ end: String) -> PreferencesError {
-        PreferencesError(
+    private func saying(_ end: String) -> PreferenceError {
+        PreferenceError(
             cause.code,
             name: cause.name,
             "\(candidate.located(cause.message, isSecret: isSecret)); \(end)",
@@ -260,11 +260,11 @@ struct UnreadableValue {
 
     /// The part of an error that is the same in all declarations and stores that read the value.
     struct Key: Hashable {
-        private let code: PreferencesError.Code
+        private let code: PreferenceError.Code
         private let path: [String]
         private let message: String
 
-        init(of error: PreferencesError) {
+        init(of error: PreferenceError) {
             code = error.code
             // Each declaration in a view may create its own range.
             let isOfRule = code == .invalid

@@ -217,7 +217,7 @@ struct ValueTable: ~Copyable, Sendable {
     }
 
     /// Appends a line for each name that has a value, ordered by the bytes of the names.
-    func appendLines(to bytes: inout [UInt8]) throws(PreferencesError) {
+    func appendLines(to bytes: inout [UInt8]) throws(PreferenceError) {
         let names = names
         for number in SortKey.order(of: names.count, { names[$0] }) {
             let name = names[number]

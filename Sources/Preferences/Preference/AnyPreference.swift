@@ -61,7 +61,7 @@ public struct AnyPreference: Sendable {
     package func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool = { _ in false }
-    ) throws(PreferencesError) -> PropertyListValue? {
+    ) throws(PreferenceError) -> PropertyListValue? {
         try base.storedForm(in: snapshot, isSecret: isSecret)
     }
 
@@ -71,7 +71,7 @@ public struct AnyPreference: Sendable {
     ///   member is stored.
     /// - Throws: `unreadable` if `value` can't be decoded as the preference's type, or the errors of `Preference.write(_:)`; nothing
     ///   is changed then.
-    public func write(_ value: PropertyListValue?) throws(PreferencesError) { try base.write(stored: value) }
+    public func write(_ value: PropertyListValue?) throws(PreferenceError) { try base.write(stored: value) }
 
     /// Removes the stored value, so that the default is read; see `Preference.reset()`.
     public func reset() { base.reset() }
@@ -156,15 +156,15 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     /// Whether the preference is a member of the stored value.
     var isMember: Bool { get }
     /// Returns the stored form of the default.
-    func storedDefault() throws(PreferencesError) -> PropertyListValue?
+    func storedDefault() throws(PreferenceError) -> PropertyListValue?
     var codingIdentifier: String { get }
     func canDecode(_ stored: PropertyListValue) -> Bool
     func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool
-    ) throws(PreferencesError) -> PropertyListValue?
+    ) throws(PreferenceError) -> PropertyListValue?
     func reset()
-    func write(stored: PropertyListValue?) throws(PreferencesError)
+    func write(stored: PropertyListValue?) throws(PreferenceError)
 }
 
 extension DeclaredPreference {
@@ -179,27 +179,27 @@ extension Preference: DeclaredPreference {
     var valueType: any Any.Type { Value.self }
     var codingIdentifier: String { declaration.coding.identifier }
 
-    func write(stored: PropertyListValue?) throws(PreferencesError) {
+    func write(stored: PropertyListValue?) throws(PreferenceError) {
         if let stored, let value = try declaration.decodeUnchecked(stored) { return try write(value) }
         // Removing a member would remove the rest of the value.
         if isMember { try write(defaultValue) } else { try store.write(nil, for: name) }
     }
 
     func canDecode(_ stored: PropertyListValue) -> Bool {
-        do throws(PreferencesError) { return try declaration.decodeUnchecked(stored) != nil } catch { return false }
+        do throws(PreferenceError) { return try declaration.decodeUnchecked(stored) != nil } catch { return false }
     }
 
     func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool
-    ) throws(PreferencesError) -> PropertyListValue? {
+    ) throws(PreferenceError) -> PropertyListValue? {
         let (value, problems) = declaration.read(snapshot.candidates(for: name))
         let shown = problems.map { isSecret($0.value) ? $0.redacted(as: Value.self) : $0 }
         store.resolved.report(unreadable: shown, name: name)
         return try declaration.encodeUnchecked(value ?? defaultValue)
     }
 
-    func storedDefault() throws(PreferencesError) -> PropertyListValue? {
+    func storedDefault() throws(PreferenceError) -> PropertyListValue? {
         try declaration.encodeUnchecked(defaultValue)
     }
 
@@ -233,7 +233,7 @@ extension Preference: DeclaredPreference {
     /// Returns the stored forms of values, without those that can't be encoded: no stored value can equal one of these.
     private func stored(_ values: [Value]) -> [PropertyListValue] {
         values.compactMap { value in
-            do throws(PreferencesError) { return try declaration.encodeUnchecked(value) } catch { return nil }
+            do throws(PreferenceError) { return try declaration.encodeUnchecked(value) } catch { return nil }
         }
     }
 }

@@ -23,7 +23,7 @@ extension Preference {
     public func migrate(from name: String, _ others: String...) {
         guard declaration.member == nil else {
             return inUse.store.report(
-                PreferencesError(
+                PreferenceError(
                     .misuse,
                     name: self.name,
                     "a former name can't be moved to a member of a value; nothing was changed. Migrate the whole value"
@@ -64,9 +64,9 @@ extension Preference {
                 }
             }
         } catch {
-            var failure = mappingError == nil || !isSecret ? error as? PreferencesError : nil
+            var failure = mappingError == nil || !isSecret ? error as? PreferenceError : nil
             if isSecret, let code = failure?.code, [.unreadable, .invalid, .unencodable].contains(code) {
-                failure = PreferencesError(
+                failure = PreferenceError(
                     code,
                     name: source.name,
                     "the value was not moved to \"\(target.name)\", and nothing was changed: \(String.redacted) can't be read or "
@@ -75,7 +75,7 @@ extension Preference {
             }
             target.store.report(
                 failure
-                    ?? PreferencesError(
+                    ?? PreferenceError(
                         .unencodable,
                         name: source.name,
                         "the value was not moved to \"\(target.name)\", and nothing was changed: its mapping failed",
@@ -97,7 +97,7 @@ extension Preference {
 
     private func move<New>(to target: Preference<New>, _ transform: (Value) throws -> New) throws {
         guard declaration.member == nil else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .misuse,
                 name: name,
                 "a member of a value can't be moved away; nothing was changed. Migrate the whole value with a mapping"

@@ -55,7 +55,7 @@ public struct Preference<Value: Sendable>: Sendable {
     public var value: Value {
         @inlinable get { declaration.value }
         nonmutating set {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 try write(newValue)
             } catch {
                 declaration.store.resolved.report(error.named(name))
@@ -127,7 +127,7 @@ extension Preference {
     /// - Throws: `unreadable` if the stored value can't be decoded, or `invalid` if it breaks the rule, unless the next layer has a
     ///   usable value; another code if a coding of your own throws it.
     @_disfavoredOverload
-    public func read() throws(PreferencesError) -> Value? {
+    public func read() throws(PreferenceError) -> Value? {
         try readStrictly()
     }
 
@@ -135,11 +135,11 @@ extension Preference {
     ///
     /// - Throws: `unreadable` if the stored value can't be decoded, or `invalid` if it breaks the rule, unless the next layer has a
     ///   usable value; another code if a coding of your own throws it.
-    public func read<Wrapped>() throws(PreferencesError) -> Wrapped? where Value == Wrapped? {
+    public func read<Wrapped>() throws(PreferenceError) -> Wrapped? where Value == Wrapped? {
         try readStrictly() ?? nil
     }
 
-    private func readStrictly() throws(PreferencesError) -> Value? {
+    private func readStrictly() throws(PreferenceError) -> Value? {
         let declaration = declaration.resolved
         return try declaration.readStrictly(declaration.register().candidates)
     }
@@ -151,11 +151,11 @@ extension Preference {
     ///
     /// - Throws: `invalid` if the rule rejects the value, `unencodable` if it can't be encoded, `managed` if an administrator manages
     ///   it, or the error of the store, such as `readOnly` or `unavailable`. Nothing is changed then.
-    public func write(_ value: Value) throws(PreferencesError) {
+    public func write(_ value: Value) throws(PreferenceError) {
         let declaration = declaration.resolved
         guard declaration.member == nil else { return try declaration.replace(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             _ = try declaration.store.core.commit(.one(declaration.name, stored), node: declaration.node)
         } catch {
             throw error.named(declaration.name)
@@ -174,17 +174,17 @@ extension Preference {
     ///
     /// - Throws: The errors of the blocking form, or `unavailable` if the backend was not called in time or the task was cancelled
     ///   before it was called; nothing was changed then. A call that has begun runs to its end even if the task is cancelled.
-    public nonisolated(nonsending) func write(_ value: Value) async throws(PreferencesError) {
+    public nonisolated(nonsending) func write(_ value: Value) async throws(PreferenceError) {
         let declaration = declaration.resolved
         let core = declaration.store.core
         guard let call = core.beginSuspendingCall() else {
             // The type selects the blocking form.
-            let write: (Value) throws(PreferencesError) -> Void = write
+            let write: (Value) throws(PreferenceError) -> Void = write
             return try write(value)
         }
         guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             _ = try await core.commit(.one(declaration.name, stored), node: declaration.node, suspending: call)
         } catch {
             throw error.named(declaration.name)
@@ -195,7 +195,7 @@ extension Preference {
     ///
     /// - Throws: The error because of which the store can't be read; `unreadable` or `invalid`, as `read()`, if the stored value
     ///   can't be used.
-    public nonisolated(nonsending) func load() async throws(PreferencesError) -> Value {
+    public nonisolated(nonsending) func load() async throws(PreferenceError) -> Value {
         let declaration = declaration.resolved
         try await declaration.store.core.load()
         return try declaration.readStrictly(declaration.register().candidates) ?? declaration.makeDefault()
@@ -259,7 +259,7 @@ extension PreferenceDeclaration {
             keyPath: member?.keyPath.appending(path: keyPath) ?? keyPath,
             rule: condition.map(ObjectIdentifier.init) ?? member?.rule,
             enclosingDeclarations: [ObjectIdentifier(self)] + (member?.enclosingDeclarations ?? [])
-        ) { (new, candidates) throws(PreferencesError) in
+        ) { (new, candidates) throws(PreferenceError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()
             value[keyPath: keyPath] = new
             return try self.encode(value, over: candidates)

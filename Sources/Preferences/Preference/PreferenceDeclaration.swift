@@ -156,13 +156,13 @@ final class ValueMember<Value: Sendable>: Sendable {
     /// The identities of the declarations of the values that it is a member of, innermost first.
     let enclosingDeclarations: [ObjectIdentifier]
     /// Returns the stored form of the whole value with a new value of the member, from the candidates for the whole.
-    let encode: @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
+    let encode: @Sendable (Value, StoredCandidates) throws(PreferenceError) -> PropertyListValue?
 
     init(
         keyPath: AnyKeyPath,
         rule: ObjectIdentifier?,
         enclosingDeclarations: [ObjectIdentifier],
-        encode: @escaping @Sendable (Value, StoredCandidates) throws(PreferencesError) -> PropertyListValue?
+        encode: @escaping @Sendable (Value, StoredCandidates) throws(PreferenceError) -> PropertyListValue?
     ) {
         self.keyPath = keyPath
         self.rule = rule
@@ -179,11 +179,11 @@ extension PreferenceDeclaration {
     /// - Parameter candidates: The stored values of the name, which give a member the rest of its value.
     func encode(
         _ value: Value,
-        over candidates: @autoclosure () throws(PreferencesError) -> StoredCandidates
-    ) throws(PreferencesError) -> PropertyListValue? {
+        over candidates: @autoclosure () throws(PreferenceError) -> StoredCandidates
+    ) throws(PreferenceError) -> PropertyListValue? {
         if let member { return try member.encode(value, try candidates()) }
         if let reason = condition?.reasonToReject(value) {
-            throw PreferencesError(.invalid, name: name, "\(shown(reason)); nothing was changed")
+            throw PreferenceError(.invalid, name: name, "\(shown(reason)); nothing was changed")
         }
         return try encodeUnchecked(value, isStored: true)
     }
@@ -191,7 +191,7 @@ extension PreferenceDeclaration {
     /// Returns the stored form of a value that need not meet the rule, such as a default.
     ///
     /// - Parameter isStored: Whether the result is for the store; user defaults have their own form of some values.
-    func encodeUnchecked(_ value: Value, isStored: Bool = false) throws(PreferencesError) -> PropertyListValue? {
+    func encodeUnchecked(_ value: Value, isStored: Bool = false) throws(PreferenceError) -> PropertyListValue? {
         do {
             #if canImport(Darwin) || STANDINS
             if isStored, let stored = try userDefaultsForm(of: value) { return stored }
@@ -203,11 +203,11 @@ extension PreferenceDeclaration {
     }
 
     @inline(never)
-    private func unencodable(because error: any Error) -> PreferencesError {
+    private func unencodable(because error: any Error) -> PreferenceError {
         let isSecret = isSecret
-        if !isSecret, let error = error as? PreferencesError { return error.of(name) }
-        return PreferencesError(
-            (error as? PreferencesError)?.code ?? .unencodable,
+        if !isSecret, let error = error as? PreferenceError { return error.of(name) }
+        return PreferenceError(
+            (error as? PreferenceError)?.code ?? .unencodable,
             name: name,
             "the \(Value.self) can't be stored; nothing was changed",
             cause: isSecret ? nil : error
@@ -218,20 +218,20 @@ extension PreferenceDeclaration {
     // Inlined, as the functions that it calls: each generic function looks up the type of the optional value, which takes 330
     // instructions.
     @inline(__always)
-    func decode(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
+    func decode(_ stored: PropertyListValue) throws(PreferenceError) -> Value? {
         let value = try decodeUnchecked(stored)
         if let value, let reason = condition?.reasonToReject(value) {
-            throw PreferencesError(.invalid, name: name, "the stored value is not allowed: \(shown(reason))")
+            throw PreferenceError(.invalid, name: name, "the stored value is not allowed: \(shown(reason))")
         }
         return value
     }
 
     /// Returns the reason that errors show for a rejected value.
-    private func shown(_ reason: String) -> String { isSecret ? PreferencesError.redactedReason : reason }
+    private func shown(_ reason: String) -> String { isSecret ? PreferenceError.redactedReason : reason }
 
     /// Returns the value of a stored form, as `decode` does, without applying the rule.
     @inline(__always)
-    func decodeUnchecked(_ stored: PropertyListValue) throws(PreferencesError) -> Value? {
+    func decodeUnchecked(_ stored: PropertyListValue) throws(PreferenceError) -> Value? {
         do {
             return try coding.decode(stored)
         } catch {
@@ -240,10 +240,10 @@ extension PreferenceDeclaration {
     }
 
     @inline(never)
-    private func unreadable(because error: any Error) -> PreferencesError {
+    private func unreadable(because error: any Error) -> PreferenceError {
         let error =
-            (error as? PreferencesError)?.of(name)
-            ?? PreferencesError(
+            (error as? PreferenceError)?.of(name)
+            ?? PreferenceError(
                 .unreadable,
                 name: name,
                 "the stored value can't be decoded as \(Value.self)",
@@ -255,11 +255,11 @@ extension PreferenceDeclaration {
 
     /// Returns the value of the first candidate that can be read, and the problems of the candidates before it.
     func read(_ candidates: StoredCandidates) -> (value: Value?, problems: [UnreadableValue]) {
-        var problems: [(candidate: StoredCandidate, error: PreferencesError)] = []
+        var problems: [(candidate: StoredCandidate, error: PreferenceError)] = []
         var value: Value?
         // The closure doesn't return the value: the type of a generic result would be looked up at each call.
         _ = candidates.first { candidate in
-            do throws(PreferencesError) { value = try decode(candidate) } catch { problems.append((candidate, error)) }
+            do throws(PreferenceError) { value = try decode(candidate) } catch { problems.append((candidate, error)) }
             return value != nil
         }
         if problems.isEmpty { return (value, []) }
@@ -275,7 +275,7 @@ extension PreferenceDeclaration {
     /// Returns the value of the first candidate that can be read, or `nil` without candidates; throws if none can be read.
     ///
     /// For callers that must not use the default in place of an unreadable value.
-    func readStrictly(_ candidates: StoredCandidates) throws(PreferencesError) -> Value? {
+    func readStrictly(_ candidates: StoredCandidates) throws(PreferenceError) -> Value? {
         let (value, problems) = read(candidates)
         if value == nil, let problem = problems.first { throw problem.reason }
         return value
@@ -283,29 +283,29 @@ extension PreferenceDeclaration {
 
     /// Returns whether a candidate can be decoded to a value.
     func canRead(_ candidate: StoredCandidate) -> Bool {
-        do throws(PreferencesError) { return try decode(candidate) != nil } catch { return false }
+        do throws(PreferenceError) { return try decode(candidate) != nil } catch { return false }
     }
 
     @inline(__always)
-    private func decode(_ candidate: StoredCandidate) throws(PreferencesError) -> Value? {
+    private func decode(_ candidate: StoredCandidate) throws(PreferenceError) -> Value? {
         guard candidate.isText, case .string(let text) = candidate.value else { return try decode(candidate.value) }
         return try decode(text: text)
     }
 
     @inline(never)
-    private func decode(text: String) throws(PreferencesError) -> Value? {
+    private func decode(text: String) throws(PreferenceError) -> Value? {
         // Before the codings, which read JSON, too, but give null and keys with a `$` another meaning.
         if let value = JSONLine.compound(in: text) {
-            do throws(PreferencesError) { return try decode(value) } catch {}  // the text itself may be the value
+            do throws(PreferenceError) { return try decode(value) } catch {}  // the text itself may be the value
         }
-        let error: PreferencesError
-        do throws(PreferencesError) {
+        let error: PreferenceError
+        do throws(PreferenceError) {
             return try decode(.string(text))
         } catch let first {
             error = first
         }
         for value in PropertyListValue.readings(of: text) {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 return try decode(value)
             } catch {
                 continue
@@ -352,20 +352,20 @@ extension PreferenceDeclaration {
     }
 
     /// Stores the newest whole value with `value` as its member.
-    func replace(with value: Value) throws(PreferencesError) {
+    func replace(with value: Value) throws(PreferenceError) {
         do {
             try updateStored { candidates in (try encode(value, over: candidates), ()) }
         } catch {
-            throw PreferencesError(.unencodable, from: error)
+            throw PreferenceError(.unencodable, from: error)
         }
     }
 
     /// Replaces the member, as `replace` does; the task is suspended while a backend with a timeout is called.
-    nonisolated(nonsending) func replaceSuspending(with value: Value) async throws(PreferencesError) {
+    nonisolated(nonsending) func replaceSuspending(with value: Value) async throws(PreferenceError) {
         do {
             try await updateSuspending { candidates in (try encode(value, over: candidates), ()) }
         } catch {
-            throw PreferencesError(.unencodable, from: error)
+            throw PreferenceError(.unencodable, from: error)
         }
     }
 }

@@ -26,7 +26,7 @@ extension PreferenceGroup {
     /// Nested groups are included. Declare preferences of another suite in another group, as they belong in that suite's schema.
     ///
     /// - Throws: `unencodable` if a default can't be encoded.
-    public func jsonSchema() throws(PreferencesError) -> String {
+    public func jsonSchema() throws(PreferenceError) -> String {
         var properties: [String: PropertyListValue] = [:]
         for preference in DeclaredPreferences.all(in: self) where !preference.isMember {
             properties[preference.name] = .dictionary(try preference.schema())
@@ -58,7 +58,7 @@ extension PreferenceGroup {
     /// - Throws: `unencodable` if a default can't be encoded, `notPermitted` if the file or its folder can't be written or belongs to
     ///   another user, `busy` if another process holds the file's lock for 5 s, and `unavailable` if a system call fails; the file is
     ///   unchanged then. `notDurable` if the file is written but might not survive a loss of power.
-    public func installSchema() throws(PreferencesError) {
+    public func installSchema() throws(PreferenceError) {
         let declared = DeclaredPreferences.all(in: self).filter { !$0.isMember }
         guard let store = declared.mostCommonStore else { return }
         let layers = store.resolved.core.layers
@@ -68,15 +68,15 @@ extension PreferenceGroup {
         for preference in declared where preference.store === store {
             try part.add(preference.name, try preference.schema())
         }
-        var failure: PreferencesError?
+        var failure: PreferenceError?
         do {
             try WholeFile(path: path).update { old in
-                do throws(PreferencesError) { return try part.installed(in: old) } catch {
+                do throws(PreferenceError) { return try part.installed(in: old) } catch {
                     failure = error
                     return nil
                 }
             }
-        } catch { throw PreferencesError(error, ofSchema: path) }
+        } catch { throw PreferenceError(error, ofSchema: path) }
         if let failure { throw failure }
     }
 }
@@ -108,12 +108,12 @@ private struct SchemaPart {
         self.scope = scope
     }
 
-    mutating func add(_ name: String, _ schema: [String: PropertyListValue]) throws(PreferencesError) {
+    mutating func add(_ name: String, _ schema: [String: PropertyListValue]) throws(PreferenceError) {
         properties[scope + name] = .dictionary(schema.merging(marks) { $1 })
     }
 
     /// Returns the text of a schema file with these properties in place of the group's old ones; drops a file that can't be read.
-    func installed(in file: [UInt8]?) throws(PreferencesError) -> [UInt8] {
+    func installed(in file: [UInt8]?) throws(PreferenceError) -> [UInt8] {
         var members: [String: PropertyListValue] = [:]
         if let file {
             do throws(JSONLineError) { members = try Self.plainMembers(of: file) } catch {
@@ -134,12 +134,12 @@ private struct SchemaPart {
     }
 
     /// Returns the properties in the form that `plainMembers` reads, which preserves all JSON values.
-    private func plainProperties() throws(PreferencesError) -> [String: PropertyListValue] {
+    private func plainProperties() throws(PreferenceError) -> [String: PropertyListValue] {
         var bytes: [UInt8] = []
         try JSONLine.writeValue(.dictionary(properties), to: &bytes)
         do throws(JSONLineError) { return try Self.plainMembers(of: bytes) } catch {
             // Not reached: everything that `writeValue` writes can be read.
-            throw PreferencesError(.unencodable, error.description)
+            throw PreferenceError(.unencodable, error.description)
         }
     }
 
@@ -163,7 +163,7 @@ private struct SchemaPart {
     }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     /// Creates the error of a schema file that can't be written.
     init(_ error: LogError, ofSchema path: String) {
         switch error {
@@ -188,7 +188,7 @@ extension PreferencesError {
 
 extension DeclaredPreference {
     /// Returns the JSON Schema of the stored value.
-    fileprivate func schema() throws(PreferencesError) -> [String: PropertyListValue] {
+    fileprivate func schema() throws(PreferenceError) -> [String: PropertyListValue] {
         var schema = StoredType.schema(of: valueType, coding: codingIdentifier)
         schema["description"] = declaredDescription.map { .string($0) }
         if isSecret {

@@ -93,7 +93,7 @@ final class GroupBinding: Sendable {
         }
         for name in foreign.map(\.name) {
             store.report(
-                PreferencesError(
+                PreferenceError(
                     .misuse,
                     name: name,
                     "a static or global preference was first used inside \(type(of: group)).init(in:) "

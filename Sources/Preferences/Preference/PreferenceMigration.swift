@@ -62,11 +62,11 @@ extension PreferenceStore {
         return PreferenceStoreChange(from: before, to: store.contents, in: store)
     }
 
-    private static func check(_ steps: [PreferenceMigration], upTo version: Int) throws(PreferencesError) {
+    private static func check(_ steps: [PreferenceMigration], upTo version: Int) throws(PreferenceError) {
         let versions = steps.map(\.version)
         guard versions == Array(Set(versions)).sorted(), versions.allSatisfy({ (1...max(1, version)).contains($0) })
         else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .misuse,
                 "migration steps need versions from 1 to \(version), each once and ascending, and are \(versions)"
             )
@@ -79,7 +79,7 @@ extension PreferenceMigration {
     fileprivate func run(in transaction: inout PreferenceTransaction, upTo version: Int) throws {
         let current = try Self.version(in: &transaction)
         guard current <= version else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .newerVersion,
                 name: PreferenceStore.versionName,
                 "the store's data is of version \(current) and this program knows \(version); use a newer program"
@@ -90,11 +90,11 @@ extension PreferenceMigration {
         transaction[PreferenceStore.versionName] = .integer(Int64(self.version))
     }
 
-    private static func version(in transaction: inout PreferenceTransaction) throws(PreferencesError) -> Int {
+    private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int {
         guard let stored = transaction[PreferenceStore.versionName] else { return 0 }
         let shown = transaction.isSecret(PreferenceStore.versionName) ? .redacted : stored.description
         guard case .integer(let version) = stored, let version = Int(exactly: version), version >= 0 else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unreadable,
                 name: PreferenceStore.versionName,
                 "the version of the store's data is \(shown), which isn't a version; "

@@ -60,7 +60,7 @@ extension PreferenceStore {
                 repeat transaction.reset(each others)
             }
         } catch {
-            resolved.report(PreferencesError(.unencodable, from: error))
+            resolved.report(PreferenceError(.unencodable, from: error))
         }
     }
 }
@@ -89,7 +89,7 @@ extension StoreCore {
     fileprivate func attempt<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result,
         _ snapshot: consuming StoreSnapshot,
-        unread: PreferencesError?
+        unread: PreferenceError?
     ) throws -> (Result, changes: [String: PropertyListValue?], reads: TransactionReads) {
         var transaction = PreferenceTransaction(on: self, snapshot, unread: unread)
         let result = try body(&transaction)
@@ -170,9 +170,9 @@ struct Retry: ~Copyable {
     /// Counts another run; returns the microseconds to wait before it.
     ///
     /// - Throws: `conflict` after the last attempt.
-    mutating func next(name: String?) throws(PreferencesError) -> UInt32 {
+    mutating func next(name: String?) throws(PreferenceError) -> UInt32 {
         guard count < Self.limit else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .conflict,
                 name: name,
                 "the values that were read kept changing, in each of \(Self.limit) attempts; nothing was changed. "

@@ -17,12 +17,12 @@ extension PreferenceStore {
     public func reportUnknownNames(for groups: any PreferenceGroup...) -> [String] {
         let declared = Set(groups.flatMap { DeclaredPreferences.all(in: $0).map(\.name) }).sorted()
         let issues = resolved.core.read(EmptyCollection()) { list in
-            list.layers.filter(\.isListedText).flatMap { layer -> [(name: String, error: PreferencesError)] in
+            list.layers.filter(\.isListedText).flatMap { layer -> [(name: String, error: PreferenceError)] in
                 let known = declared.map(layer.spelled)
                 let names = Set(layer.source.contents.keys).subtracting(known).filter {
                     $0.hasPrefix(layer.spelled(""))
                 }
-                return names.map { ($0, PreferencesError(unknown: $0, in: layer, known)) }
+                return names.map { ($0, PreferenceError(unknown: $0, in: layer, known)) }
             }
         }
         for issue in issues.sorted(by: { $0.name < $1.name }) { report(issue.error) }
@@ -35,7 +35,7 @@ extension Layer {
     fileprivate var isListedText: Bool { isText && (name != "arguments" || spelling == nil) }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     fileprivate init(unknown name: String, in layer: Layer, _ known: [String]) {
         let cure = name.nearest(of: known).map { "did you mean \"\($0)\"?" } ?? "correct or remove it"
         self.init(

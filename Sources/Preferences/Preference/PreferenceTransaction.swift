@@ -10,12 +10,12 @@ public struct PreferenceTransaction {
     /// The values that were read and must be unchanged when the changes are stored.
     private(set) var reads = TransactionReads()
     /// The first error.
-    private(set) var failure: PreferencesError?
+    private(set) var failure: PreferenceError?
 
     /// The reason why nothing can be read, if there is one.
-    private var unread: PreferencesError?
+    private var unread: PreferenceError?
 
-    init(on core: StoreCore, _ snapshot: StoreSnapshot, unread: PreferencesError?) {
+    init(on core: StoreCore, _ snapshot: StoreSnapshot, unread: PreferenceError?) {
         self.core = core
         self.snapshot = snapshot
         self.unread = unread
@@ -25,7 +25,7 @@ public struct PreferenceTransaction {
     public subscript<Value>(preference: Preference<Value>) -> Value {
         mutating get {
             guard isOwn(preference) else { return preference.defaultValue }
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 let candidates = candidates(for: preference.name)
                 return try preference.declaration.readStrictly(candidates) ?? preference.defaultValue
             } catch {
@@ -35,7 +35,7 @@ public struct PreferenceTransaction {
         }
         set {
             guard isOwn(preference) else { return }
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 changes.updateValue(
                     try preference.declaration.encode(newValue, over: candidates(for: preference.name)),
                     forKey: preference.name
@@ -51,7 +51,7 @@ public struct PreferenceTransaction {
         mutating get { candidates(for: name).first?.value }
         set {
             guard !name.isEmpty else {
-                fail(PreferencesError(.invalidName, "a preference needs a name that is not empty"))
+                fail(PreferenceError(.invalidName, "a preference needs a name that is not empty"))
                 return
             }
             changes.updateValue(newValue, forKey: name)
@@ -97,7 +97,7 @@ public struct PreferenceTransaction {
     private mutating func isOwn<Value>(_ preference: Preference<Value>) -> Bool {
         guard preference.store.resolved.core !== core else { return true }
         fail(
-            PreferencesError(
+            PreferenceError(
                 .wrongStore,
                 name: preference.name,
                 "the preference belongs to another store than the transaction; "
@@ -110,7 +110,7 @@ public struct PreferenceTransaction {
     /// Returns whether the value of a name is a secret.
     func isSecret(_ name: String) -> Bool { core.isSecret(name) }
 
-    private mutating func fail(_ error: PreferencesError) {
+    private mutating func fail(_ error: PreferenceError) {
         if failure == nil { failure = error }
     }
 }

@@ -62,19 +62,19 @@ final class CallQueue: Sendable {
     /// - Throws: The error of `body`, or `unavailable` if `body` did not run.
     nonisolated(nonsending) func perform<Result: Sendable>(
         until deadline: ContinuousClock.Instant?,
-        _ body: @escaping @Sendable () throws(PreferencesError) -> Result
-    ) async throws(PreferencesError) -> Result {
+        _ body: @escaping @Sendable () throws(PreferenceError) -> Result
+    ) async throws(PreferenceError) -> Result {
         let number = waiting.withLock { waiting in
             waiting.lastNumber += 1
             return waiting.lastNumber
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation {
-                (continuation: CheckedContinuation<Swift.Result<Result, PreferencesError>, Never>) in
+                (continuation: CheckedContinuation<Swift.Result<Result, PreferenceError>, Never>) in
                 let call = Call(number: number, deadline: deadline) { refusal in
                     continuation.resume(
-                        returning: Swift.Result { () throws(PreferencesError) in
-                            if let refusal { throw PreferencesError(refusal) }
+                        returning: Swift.Result { () throws(PreferenceError) in
+                            if let refusal { throw PreferenceError(refusal) }
                             return try body()
                         }
                     )
@@ -141,7 +141,7 @@ extension CallQueue.Waiting {
     }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     fileprivate init(_ refusal: CallQueue.Refusal) {
         switch refusal {
         case .late: self.init(late: ())

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The handler of a store for errors that can't be thrown.
 final class IssueReporter: Sendable {
-    typealias Handler = @Sendable (PreferencesError) -> Void
+    typealias Handler = @Sendable (PreferenceError) -> Void
 
     /// Distinguishes reporters, also from an earlier one at the same address; never zero.
     let id = count.wrappingAdd(1, ordering: .relaxed).newValue
@@ -27,7 +27,7 @@ final class IssueReporter: Sendable {
 
     /// An issue, queued until the handler that is running on its thread returns.
     private struct Report: Sendable {
-        let error: PreferencesError
+        let error: PreferenceError
         let reporters: [IssueReporter]
         /// The number of issues that led to this one, each raised by the handler of the one before.
         var depth = 0
@@ -39,7 +39,7 @@ final class IssueReporter: Sendable {
     /// Calls the handlers of the reporters with an issue, or the default handler if they have none.
     ///
     /// If a handler is running on this thread, the issue is queued until that handler returns.
-    static func report(_ error: PreferencesError, to reporters: [IssueReporter]) {
+    static func report(_ error: PreferenceError, to reporters: [IssueReporter]) {
         let thread = ThreadIdentity.current
         let isNested = running.withLock { running in
             let depth = running[thread]?.first.map { $0.depth + 1 }
@@ -64,7 +64,7 @@ final class IssueReporter: Sendable {
     private static func call(with report: Report) {
         // As with observers that answer each other, there has to be an end.
         guard report.depth <= FeedbackDepth.limit else {
-            let error = PreferencesError(
+            let error = PreferenceError(
                 .feedbackLoop,
                 "issue handlers raised an issue for each issue \(report.depth) times in a row; this one is only written to the log",
                 cause: report.error

@@ -81,7 +81,7 @@ extension PreferenceStore {
 
     private static func layers(_ make: @escaping @Sendable (SuiteLocation) -> [Layer]) -> PreferenceStore {
         PreferenceStore(replacement: nil) {
-            do throws(PreferencesError) { return make(try SharedStore.standard.location()) } catch { return [] }
+            do throws(PreferenceError) { return make(try SharedStore.standard.location()) } catch { return [] }
         }
     }
 }

@@ -26,7 +26,7 @@ extension PreferenceStore {
     /// When it returns, the value survives the death of the process.
     ///
     /// - Throws: `managed`, `readOnly`, or the error of the disk; nothing was changed.
-    public func write(_ value: PropertyListValue?, for name: String) throws(PreferencesError) {
+    public func write(_ value: PropertyListValue?, for name: String) throws(PreferenceError) {
         _ = try resolved.core.commit(.one(name, value))
     }
 
@@ -38,7 +38,7 @@ extension PreferenceStore {
     public nonisolated(nonsending) func write(
         _ value: PropertyListValue?,
         for name: String
-    ) async throws(PreferencesError) {
+    ) async throws(PreferenceError) {
         let core = resolved.core
         guard let call = core.beginSuspendingCall() else {
             _ = try core.commit(.one(name, value))
@@ -57,7 +57,7 @@ extension PreferenceStore {
     ///
     /// - Throws: The first error of a layer that can't be read, after all other layers were opened. Reads give defaults for that
     ///   layer until a later call succeeds.
-    public nonisolated(nonsending) func load() async throws(PreferencesError) {
+    public nonisolated(nonsending) func load() async throws(PreferenceError) {
         try await resolved.core.load()
     }
 
@@ -70,7 +70,7 @@ extension PreferenceStore {
     /// while a backend with a timeout is called.
     ///
     /// - Throws: The error of the first layer that can't be read, after all other layers were read; the values read before are kept.
-    public nonisolated(nonsending) func refresh() async throws(PreferencesError) {
+    public nonisolated(nonsending) func refresh() async throws(PreferenceError) {
         try await resolved.core.refresh()
     }
 
@@ -97,7 +97,7 @@ extension PreferenceStore {
         core.prepareDeclared(call)
         let list = core.preparedLayers(EmptyCollection(), call)
         guard let writable = list.writableLayer else { return }
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             try core.checkRead(call)
             let names = core.read(EmptyCollection()) { _ in writable.source.names }.compactMap(writable.preferenceName)
             _ = try core.commit(.several(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) })), call)
@@ -111,7 +111,7 @@ extension PreferenceStore {
     /// Concurrent callers share one sync of the file. In a layered store only the writable layer is flushed.
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
-    public nonisolated(nonsending) func flush() async throws(PreferencesError) {
+    public nonisolated(nonsending) func flush() async throws(PreferenceError) {
         try await resolved.core.layers.writable?.flush()
     }
 
@@ -134,7 +134,7 @@ extension PreferenceStore {
 extension StoreCore {
     /// Stores the changes, or reports the error.
     func commitOrReport(_ changes: ValueChanges) {
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             _ = try commit(changes)
         } catch {
             report(changes.onlyName.map(error.named) ?? error)
@@ -170,33 +170,33 @@ public enum PreferenceSource: Sendable, Hashable, CustomStringConvertible {
 
 extension StoreCore {
     /// Opens all layers, those with a timeout concurrently while the task is suspended; throws the first error.
-    nonisolated(nonsending) func load() async throws(PreferencesError) {
-        try await forEachSource { (source, call) throws(PreferencesError) in try source.load(call) }
+    nonisolated(nonsending) func load() async throws(PreferenceError) {
+        try await forEachSource { (source, call) throws(PreferenceError) in try source.load(call) }
     }
 
     /// Applies the external changes of each source.
-    nonisolated(nonsending) func refresh() async throws(PreferencesError) {
-        try await forEachSource { (source, call) throws(PreferencesError) in try source.refresh(call) }
+    nonisolated(nonsending) func refresh() async throws(PreferenceError) {
+        try await forEachSource { (source, call) throws(PreferenceError) in try source.refresh(call) }
     }
 
     /// Runs `body` for each source; for those with a timeout concurrently on threads of the library.
     ///
     /// - Throws: The first error, after all calls have returned.
     private nonisolated(nonsending) func forEachSource(
-        _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferencesError) -> Void
-    ) async throws(PreferencesError) {
+        _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferenceError) -> Void
+    ) async throws(PreferenceError) {
         let call = beginCall()
         let sources = attachedLayers.layers.map(\.source)
-        var failure: PreferencesError?
+        var failure: PreferenceError?
         for source in sources where source.timeout == nil {
-            do throws(PreferencesError) { try body(source, call) } catch { failure = failure ?? error }
+            do throws(PreferenceError) { try body(source, call) } catch { failure = failure ?? error }
         }
         if let call {
-            let failures = await withTaskGroup(of: PreferencesError?.self) { group in
+            let failures = await withTaskGroup(of: PreferenceError?.self) { group in
                 for source in sources where source.timeout != nil {
                     group.addTask { [self] in
-                        do throws(PreferencesError) {
-                            try await perform(call, at: source) { (call) throws(PreferencesError) in
+                        do throws(PreferenceError) {
+                            try await perform(call, at: source) { (call) throws(PreferenceError) in
                                 try body(source, call)
                             }
                             return nil
@@ -217,7 +217,7 @@ extension StoreCore {
 
 extension Source {
     /// Reads the stored values, and those of the declared names if the backend is queried by name.
-    fileprivate func load(_ call: StoreCall?) throws(PreferencesError) {
+    fileprivate func load(_ call: StoreCall?) throws(PreferenceError) {
         defer { noteOpenAttempt() }
         try open(call)
         prepareDeclared(call)

@@ -216,7 +216,7 @@ extension PreferenceStore {
     /// that thread while a handler runs is handled after the handler has returned; if each leads to another, the handlers are
     /// no longer called after a thousand. A layered store's handler also receives the issues of its layers, such as a damaged
     /// line of a file, unless the layer has its own handler.
-    public var issueHandler: (@Sendable (PreferencesError) -> Void)? {
+    public var issueHandler: (@Sendable (PreferenceError) -> Void)? {
         get { resolved.core.issues.currentHandler }
         set { resolved.core.issues.setHandler(newValue) }
     }
@@ -224,12 +224,12 @@ extension PreferenceStore {
     /// The closure that is called with the issues of stores that have no handler.
     ///
     /// By default it writes to the log: `os.Logger` on Apple platforms, standard error elsewhere.
-    public static var defaultIssueHandler: @Sendable (PreferencesError) -> Void {
+    public static var defaultIssueHandler: @Sendable (PreferenceError) -> Void {
         get { IssueReporter.standardHandler }
         set { IssueReporter.standardHandler = newValue }
     }
 
-    package func report(_ error: PreferencesError) {
+    package func report(_ error: PreferenceError) {
         core.report(error)
     }
 

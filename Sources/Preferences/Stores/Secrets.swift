@@ -53,7 +53,7 @@ extension StoreCore {
         guard let backend = list.writable?.backend as? any PlainTextBackend else { return }
         for name in names.sorted() {
             report(
-                PreferencesError(
+                PreferenceError(
                     .misuse,
                     name: name,
                     "the preference is a secret, but \(backend.place) stores it as plain text; nothing was changed. Declare it "

@@ -10,7 +10,7 @@ public import Foundation
 extension SharedStore {
     /// Returns the user's file, between the managed settings above it and the system's defaults below it.
     func layers() -> [Layer] {
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             let location = try location()
             let user = FileStores.store(at: location.userPath, isRecovering: true)
             return [.managed(file: location.managedPath)] + user.asLayers
@@ -23,9 +23,9 @@ extension SharedStore {
     }
 
     /// Throws nothing: every name that a folder can have is valid.
-    static func checkSuite(_ name: String) throws(PreferencesError) {}
+    static func checkSuite(_ name: String) throws(PreferenceError) {}
 
-    func location() throws(PreferencesError) -> SuiteLocation {
+    func location() throws(PreferenceError) -> SuiteLocation {
         switch self {
         case .standard: try SuiteLocation(ApplicationIdentifier.fix())
         case .suite(let name): try SuiteLocation(name)
@@ -85,9 +85,9 @@ extension PreferenceStore {
     public static func file(
         at url: URL,
         durability: PreferenceDurability = .background
-    ) throws(PreferencesError) -> PreferenceStore {
+    ) throws(PreferenceError) -> PreferenceStore {
         guard url.isFileURL else {
-            throw PreferencesError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")
+            throw PreferenceError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")
         }
         let store = FileStores.store(at: url.path, durability: durability)
         try store.core.layers.writable?.open()

@@ -95,7 +95,7 @@ extension PreferenceStore {
     /// gives the same store, however often it is requested. An invalid name traps; use `suite(named:)` for names that users
     /// type.
     public static func suite(_ name: String) -> PreferenceStore {
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             return try suite(named: name)
         } catch {
             preconditionFailure("\(error)")
@@ -103,7 +103,7 @@ extension PreferenceStore {
     }
 
     /// Returns the store of a name as `suite(_:)` does, but throws `invalidName` if the name is invalid.
-    public static func suite(named name: String) throws(PreferencesError) -> PreferenceStore {
+    public static func suite(named name: String) throws(PreferenceError) -> PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
         return SharedStores.store(.suite(name))
@@ -187,11 +187,11 @@ extension PreferenceStore {
     ///     fails with that error.
     package static func secret(
         _ name: String,
-        backend makeBackend: @escaping @Sendable () throws(PreferencesError) -> any PreferenceBackend
+        backend makeBackend: @escaping @Sendable () throws(PreferenceError) -> any PreferenceBackend
     ) -> PreferenceStore {
         SharedStores.secretStore(name) {
             let source: Source
-            do throws(PreferencesError) { source = Source(try makeBackend()) } catch {
+            do throws(PreferenceError) { source = Source(try makeBackend()) } catch {
                 source = Source(NoBackend(because: error))
             }
             return [Layer(source: source, isText: true)]
@@ -201,10 +201,10 @@ extension PreferenceStore {
     /// Returns such a store over the layers of another store, which is requested at the first use.
     package static func secret(
         _ name: String,
-        over store: @escaping @Sendable () throws(PreferencesError) -> PreferenceStore
+        over store: @escaping @Sendable () throws(PreferenceError) -> PreferenceStore
     ) -> PreferenceStore {
         SharedStores.secretStore(name) {
-            do throws(PreferencesError) { return try store().asLayers } catch {
+            do throws(PreferenceError) { return try store().asLayers } catch {
                 return [Layer(source: Source(NoBackend(because: error)))]
             }
         }
@@ -244,7 +244,7 @@ extension PreferenceStore {
     public static var applicationIdentifier: String? {
         get { ApplicationIdentifier.setting.value }
         set {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 if let newValue { try SuiteLocation.check(newValue) }
             } catch {
                 preconditionFailure("\(error)")
@@ -259,7 +259,7 @@ package enum ApplicationIdentifier {
     fileprivate static let setting = ProgramSetting<String?>(nil, "PreferenceStore.applicationIdentifier")
 
     /// Returns the name, which can't be changed afterwards.
-    package static func fix() throws(PreferencesError) -> String {
+    package static func fix() throws(PreferenceError) -> String {
         let (name, _) = setting.fix()
         return if let name { name } else { try SuiteLocation.defaultName() }
     }

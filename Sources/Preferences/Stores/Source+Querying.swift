@@ -42,9 +42,9 @@ extension Source {
             if let reentrant, reentrant.revalidate(state.withLock({ $0.queried.unqueried(among: names) })), isReading {
                 WorkerQueue().run { [weak self] in self?.applyExternalChanges() }
             }
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 let isDone = try withTurn(isReading ? .read : .other, call) {
-                    (notifications) throws(PreferencesError) in
+                    (notifications) throws(PreferenceError) in
                     queryWithTurn(for: names, isLast: attempt == Self.attempts, &notifications)
                 }
                 if isDone { return }
@@ -113,12 +113,12 @@ extension Source {
     }
 
     /// Applies external changes now: makes a reentrant backend read the declared names again, and any other return its changes.
-    func refresh(_ call: StoreCall?) throws(PreferencesError) {
+    func refresh(_ call: StoreCall?) throws(PreferenceError) {
         let wasOpen = isOpen
         try open(call)
         guard wasOpen, let backend else { return }
         if reentrant != nil { return revalidate(names(of: cores)) }
-        try withTurn(.other, call) { (notifications) throws(PreferencesError) in
+        try withTurn(.other, call) { (notifications) throws(PreferenceError) in
             publishExternal(try backend.refresh(), into: &notifications)
         }
     }
@@ -198,7 +198,7 @@ extension Source {
 
     /// Asks a reentrant backend to read the values that a commit depends on; the commit then returns external changes among them.
     @inline(never)
-    func revalidate(_ changes: ValueChanges, _ condition: PreferenceCondition?) throws(PreferencesError) {
+    func revalidate(_ changes: ValueChanges, _ condition: PreferenceCondition?) throws(PreferenceError) {
         guard let reentrant else { return }
         try open()
         var names = Set(changes.dictionary.keys)
@@ -213,7 +213,7 @@ extension Source {
 
     /// Tries to open the backend, after it signalled that this may be possible now.
     func reopen() {
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             try open()
         } catch {
             // The error was reported at the first failure.
@@ -226,7 +226,7 @@ extension Source {
 extension Source {
     /// Returns the call, or a new one; throws if it must not block the thread.
     @inline(never)
-    func admit(_ call: StoreCall?) throws(PreferencesError) -> StoreCall {
+    func admit(_ call: StoreCall?) throws(PreferenceError) -> StoreCall {
         let call = call ?? StoreCall()
         try checkThread(of: call)
         return call
@@ -236,21 +236,21 @@ extension Source {
     func deadline(of call: StoreCall) -> ContinuousClock.Instant? { timeout.map { call.start + $0 } }
 
     /// Throws if a call must not block the thread for this source.
-    func checkThread(of call: StoreCall) throws(PreferencesError) {
+    func checkThread(of call: StoreCall) throws(PreferenceError) {
         if timeout != nil, !call.isOnLibraryThread { try backend?.checkThreadMayBlock() }
     }
 
     /// Sets the backend's deadline; call with the turn.
     @inline(never)
-    func begin(_ call: StoreCall) throws(PreferencesError) {
+    func begin(_ call: StoreCall) throws(PreferenceError) {
         guard let deadline = deadline(of: call), ContinuousClock.now < deadline else {
-            throw PreferencesError(late: ())
+            throw PreferenceError(late: ())
         }
         state.withLock { $0.deadline = deadline }
     }
 
     /// Opens a backend on a thread of the library, because this call can't open it or wait for it; its values are then changes.
-    func openOnLibraryThread(because error: PreferencesError) {
+    func openOnLibraryThread(because error: PreferenceError) {
         let calls = state.withLock { state -> CallQueue? in
             guard !isOpen, state.failure == nil else { return nil }
             state.failure = error
@@ -258,7 +258,7 @@ extension Source {
         }
         calls?.run { [weak self] in
             guard let self else { return }
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 try open(StoreCall(isOnLibraryThread: true), isReading: true)
             } catch {
                 report(error)
@@ -267,18 +267,18 @@ extension Source {
     }
 
     /// Waits until everything set so far survives a loss of power; blocks a thread of the library.
-    func flush() async throws(PreferencesError) {
+    func flush() async throws(PreferenceError) {
         try checkStored()
         guard isOpen, let backend else { return }
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let syncs = state.withLock { $0.syncs }
-        do throws(PreferencesError) {
-            try await syncs.perform(until: deadline) { () throws(PreferencesError) in
+        do throws(PreferenceError) {
+            try await syncs.perform(until: deadline) { () throws(PreferenceError) in
                 try backend.sync(until: deadline)
             }
         } catch {
             guard deadline != nil, error.code == .unavailable else { throw error }
-            throw PreferencesError(
+            throw PreferenceError(
                 .notDurable,
                 "the values that were set might not survive a loss of power yet; flush again",
                 cause: error

@@ -90,7 +90,7 @@ final class Source: ValueSource {
     func isManaged(_ name: String) -> Bool { isOpen && backend?.isManaged(name) ?? false }
 
     /// The error of the last attempt to read the stored values, if that failed.
-    var failure: PreferencesError? { state.withLock { $0.failure } }
+    var failure: PreferenceError? { state.withLock { $0.failure } }
 
     // MARK: The stores of a source
 
@@ -116,7 +116,7 @@ final class Source: ValueSource {
 
     /// Calls the handler of the store that was created over this source, or without one the handlers of all stores that show
     /// it.
-    func report(_ error: PreferencesError) {
+    func report(_ error: PreferenceError) {
         IssueReporter.report(error, to: reporters)
     }
 
@@ -157,7 +157,7 @@ extension Source {
     /// If they can't be read, the error is reported once, and reads give defaults from then on.
     func prepare(_ names: some Collection<String> & Sendable, _ call: StoreCall? = nil) {
         if !isOpenAttempted.load(ordering: .acquiring) {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 try open(call, isReading: true)
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
@@ -174,11 +174,11 @@ extension Source {
     }
 
     /// Reads the stored values unless that is done; tries again if it failed before.
-    func open(_ call: StoreCall? = nil, isReading: Bool = false) throws(PreferencesError) {
+    func open(_ call: StoreCall? = nil, isReading: Bool = false) throws(PreferenceError) {
         guard !isOpen else { return }
         var isTried = false
-        do throws(PreferencesError) {
-            try withTurn(isReading ? .read : .other, call) { (notifications) throws(PreferencesError) in
+        do throws(PreferenceError) {
+            try withTurn(isReading ? .read : .other, call) { (notifications) throws(PreferenceError) in
                 isTried = true
                 try load(&notifications)
             }
@@ -191,9 +191,9 @@ extension Source {
     }
 
     /// Reads the stored values as `open` does; call with the turn.
-    private func load(_ notifications: inout DeferredNotifications) throws(PreferencesError) {
+    private func load(_ notifications: inout DeferredNotifications) throws(PreferenceError) {
         guard !isOpen, let backend else { return }
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
             if backend.values(for: []) == type(of: backend).nothingMore {
                 isQueriedByName.store(false, ordering: .releasing)
@@ -258,11 +258,11 @@ extension Source {
         if condition: PreferenceCondition?,
         _ own: ChangeContext,
         _ call: StoreCall? = nil
-    ) throws(PreferencesError) -> Bool {
+    ) throws(PreferenceError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
         if isQueriedByName.load(ordering: .acquiring) { try revalidate(changes, condition) }
-        let isStored = try withTurn(.commit, call) { (notifications) throws(PreferencesError) -> Bool? in
-            do throws(PreferencesError) { try load(&notifications) } catch {
+        let isStored = try withTurn(.commit, call) { (notifications) throws(PreferenceError) -> Bool? in
+            do throws(PreferenceError) { try load(&notifications) } catch {
                 try keep(changes, if: condition, because: error, own, &notifications)
                 return nil
             }
@@ -271,7 +271,7 @@ extension Source {
                 queryWithTurn(for: changes.dictionary.keys, &notifications)
             }
             let commit: FileBackend.Commit
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 commit =
                     if let file { try file.commit(changes, if: condition) } else {
                         FileBackend.Commit(try backend?.apply(changes.dictionary, if: condition ?? .none))
@@ -293,7 +293,7 @@ extension Source {
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
         _ context: ChangeContext
-    ) throws(PreferencesError) -> Bool {
+    ) throws(PreferenceError) -> Bool {
         try JSONLine.check(changes)  // Rejects what a file would reject, so that tests in memory find it.
         var notifications = DeferredNotifications()
         let isStored = state.withLock { state in
@@ -309,12 +309,12 @@ extension Source {
     private func keep(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
-        because error: PreferencesError,
+        because error: PreferenceError,
         _ context: ChangeContext,
         _ notifications: inout DeferredNotifications
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         guard isRecovering.load(ordering: .relaxed) else { throw error }
-        guard condition?.isNone ?? true else { throw PreferencesError(unread: error) }
+        guard condition?.isNone ?? true else { throw PreferenceError(unread: error) }
         try JSONLine.check(changes)
         publish(changes, nil, context, into: &notifications)
         state.withLock { $0.kept.merge(changes.dictionary) { $1 } }
@@ -328,7 +328,7 @@ extension Source {
         leave(&notifications)
     }
 
-    private func reportFromBackend(_ error: PreferencesError) {
+    private func reportFromBackend(_ error: PreferenceError) {
         let isLater = state.withLock { state in
             guard state.turn.isHeld(in: durable_file_fork_count()) else { return false }
             state.reports.append(error)
@@ -338,14 +338,14 @@ extension Source {
     }
 
     /// Blocks until everything set so far survives a loss of power.
-    func sync() throws(PreferencesError) {
+    func sync() throws(PreferenceError) {
         try checkStored()
         if isOpen { try backend?.sync() }
     }
 
-    func checkStored() throws(PreferencesError) {
+    func checkStored() throws(PreferenceError) {
         guard isRecovering.load(ordering: .relaxed), let failure else { return }
-        throw PreferencesError(
+        throw PreferenceError(
             .notDurable,
             "the store could not be opened, so the values that were set are only in memory and are lost when the program ends; "
                 + "fix the cause: the next set then stores all of them",
@@ -368,8 +368,8 @@ extension Source {
     func withTurn<Result>(
         _ use: TurnUse = .other,
         _ call: StoreCall? = nil,
-        _ body: (inout DeferredNotifications) throws(PreferencesError) -> Result
-    ) throws(PreferencesError) -> Result {
+        _ body: (inout DeferredNotifications) throws(PreferenceError) -> Result
+    ) throws(PreferenceError) -> Result {
         // Calls matter only to a source with a timeout.
         let call = timeout == nil ? nil : try admit(call)
         try claim(for: call)
@@ -379,7 +379,7 @@ extension Source {
         return try body(&notifications)
     }
 
-    private func claim(for call: StoreCall?) throws(PreferencesError) {
+    private func claim(for call: StoreCall?) throws(PreferenceError) {
         let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
         var waiter: Condition<Bool>?
         while true {
@@ -390,12 +390,12 @@ extension Source {
                 if let waiter, !waiter.wait(until: call.flatMap(deadline)) {
                     // A waiter that was woken at that moment claims the turn again; otherwise no thread would take the turn.
                     guard !state.withLock({ $0.turn.withdraw { $0 === waiter } }) else {
-                        throw PreferencesError(late: ())
+                        throw PreferenceError(late: ())
                     }
                 }
                 waiter = nil
             case .held:
-                throw PreferencesError(
+                throw PreferenceError(
                     .misuse,
                     "a backend used its own store while the store was calling it; nothing was changed. "
                         + "Use the store outside of load, refresh and apply"
@@ -406,12 +406,12 @@ extension Source {
 
     /// Gives the turn back after all pending work at the backend is done, and then notifies observers.
     private func leave(_ notifications: inout DeferredNotifications, _ use: TurnUse = .other) {
-        var problems: [PreferencesError] = []
+        var problems: [PreferenceError] = []
         var mayOpen = true
         release: while true {
             switch state.withLock({ $0.release() }) {
             case .refresh:
-                do throws(PreferencesError) {
+                do throws(PreferenceError) {
                     try refresh(&notifications, &mayOpen)
                 } catch {
                     problems.append(error)
@@ -426,7 +426,7 @@ extension Source {
         for problem in problems { report(problem) }
     }
 
-    private func refresh(_ notifications: inout DeferredNotifications, _ mayOpen: inout Bool) throws(PreferencesError) {
+    private func refresh(_ notifications: inout DeferredNotifications, _ mayOpen: inout Bool) throws(PreferenceError) {
         if isOpen {
             guard let backend else { return }
             publishExternal(try backend.refresh(), into: &notifications)
@@ -434,7 +434,7 @@ extension Source {
             // The backend could not be loaded, and now signals that it may be. Only once, because a load that fails may signal,
             // too.
             mayOpen = false
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 try load(&notifications)
             } catch {
                 // The error was reported at the first failure.

@@ -3,10 +3,10 @@ internal import DurableFile
 /// The state of a source except its values, guarded by its lock; no method calls out.
 struct SourceState {
     /// The error of the last attempt to read the stored values, if that failed.
-    var failure: PreferencesError?
+    var failure: PreferenceError?
     var turn = SourceTurn<Condition<Bool>>()
     /// The issues that the backend reported during a turn.
-    var reports: [PreferencesError] = []
+    var reports: [PreferenceError] = []
     /// The stores that show the source, in the order of their creation.
     private(set) var cores: [StoreCore] = []
     /// The values that were set while the backend could not be opened.
@@ -62,7 +62,7 @@ struct SourceState {
 
     enum Release {
         case refresh
-        case free(wake: Condition<Bool>?, reports: [PreferencesError])
+        case free(wake: Condition<Bool>?, reports: [PreferenceError])
     }
 
     /// Returns the next step of the turn's holder.
@@ -148,9 +148,9 @@ struct SourceTurn<Waiter> {
 
 extension SourceTurn: Sendable where Waiter: Sendable {}
 
-extension PreferencesError {
+extension PreferenceError {
     /// Creates the error for changes that depend on values that could not be read.
-    init(unread cause: PreferencesError) {
+    init(unread cause: PreferenceError) {
         self.init(
             .unavailable,
             "the stored values could not be read, so nothing that depends on them was changed; "
@@ -214,7 +214,7 @@ struct DeferredNotifications {
     private final class Work: @unchecked Sendable {  // no longer changed once it is sent
         var signals = PreferenceSignals()
         var deliverers: [StoreCore] = []
-        var hidden: [(core: StoreCore, error: PreferencesError)] = []
+        var hidden: [(core: StoreCore, error: PreferenceError)] = []
 
         func send() {
             signals.send()
@@ -237,7 +237,7 @@ struct DeferredNotifications {
         add { $0.deliverers.append(core) }
     }
 
-    mutating func addHidden(_ errors: [PreferencesError], in core: StoreCore) {
+    mutating func addHidden(_ errors: [PreferenceError], in core: StoreCore) {
         if !errors.isEmpty { add { $0.hidden += errors.map { (core, $0) } } }
     }
 

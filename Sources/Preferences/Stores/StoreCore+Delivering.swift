@@ -43,7 +43,7 @@ extension StoreCore {
         _ changes: ValueChanges,
         in source: Source,
         upTo newest: UInt64
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         let thread = ThreadIdentity.current
         let list = layers
         let (announcement, isLoop) = state.withLock { state in
@@ -55,7 +55,7 @@ extension StoreCore {
             state.announcing[thread] = depth + 1
             return (announcement, false)
         }
-        guard !isLoop else { throw PreferencesError(loopOver: changes, limit: Self.announcementDepthLimit) }
+        guard !isLoop else { throw PreferenceError(loopOver: changes, limit: Self.announcementDepthLimit) }
         guard let announcement else { return }
         // An observer whose call waits for its actor doesn't nest on this stack; the sets that it makes count by this depth.
         FeedbackDepth.reacting(toChangeAt: FeedbackDepth.current) {
@@ -72,7 +72,7 @@ extension StoreCore {
     private static var announcementDepthLimit: Int { 50 }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     /// Creates the error for observers that would react to each other's sets for ever.
     init(loopOver changes: ValueChanges, limit: Int) {
         self.init(

@@ -99,7 +99,7 @@ final class StoreCore: Sendable {
     private func preparedLayers(
         for changes: ValueChanges,
         _ call: StoreCall?
-    ) throws(PreferencesError) -> (LayerList, StoreCall?) {
+    ) throws(PreferenceError) -> (LayerList, StoreCall?) {
         let call = call ?? beginCall()
         try checkThread(of: call)
         let list =
@@ -114,7 +114,7 @@ final class StoreCore: Sendable {
     func beginCall() -> StoreCall? { attachedLayers.slowSource == nil ? nil : StoreCall() }
 
     /// Throws if a change must not block the thread, before opening anything for it.
-    private func checkThread(of call: StoreCall?) throws(PreferencesError) {
+    private func checkThread(of call: StoreCall?) throws(PreferenceError) {
         guard let call else { return }
         let list = attachedLayers
         for layer in list.layers where layer.source === list.writable || !layer.source.isPrepared {
@@ -130,12 +130,12 @@ final class StoreCore: Sendable {
 
     /// Reports an error to this store's handler. If it has none and the store was created over a source of its own, reports to the
     /// handlers of all stores that show that source.
-    func report(_ error: PreferencesError) {
+    func report(_ error: PreferenceError) {
         IssueReporter.report(whole(error), to: reporters)
     }
 
     /// Returns the error with the whole name of a scope's preference, including the prefix.
-    private func whole(_ error: PreferencesError) -> PreferencesError {
+    private func whole(_ error: PreferenceError) -> PreferenceError {
         guard !scope.isEmpty, let name = error.name, !name.hasPrefix(scope) else { return error }
         var error = error
         error.name = scope + name
@@ -186,7 +186,7 @@ extension StoreCore {
     }
 
     /// Returns the candidates that an update may read under a name; throws if the writable layer can't be read.
-    func base(for name: String, _ call: StoreCall? = nil) throws(PreferencesError) -> StoredCandidates {
+    func base(for name: String, _ call: StoreCall? = nil) throws(PreferenceError) -> StoredCandidates {
         try checkRead(call)
         for layer in layers.layers where layer.source.reentrant != nil {
             layer.source.revalidate(CollectionOfOne(layer.spelled(name)))
@@ -204,10 +204,10 @@ extension StoreCore {
     }
 
     /// Throws if the values of the writable layer could not be read, after trying again.
-    func checkRead(_ call: StoreCall? = nil) throws(PreferencesError) {
+    func checkRead(_ call: StoreCall? = nil) throws(PreferenceError) {
         try checkThread(of: call)
         guard let source = preparedLayers(EmptyCollection(), call).writable, source.failure != nil else { return }
-        do throws(PreferencesError) { try source.open(call) } catch { throw PreferencesError(unread: error) }
+        do throws(PreferenceError) { try source.open(call) } catch { throw PreferenceError(unread: error) }
     }
 
     /// Returns the value that the writable layer has under a name.
@@ -247,7 +247,7 @@ extension StoreCore {
         ifStillHolds reads: TransactionReads? = nil,
         node: PreferenceNode? = nil,
         _ call: StoreCall? = nil
-    ) throws(PreferencesError) -> Bool {
+    ) throws(PreferenceError) -> Bool {
         var call = call
         let list: LayerList
         if let prepared = layersIfPrepared {
@@ -255,21 +255,21 @@ extension StoreCore {
         } else {
             (list, call) = try preparedLayers(for: changes, call)
         }
-        guard let writable = list.uncountedWritable else { throw PreferencesError(readOnly: list) }
+        guard let writable = list.uncountedWritable else { throw PreferenceError(readOnly: list) }
         guard FeedbackDepth.current <= FeedbackDepth.limit else {
-            throw PreferencesError(loopOver: changes, limit: FeedbackDepth.limit)
+            throw PreferenceError(loopOver: changes, limit: FeedbackDepth.limit)
         }
         if !list.isPlain {
             for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(call) }
             let (managed, isHolding) = state.withLock { _ in
                 (list.managedName(among: changes), reads?.holdBelow(in: list) ?? true)
             }
-            if let managed { throw PreferencesError(managed: managed) }
+            if let managed { throw PreferenceError(managed: managed) }
             guard isHolding else { return false }
         }
         // Not by `Result(catching:)`, whose four frames would be in each profile of a set.
-        let result: Result<Bool, PreferencesError> = writable._withUnsafeGuaranteedRef { writable in
-            do throws(PreferencesError) {
+        let result: Result<Bool, PreferenceError> = writable._withUnsafeGuaranteedRef { writable in
+            do throws(PreferenceError) {
                 let newest = ChangeSubscription.newest
                 if writable.hasEarlySubscriptions {
                     let spelled = list.writablePrefix.map(changes.prefixed) ?? changes
@@ -296,9 +296,9 @@ extension StoreCore {
 
 extension Source {
     /// Throws if the managed settings can't be read, because then any name may be managed.
-    fileprivate func checkPolicy(_ call: StoreCall?) throws(PreferencesError) {
-        do throws(PreferencesError) { try open(call) } catch {
-            throw PreferencesError(
+    fileprivate func checkPolicy(_ call: StoreCall?) throws(PreferenceError) {
+        do throws(PreferenceError) { try open(call) } catch {
+            throw PreferenceError(
                 .managed,
                 "the managed settings can't be read, so nothing was changed; fix the cause and try again",
                 cause: error
@@ -307,7 +307,7 @@ extension Source {
     }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     fileprivate init(readOnly list: LayerList) {
         let message =
             if list.layers.count == 1, let layer = list.layers.first {
@@ -344,14 +344,14 @@ extension StoreCore {
     nonisolated(nonsending) func perform<Result: Sendable>(
         _ call: StoreCall,
         at source: Source? = nil,
-        _ body: @escaping @Sendable (StoreCall) throws(PreferencesError) -> Result
-    ) async throws(PreferencesError) -> Result {
+        _ body: @escaping @Sendable (StoreCall) throws(PreferenceError) -> Result
+    ) async throws(PreferenceError) -> Result {
         let call = StoreCall(start: call.start, isOnLibraryThread: true)
         guard let source = source ?? layers.slowSource, let timeout = source.timeout else { return try body(call) }
         let calls = source.state.withLock { $0.calls }
         return try await calls.perform(until: call.start + timeout) {
-            [isolation = PreferenceIsolation.current] () throws(PreferencesError) in
-            try isolation.run { () throws(PreferencesError) in try body(call) }
+            [isolation = PreferenceIsolation.current] () throws(PreferenceError) in
+            try isolation.run { () throws(PreferenceError) in try body(call) }
         }
     }
 
@@ -361,8 +361,8 @@ extension StoreCore {
         ifStillHolds reads: TransactionReads? = nil,
         node: PreferenceNode? = nil,
         suspending call: StoreCall
-    ) async throws(PreferencesError) -> Bool {
-        try await perform(call) { [self] (call) throws(PreferencesError) in
+    ) async throws(PreferenceError) -> Bool {
+        try await perform(call) { [self] (call) throws(PreferenceError) in
             try commit(changes, ifStillHolds: reads, node: node, call)
         }
     }
@@ -371,26 +371,26 @@ extension StoreCore {
     nonisolated(nonsending) func base(
         for name: String,
         suspending call: StoreCall
-    ) async throws(PreferencesError) -> StoredCandidates {
+    ) async throws(PreferenceError) -> StoredCandidates {
         guard mustCallBackendToRead else { return try base(for: name) }
-        return try await perform(call) { [self] (call) throws(PreferencesError) in try base(for: name, call) }
+        return try await perform(call) { [self] (call) throws(PreferenceError) in try base(for: name, call) }
     }
 
     /// Returns the result of the blocking form; the task is suspended if a backend has to be called.
     nonisolated(nonsending) func checkedSnapshot(
         suspending call: StoreCall
-    ) async throws(PreferencesError) -> (StoreSnapshot, unread: PreferencesError?) {
+    ) async throws(PreferenceError) -> (StoreSnapshot, unread: PreferenceError?) {
         guard mustCallBackendToRead else { return try checkedSnapshot() }
-        return try await perform(call) { [self] (call) throws(PreferencesError) in try checkedSnapshot(call) }
+        return try await perform(call) { [self] (call) throws(PreferenceError) in try checkedSnapshot(call) }
     }
 
     /// Returns the snapshot that a transaction reads, and the error if its values could not be read.
     func checkedSnapshot(
         _ call: StoreCall? = nil
-    ) throws(PreferencesError) -> (StoreSnapshot, unread: PreferencesError?) {
+    ) throws(PreferenceError) -> (StoreSnapshot, unread: PreferenceError?) {
         try checkThread(of: call)
-        var unread: PreferencesError?
-        do throws(PreferencesError) { try checkRead(call) } catch { unread = error }
+        var unread: PreferenceError?
+        do throws(PreferenceError) { try checkRead(call) } catch { unread = error }
         return (snapshot(call), unread)
     }
 

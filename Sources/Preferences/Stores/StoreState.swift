@@ -94,8 +94,8 @@ struct StoreState {
     }
 
     /// Returns the errors for sets of the writable layer that a stronger layer hides; one for each name only.
-    mutating func hidden(_ changes: ShortList<ValueChange>, in list: LayerList) -> [PreferencesError] {
-        var errors: [PreferencesError] = []
+    mutating func hidden(_ changes: ShortList<ValueChange>, in list: LayerList) -> [PreferenceError] {
+        var errors: [PreferenceError] = []
         changes.forEach { change in
             guard change.new != nil, let name = list.writableLayer?.preferenceName(of: change.name),
                 !(nodes[name]?.isUnreadable ?? false),
@@ -103,7 +103,7 @@ struct StoreState {
                 reportedHidden.insert(name).inserted
             else { return }
             errors.append(
-                PreferencesError(
+                PreferenceError(
                     .hidden,
                     name: name,
                     "the value was stored, but that of layer \"\(layer)\" is used instead; remove that one to use the stored value"

@@ -34,7 +34,7 @@ struct SuiteLocation: Hashable, Sendable {
     let systemPaths: [String]
 
     /// Creates the location of a suite from its name, which it checks; opens and creates no files.
-    init(_ name: String, environment: Environment = .current) throws(PreferencesError) {
+    init(_ name: String, environment: Environment = .current) throws(PreferenceError) {
         try Self.check(name)
         self.name = name
         let file = "/\(name)/preferences.jsonl"
@@ -50,7 +50,7 @@ struct SuiteLocation: Hashable, Sendable {
         ) {
             userPath = Self.folder(home) + "/.config" + file
         } else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unavailable,
                 "the suite \"\(name)\" has no file, because the home folder is unknown; set HOME or XDG_CONFIG_HOME"
             )
@@ -58,9 +58,9 @@ struct SuiteLocation: Hashable, Sendable {
     }
 
     /// Returns the default suite of the standard store: the name of the program's file.
-    static func defaultName() throws(PreferencesError) -> String {
+    static func defaultName() throws(PreferenceError) -> String {
         guard let name = CurrentProcess.executableName() else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .invalidName,
                 "the program's file has no name; set PreferenceStore.applicationIdentifier first thing in the program"
             )
@@ -70,7 +70,7 @@ struct SuiteLocation: Hashable, Sendable {
     }
 
     /// Throws if the name is invalid for a suite, with the rule that it breaks.
-    static func check(_ name: String) throws(PreferencesError) {
+    static func check(_ name: String) throws(PreferenceError) {
         let problem: String? =
             if name.isEmpty {
                 "it is empty"
@@ -86,7 +86,7 @@ struct SuiteLocation: Hashable, Sendable {
                 nil
             }
         guard let problem else { return }
-        throw PreferencesError(
+        throw PreferenceError(
             .invalidName,
             "\"\(name)\" can't name a suite: \(problem); use a name such as \"com.example.app\""
         )

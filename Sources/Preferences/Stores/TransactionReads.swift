@@ -11,7 +11,7 @@ package struct StoreSnapshot: Sendable {
     /// The layers' change counts: of the layers below the writable one for an update's snapshot, else of all layers.
     fileprivate let versions: [UInt64]
     /// For a snapshot of all layers: each layer's error if it couldn't be opened.
-    var failures: [PreferencesError?] = []
+    var failures: [PreferenceError?] = []
 
     /// Creates the snapshot of an update; call with the store's lock.
     init(of list: LayerList) { self.init(of: list, from: list.base, versions: list.versionsBelow) }
@@ -30,7 +30,7 @@ package struct StoreSnapshot: Sendable {
     package subscript(name: String) -> PropertyListValue? { candidates(for: name).first?.value }
 
     /// Returns the error of the first layer that couldn't be opened, unless a layer above it has a value for the name.
-    package func failure(above name: String) -> PreferencesError? {
+    package func failure(above name: String) -> PreferenceError? {
         for (index, failure) in failures.enumerated() {
             if values[index][list.layers[index].spelled(name)] != nil { return nil }
             if let failure { return failure }

@@ -6,7 +6,7 @@ public enum PreferenceText {
     /// Reads a line, which here may also have line breaks between its tokens; a `nil` value removes the name.
     ///
     /// - Throws: `unreadable`; the message begins with line and column if there are several lines.
-    public static func changes(in bytes: [UInt8]) throws(PreferencesError) -> [String: PropertyListValue?] {
+    public static func changes(in bytes: [UInt8]) throws(PreferenceError) -> [String: PropertyListValue?] {
         var changes: [String: PropertyListValue?] = [:]
         try reading(bytes) { bytes throws(JSONLineError) in
             try JSONLine.read(bytes, isFirst: true) { name, value in changes.updateValue(value, forKey: name) }
@@ -15,14 +15,14 @@ public enum PreferenceText {
     }
 
     /// Returns the line that sets or removes names, with its newline.
-    public static func line(_ changes: [String: PropertyListValue?]) throws(PreferencesError) -> [UInt8] {
+    public static func line(_ changes: [String: PropertyListValue?]) throws(PreferenceError) -> [UInt8] {
         var bytes: [UInt8] = []
         try JSONLine.write(changes, to: &bytes)
         return bytes
     }
 
     /// Reads a single value.
-    public static func value(in text: String) throws(PreferencesError) -> PropertyListValue {
+    public static func value(in text: String) throws(PreferenceError) -> PropertyListValue {
         try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readValue(bytes) }
     }
 
@@ -30,7 +30,7 @@ public enum PreferenceText {
     ///
     /// Leaves out the keywords of JSON Schema with a leading `$`, such as `$schema` and `$ref`, and null, which a stored value can't
     /// represent.
-    public static func schema(in text: String) throws(PreferencesError) -> PropertyListValue {
+    public static func schema(in text: String) throws(PreferenceError) -> PropertyListValue {
         let plain = try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readPlain(bytes) }
         var bytes: [UInt8] = []
         try JSONLine.writePlain(plain.withoutKeywordsOfJSONSchema, to: &bytes)
@@ -38,7 +38,7 @@ public enum PreferenceText {
     }
 
     /// Returns the text of a single value.
-    public static func text(of value: PropertyListValue) throws(PreferencesError) -> String {
+    public static func text(of value: PropertyListValue) throws(PreferenceError) -> String {
         var bytes: [UInt8] = []
         try JSONLine.writeValue(value, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
@@ -52,14 +52,14 @@ public enum PreferenceText {
     private static func reading<Result>(
         _ bytes: [UInt8],
         _ body: (UnsafeRawBufferPointer) throws(JSONLineError) -> Result
-    ) throws(PreferencesError) -> Result {
+    ) throws(PreferenceError) -> Result {
         let result = bytes.withUnsafeBytes { bytes in
             Swift.Result { () throws(JSONLineError) in try body(bytes) }
         }
         do throws(JSONLineError) {
             return try result.get()
         } catch {
-            throw PreferencesError(
+            throw PreferenceError(
                 error.kind == .unknownFormat ? .unknownFormat : .unreadable,
                 bytes.contains(UInt8(ascii: "\n"))
                     ? "\(place(of: error.offset, in: bytes)): \(error.reason)" : error.description

@@ -16,8 +16,8 @@ public enum PreferencesFile {
     public static func contents(
         of path: String,
         isReadOnly: Bool = false,
-        _ report: @escaping @Sendable (PreferencesError) -> Void
-    ) throws(PreferencesError) -> [String: PropertyListValue] {
+        _ report: @escaping @Sendable (PreferenceError) -> Void
+    ) throws(PreferenceError) -> [String: PropertyListValue] {
         let backend = FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil)
         return try backend.load(host: PreferenceBackendHost(changed: {}, report: report))
     }
@@ -60,12 +60,12 @@ public enum PreferencesFile {
     }
 
     /// Returns the paths of the links on the way to a file; each must belong to the user or root, as must the file and its folder.
-    public static func links(to path: String) throws(PreferencesError) -> [String] {
-        do { return try LogPath(path: path).walk().links } catch { throw PreferencesError(LogError.failed(error)) }
+    public static func links(to path: String) throws(PreferenceError) -> [String] {
+        do { return try LogPath(path: path).walk().links } catch { throw PreferenceError(LogError.failed(error)) }
     }
 
     /// Returns the store of a suite's program, even if this process was started with fresh stores.
-    public static func store(ofSuite name: String) throws(PreferencesError) -> PreferenceStore {
+    public static func store(ofSuite name: String) throws(PreferenceError) -> PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
         return PreferenceStore(replacement: nil) { SharedStore.suite(name).layers() }
@@ -75,7 +75,7 @@ public enum PreferencesFile {
     /// next to it.
     ///
     /// Blocks for more than a second after that, to copy the lines that other processes still append to the old file.
-    public static func compact(_ path: String) throws(PreferencesError) {
+    public static func compact(_ path: String) throws(PreferenceError) {
         let log = LogFile<FileContents>(path: path, joinsLines: true, watcher: nil)
         do throws(LogError) {
             try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
@@ -86,7 +86,7 @@ public enum PreferencesFile {
             }
             try log.compact()
         } catch {
-            throw PreferencesError(error)
+            throw PreferenceError(error)
         }
         withExtendedLifetime(log) { Pause.sleep(microseconds: 1_200_000) }
     }
@@ -113,7 +113,7 @@ public struct PreferencesHistory: Sendable {
     /// Creates the history from the bytes of a file; lines that can't be read are skipped, as by a store.
     ///
     /// - Throws: `unknownFormat` for a file of a newer format.
-    public init(_ bytes: [UInt8]) throws(PreferencesError) {
+    public init(_ bytes: [UInt8]) throws(PreferenceError) {
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(JSONLineError) in
                 var (start, line) = (0, 0)
@@ -126,7 +126,7 @@ public struct PreferencesHistory: Sendable {
             }
         }
         do throws(JSONLineError) { try result.get() } catch {
-            throw PreferencesError(.unknownFormat, error.description)
+            throw PreferenceError(.unknownFormat, error.description)
         }
     }
 
@@ -206,7 +206,7 @@ public struct SuiteFiles: Sendable {
     public let schemaPaths: [String]
 
     /// Creates the paths after checking the name; opens and creates nothing.
-    public init(_ name: String) throws(PreferencesError) {
+    public init(_ name: String) throws(PreferenceError) {
         let location = try SuiteLocation(name)
         self.name = name
         userPath = location.userPath

@@ -36,7 +36,7 @@ extension URL {
 
     fileprivate func archived() throws -> Data {
         guard let object = NSURL(string: absoluteString) else {
-            throw PreferencesError(.unencodable, "the URL can't be archived")
+            throw PreferenceError(.unencodable, "the URL can't be archived")
         }
         return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
     }

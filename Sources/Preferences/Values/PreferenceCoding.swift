@@ -31,7 +31,7 @@ public struct PreferenceCoding<Value>: Sendable {
     ///   - identifier: The name of the coding, which must differ from those of other codings of the same type.
     ///   - encode: Returns the stored form of a value, or `nil` for a value that is not set, which removes the stored value.
     ///   - decode: Returns the value of a stored form, or `nil` if it counts as absent. If it throws, the stored value is reported as
-    ///     `unreadable`, or with the code of a `PreferencesError` that it throws, and kept.
+    ///     `unreadable`, or with the code of a `PreferenceError` that it throws, and kept.
     public init(
         _ identifier: String,
         encode: @escaping @Sendable (Value) throws -> PropertyListValue?,
@@ -149,7 +149,7 @@ extension PreferenceCoding {
             do {
                 return try encode(value)
             } catch {
-                throw PreferencesError(.unencodable, from: error)
+                throw PreferenceError(.unencodable, from: error)
             }
         } decode: { stored in
             do {
@@ -158,7 +158,7 @@ extension PreferenceCoding {
                 switch LegacyForms<Value>(of: stored) {
                 case .value(let value): return value
                 case .null: return nil
-                case .nothing: throw PreferencesError(.unreadable, from: error)
+                case .nothing: throw PreferenceError(.unreadable, from: error)
                 }
             }
         }

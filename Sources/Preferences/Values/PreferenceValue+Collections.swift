@@ -33,9 +33,9 @@ extension Dictionary: PreferenceValue where Key: PreferenceValue & CodingKeyRepr
         let members = try storedValue.members(as: Self.self)
         self.init(minimumCapacity: members.count)
         for (name, member) in members {
-            try PreferencesError.inside(name, .unreadable) {
+            try PreferenceError.inside(name, .unreadable) {
                 guard let key = Key(codingKey: NameKey(stringValue: name)) else {
-                    throw PreferencesError(.unreadable, "expected a key of type \(Key.self)")
+                    throw PreferenceError(.unreadable, "expected a key of type \(Key.self)")
                 }
                 self[key] = try Value(nested: member)
             }
@@ -49,9 +49,9 @@ extension Dictionary: PreferenceValue where Key: PreferenceValue & CodingKeyRepr
         var members = [String: PropertyListValue](minimumCapacity: count)
         for (key, value) in self {
             let name = key.codingKey.stringValue
-            try PreferencesError.inside(name, .unencodable) {
+            try PreferenceError.inside(name, .unencodable) {
                 guard members.updateValue(try value.nestedValue(), forKey: name) == nil else {
-                    throw PreferencesError(.unencodable, "two keys of type \(Key.self) have the same name")
+                    throw PreferenceError(.unencodable, "two keys of type \(Key.self) have the same name")
                 }
             }
         }
@@ -87,7 +87,7 @@ extension Array where Element: PreferenceValue {
         self.init()
         reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
-            append(try PreferencesError.inside("\(index)", .unreadable) { try Element(nested: element) })
+            append(try PreferenceError.inside("\(index)", .unreadable) { try Element(nested: element) })
         }
     }
 }
@@ -97,7 +97,7 @@ extension Array where Element: PreferenceValue & Comparable {
     fileprivate init(boundsOf stored: PropertyListValue, as type: Any.Type) throws {
         try self.init(elementsOf: stored, as: type)
         guard count == 2, self[0] <= self[1] else {
-            throw PreferencesError(.unreadable, "expected \(type) as two bounds in order")
+            throw PreferenceError(.unreadable, "expected \(type) as two bounds in order")
         }
     }
 }
@@ -107,7 +107,7 @@ extension Array where Element: PreferenceValue {
         var values: [PropertyListValue] = []
         values.reserveCapacity(count)
         for index in indices {
-            values.append(try PreferencesError.inside("\(index)", .unencodable) { try self[index].nestedValue() })
+            values.append(try PreferenceError.inside("\(index)", .unencodable) { try self[index].nestedValue() })
         }
         return values
     }
@@ -125,7 +125,7 @@ extension PreferenceValue {
     fileprivate func nestedValue() throws -> PropertyListValue {
         let stored = try storedValue()
         guard stored != nil || Self.self is any ExpressibleByNilLiteral.Type else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unencodable,
                 "an unset \(Self.self) can't be stored inside an array or a dictionary"
             )

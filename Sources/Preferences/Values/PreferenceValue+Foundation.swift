@@ -80,7 +80,7 @@ extension Locale: PreferenceValue {
         let identifier = try storedValue.identifier(as: Locale.self)
         self.init(identifier: identifier)
         guard isDenoted(by: identifier) else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unreadable,
                 "expected Locale, found \(storedValue.summary), which this platform reads as \"\(self.identifier)\""
             )
@@ -118,7 +118,7 @@ extension TimeZone: PreferenceValue {
     /// Returns the identifier; throws `unencodable` if it doesn't give the zone's exact offset from GMT.
     public func storedValue() throws -> PropertyListValue? {
         if let offset = Self.offset(in: identifier), offset != secondsFromGMT() {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unencodable,
                 "a time zone \(secondsFromGMT()) s from GMT can't be stored, because its identifier \(identifier) "
                     + "has another offset; use an offset of whole minutes"
@@ -150,7 +150,7 @@ extension TimeZone: PreferenceValue {
 
 extension PropertyListValue {
     /// Returns the identifier, also from the dictionary to which `Codable` encodes a locale or a time zone.
-    fileprivate func identifier(as type: Any.Type) throws(PreferencesError) -> String {
+    fileprivate func identifier(as type: Any.Type) throws(PreferenceError) -> String {
         guard case .dictionary(let members) = self, case .string(let identifier)? = members["identifier"] else {
             return try string(as: type)
         }

@@ -128,7 +128,7 @@ extension PreferenceValue where Self: RawRepresentable & Codable, RawValue: Pref
 extension RawRepresentable where RawValue: PreferenceValue {
     init(storedRawValue stored: PropertyListValue) throws {
         guard let value = Self(rawValue: try RawValue(storedValue: stored)) else {
-            throw PreferencesError(.unreadable, "\(Self.self) has no case for \(stored.summary)")
+            throw PreferenceError(.unreadable, "\(Self.self) has no case for \(stored.summary)")
         }
         self = value
     }

@@ -7,11 +7,11 @@ enum PropertyListCoder {
     static let maximumDepth = 128
 
     /// Returns the stored form of a value, or `nil` if the value is `nil`.
-    static func encode<Value: Encodable>(_ value: Value) throws(PreferencesError) -> PropertyListValue? {
+    static func encode<Value: Encodable>(_ value: Value) throws(PreferenceError) -> PropertyListValue? {
         do {
             return try PropertyListEncoding.encode(value, at: CodingLocation())
         } catch {
-            throw PreferencesError(.unencodable, from: error)
+            throw PreferenceError(.unencodable, from: error)
         }
     }
 
@@ -22,12 +22,12 @@ enum PropertyListCoder {
         _ type: Value.Type,
         from stored: PropertyListValue,
         readingNumbersAsDates: Bool = false
-    ) throws(PreferencesError) -> Value {
+    ) throws(PreferenceError) -> Value {
         do {
             let location = CodingLocation(readsNumbersAsDates: readingNumbersAsDates)
             return try PropertyListDecoding.decode(type, from: stored, isNil: false, at: location)
         } catch {
-            throw PreferencesError(.unreadable, from: error)
+            throw PreferenceError(.unreadable, from: error)
         }
     }
 }

@@ -36,7 +36,7 @@ final class PropertyListDecoding: Decoder {
                 guard !decoding.location.isTooDeep else { throw decoding.tooDeep }
                 return try type.init(from: decoding)
             }
-        } catch let error as PreferencesError {
+        } catch let error as PreferenceError {
             let location = location()
             if location.readsNumbersAsDates, type == Date.self, let date = stored.dateOfNumber {
                 return try decode(type, from: .date(date), isNil: false, at: location)
@@ -77,7 +77,7 @@ final class PropertyListDecoding: Decoder {
 
     private func mismatch(_ container: String) -> DecodingError {
         guard type == DecoderCapture.self else { return .typeMismatch(type, stored.mismatch(type), at: location) }
-        let error = PreferencesError(.unreadable, "expected \(container), found \(stored.summary)")
+        let error = PreferenceError(.unreadable, "expected \(container), found \(stored.summary)")
         return .typeMismatch(type, error, at: location)
     }
 
@@ -99,7 +99,7 @@ extension PropertyListDecoding: SingleValueDecodingContainer {
 }
 
 extension DecodingError {
-    fileprivate static func typeMismatch(_ type: Any.Type, _ error: PreferencesError, at location: CodingLocation)
+    fileprivate static func typeMismatch(_ type: Any.Type, _ error: PreferenceError, at location: CodingLocation)
         -> DecodingError
     {
         let path = location.path + error.codingPath.map { NameKey(stringValue: $0) }

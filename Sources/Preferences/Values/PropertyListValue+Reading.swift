@@ -6,7 +6,7 @@ internal import Foundation
 
 extension PropertyListValue {
     /// Returns the boolean of a boolean or one of the integers 0 and 1.
-    func boolean() throws(PreferencesError) -> Bool {
+    func boolean() throws(PreferenceError) -> Bool {
         switch self {
         case .boolean(let value): return value
         case .integer(0), .unsigned(0): return false
@@ -16,7 +16,7 @@ extension PropertyListValue {
     }
 
     /// Returns the integer of an integer, or of a real without a fraction, in the range of the type.
-    func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws(PreferencesError) -> Integer {
+    func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws(PreferenceError) -> Integer {
         let value: Integer? =
             switch self {
             case .integer(let value): Integer(exactly: value)
@@ -30,7 +30,7 @@ extension PropertyListValue {
     }
 
     /// Returns the real of a real, or of an integer that a `Double` represents exactly.
-    func real(as type: Any.Type = Double.self) throws(PreferencesError) -> Double {
+    func real(as type: Any.Type = Double.self) throws(PreferenceError) -> Double {
         let value: Double? =
             switch self {
             case .real(let value): value
@@ -43,26 +43,26 @@ extension PropertyListValue {
     }
 
     /// Returns the string of a string, without converting other kinds.
-    func string(as type: Any.Type = String.self) throws(PreferencesError) -> String {
+    func string(as type: Any.Type = String.self) throws(PreferenceError) -> String {
         guard case .string(let value) = self else { throw mismatch(type) }
         return value
     }
 
     /// Returns the elements of an array.
-    func elements(as type: Any.Type) throws(PreferencesError) -> [PropertyListValue] {
+    func elements(as type: Any.Type) throws(PreferenceError) -> [PropertyListValue] {
         guard case .array(let elements) = self else { throw mismatch(type) }
         return elements
     }
 
     /// Returns the members of a dictionary.
-    func members(as type: Any.Type) throws(PreferencesError) -> [String: PropertyListValue] {
+    func members(as type: Any.Type) throws(PreferenceError) -> [String: PropertyListValue] {
         guard case .dictionary(let members) = self else { throw mismatch(type) }
         return members
     }
 
     /// Returns the error of a value that can't be decoded as `type`.
-    func mismatch(_ type: Any.Type) -> PreferencesError {
-        PreferencesError(.unreadable, "expected \(type), found \(summary)")
+    func mismatch(_ type: Any.Type) -> PreferenceError {
+        PreferenceError(.unreadable, "expected \(type), found \(summary)")
     }
 
     /// The integer that a string represents in decimal.

@@ -64,24 +64,24 @@ extension Rollout: PreferenceValue {
         guard case .dictionary(let members) = storedValue, let percent = members["percent"],
             members.keys.allSatisfy({ $0 == "percent" || $0 == "seed" })
         else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unreadable,
                 "expected Rollout, such as {\"percent\":25,\"seed\":\"…\"}, found \(storedValue.summary)"
             )
         }
         self.init(
-            percent: try PreferencesError.inside("percent", .unreadable) { try percent.real() },
-            seed: try PreferencesError.inside("seed", .unreadable) { try members["seed"]?.string() ?? "" }
+            percent: try PreferenceError.inside("percent", .unreadable) { try percent.real() },
+            seed: try PreferenceError.inside("seed", .unreadable) { try members["seed"]?.string() ?? "" }
         )
         guard isValid else {
-            throw PreferencesError(.unreadable, "a rollout's percent must be from 0 to 100, found \(self.percent)")
+            throw PreferenceError(.unreadable, "a rollout's percent must be from 0 to 100, found \(self.percent)")
         }
     }
 
     /// Returns a dictionary; throws `invalid` if the percentage is outside 0 to 100.
     public func storedValue() throws -> PropertyListValue? {
         guard isValid else {
-            throw PreferencesError(.invalid, "\(percent) percent is outside 0...100; nothing was changed")
+            throw PreferenceError(.invalid, "\(percent) percent is outside 0...100; nothing was changed")
         }
         return .dictionary(
             ["percent": .real(percent), "seed": seed.isEmpty ? nil : .string(seed)].compactMapValues { $0 }

@@ -20,7 +20,7 @@ extension EtcdBackend {
         return !monitor.status.isConnected || queue.withLock { $0.count } > 0
     }
 
-    func enqueue(_ write: WriteQueue.Write) throws(PreferencesError) -> PreferenceBackendCommit {
+    func enqueue(_ write: WriteQueue.Write) throws(PreferenceError) -> PreferenceBackendCommit {
         let stored = mirror.withLock { $0.values }
         // A write that may already be stored met its condition when it was sent, and the mirror may include it.
         let isAccepted = write.inDoubt != nil || queue.withLock { write.condition.holds(for: $0.view(of: stored)) }
@@ -32,7 +32,7 @@ extension EtcdBackend {
             return (step, queue.count(after: step))
         }
         guard count <= configuration.maximumWaitingWrites else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unavailable,
                 "\(count - 1) writes are queued, as many as maximumWaitingWrites allows; nothing was changed. Wait until etcd "
                     + "can be reached, or allow more"
@@ -47,7 +47,7 @@ extension EtcdBackend {
     }
 
     /// Loads the writes that an earlier run of the program left in the queue's file.
-    func loadQueue(_ host: PreferenceBackendHost) throws(PreferencesError) {
+    func loadQueue(_ host: PreferenceBackendHost) throws(PreferenceError) {
         guard let queueFile, queue.withLock({ $0.count }) == 0 else { return }
         let (step, lastNumber) = try queueFile.load(host.report)
         queue.withLock { $0.reserve(through: lastNumber) }
@@ -55,11 +55,11 @@ extension EtcdBackend {
     }
 
     /// Records why a write has to wait; it is reported after `writeLock` is released, as no lock is held while calling out.
-    func noteRefusal(_ error: PreferencesError) {
+    func noteRefusal(_ error: PreferenceError) {
         let status = monitor.status
         monitor.setRefusal(error)
         guard status.refusal?.code != error.code, status.error?.code != error.code else { return }
-        let problem = PreferencesError(
+        let problem = PreferenceError(
             error.code,
             "etcd rejected a queued write; it is kept, and is sent when the cause is corrected",
             cause: error
@@ -97,7 +97,7 @@ extension EtcdBackend {
         until end: ContinuousClock.Instant?
     ) -> Bool {
         let own = ContinuousClock.now + configuration.timeout
-        var problem: PreferencesError?
+        var problem: PreferenceError?
         // If the program ends before the answer, the next run must not mistake this change for an external one.
         var sent = write
         sent.mayBeStored = true
@@ -129,15 +129,15 @@ extension EtcdBackend {
         return true
     }
 
-    private func droppedError(_ write: WriteQueue.Write) -> PreferencesError {
+    private func droppedError(_ write: WriteQueue.Write) -> PreferenceError {
         let names = write.changes.keys.sorted().joined(separator: ", ")
         return write.mayBeStored
-            ? PreferencesError(
+            ? PreferenceError(
                 .outcomeUnknown,
                 "the program ended while it sent a change to etcd, and it is unknown whether that was stored; read the values "
                     + "again: \(names)"
             )
-            : PreferencesError(
+            : PreferenceError(
                 .conflict,
                 "a queued change was dropped, as another process changed the values that it depends on: \(names)"
             )
@@ -145,7 +145,7 @@ extension EtcdBackend {
 
     /// Writes a step into the queue's file; an error is reported, as no caller is left to throw it to.
     private func keep(_ step: WriteQueue.Step) {
-        do throws(PreferencesError) { try queueFile?.write(step) } catch {
+        do throws(PreferenceError) { try queueFile?.write(step) } catch {
             mirror.withLock { $0.note(error) }
         }
     }

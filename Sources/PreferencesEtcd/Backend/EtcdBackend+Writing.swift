@@ -5,12 +5,12 @@ extension EtcdBackend {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
         defer {
             announceChanges()
             sendSoon()
         }
-        return try writeLock.withLock { _ throws(PreferencesError) in
+        return try writeLock.withLock { _ throws(PreferenceError) in
             let write = WriteQueue.Write(changes: changes, condition: condition)
             if mustQueue { return try enqueue(write) }
             // A write that can be queued gets a single attempt's time, as other calls wait for `writeLock`.
@@ -24,7 +24,7 @@ extension EtcdBackend {
                 if error.isHeld { noteRefusal(error.reason) }
                 var write = write
                 write.inDoubt = error.inDoubt
-                do throws(PreferencesError) { return try enqueue(write) } catch let refusal {
+                do throws(PreferenceError) { return try enqueue(write) } catch let refusal {
                     throw error.inDoubt == nil ? refusal : error.error
                 }
             }
@@ -34,9 +34,9 @@ extension EtcdBackend {
     /// The reason why a write isn't stored, or why that is unknown.
     struct WriteFailure: Error {
         /// The error to throw.
-        var error: PreferencesError
+        var error: PreferenceError
         /// The error of the last request, while `error` may say that the outcome is unknown.
-        var reason: PreferencesError
+        var reason: PreferenceError
         /// Whether no server that can store it could be reached.
         var isTemporary = false
         /// Whether it was rejected for a cause that an operator has to remove: the servers have no space, the user has no
@@ -45,15 +45,15 @@ extension EtcdBackend {
         /// The request that etcd may have executed.
         var inDoubt: TransactionBuilder?
 
-        init(_ error: PreferencesError, isTemporary: Bool = false) {
+        init(_ error: PreferenceError, isTemporary: Bool = false) {
             self.error = error
             reason = error
             self.isTemporary = isTemporary
         }
 
         init(_ reason: GatewayFailure, inDoubt: TransactionBuilder? = nil) {
-            let error = PreferencesError(reason)
-            self.error = inDoubt == nil ? error : PreferencesError(inDoubt: reason)
+            let error = PreferenceError(reason)
+            self.error = inDoubt == nil ? error : PreferenceError(inDoubt: reason)
             self.reason = error
             self.inDoubt = inDoubt
             isTemporary = reason.isTemporary
@@ -129,7 +129,7 @@ extension EtcdBackend {
             isCurrent = true
         } while ContinuousClock.now < end
         throw WriteFailure(
-            PreferencesError(
+            PreferenceError(
                 .conflict,
                 "other processes kept changing the same values until the timeout; nothing was changed. Try again"
             ),
@@ -145,7 +145,7 @@ extension EtcdBackend {
             if condition: PreferenceCondition,
             mark: WriteMark?
         ) throws(WriteFailure) -> TransactionBuilder {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 return try TransactionBuilder(
                     changes,
                     among: names,
@@ -309,7 +309,7 @@ extension EtcdBackend {
     private func checkPlain(_ write: WriteQueue.Write) throws(WriteFailure) {
         guard write.isPlain else {
             throw WriteFailure(
-                PreferencesError(
+                PreferenceError(
                     inDoubt: .notUnderstood(
                         "the names were removed, and without space for a mark it is unknown by which process"
                     )

@@ -35,8 +35,8 @@ final class EtcdBackend: PreferenceBackend {
         suite: String,
         _ configuration: EtcdConfiguration,
         monitor: EtcdMonitor = EtcdMonitor(),
-        transport makeTransport: () throws(PreferencesError) -> any Transport
-    ) throws(PreferencesError) {
+        transport makeTransport: () throws(PreferenceError) -> any Transport
+    ) throws(PreferenceError) {
         let configuration = try configuration.validated()
         self.configuration = configuration
         self.monitor = monitor
@@ -73,10 +73,10 @@ final class EtcdBackend: PreferenceBackend {
     /// The configuration's `timeout`, which covers a whole call of the store.
     var timeout: Duration? { configuration.timeout }
 
-    func checkThreadMayBlock() throws(PreferencesError) {
+    func checkThreadMayBlock() throws(PreferenceError) {
         #if Etcd
         guard MultiThreadedEventLoopGroup.currentEventLoop == nil else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .misuse,
                 "an event loop can't wait for etcd; nothing was changed. Use the async methods: try await store.load() first, "
                     + "then try await preference.write(…)"
@@ -88,7 +88,7 @@ final class EtcdBackend: PreferenceBackend {
     /// The deadline of the store's current call, or of one that begins now.
     var deadline: ContinuousClock.Instant { host.withLock { $0 }?.deadline() ?? .now + configuration.timeout }
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         self.host.withLock { $0 = host }
         try loadQueue(host)
         let copied = loadCopy(host)
@@ -97,7 +97,7 @@ final class EtcdBackend: PreferenceBackend {
             revision = try readAll(until: deadline)
             monitor.connected(to: client.endpoint)
         } catch {
-            let problem = PreferencesError(error.reason)
+            let problem = PreferenceError(error.reason)
             monitor.disconnected(problem)
             guard copy != nil || configuration.offlineWrites == .queueing else {
                 // The watch reads the suite when it can, and then the store loads again.
@@ -120,13 +120,13 @@ final class EtcdBackend: PreferenceBackend {
         return queue.withLock { $0.view(of: values) }
     }
 
-    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
+    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
         visible(mirror.withLock { $0.drain() })
     }
 
-    func sync() throws(PreferencesError) { try sync(until: nil) }
+    func sync() throws(PreferenceError) { try sync(until: nil) }
 
-    func sync(until deadline: ContinuousClock.Instant?) throws(PreferencesError) {
+    func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) {
         // If nothing is queued, each write was acknowledged, and is on the disks of a majority of the members.
         guard queue.withLock({ $0.count }) > 0 else { return }
         sendAll(until: deadline)
@@ -134,7 +134,7 @@ final class EtcdBackend: PreferenceBackend {
         let count = queue.withLock { $0.count }
         guard count == 0 else {
             let status = monitor.status
-            throw PreferencesError(
+            throw PreferenceError(
                 .notDurable,
                 "\(count) writes are queued, and not stored in etcd yet; wait and flush again"
                     + (queueFile == nil ? ", as they are lost when the program ends" : ""),
@@ -166,7 +166,7 @@ final class EtcdBackend: PreferenceBackend {
     func reportUnsentWrites(atEndOf owner: String) {
         guard queueFile == nil, let waiting = waitingWrites else { return }
         report(
-            PreferencesError(
+            PreferenceError(
                 .notDurable,
                 "\(waiting) are lost, as the \(owner) ended before etcd had stored them; drain the monitor before the end, "
                     + "or set keepsWaitingWrites",
@@ -185,14 +185,14 @@ final class EtcdBackend: PreferenceBackend {
 
     private func announce() { host.withLock { $0 }?.changed() }
 
-    func report(_ error: PreferencesError) { host.withLock { $0 }?.report(error) }
+    func report(_ error: PreferenceError) { host.withLock { $0 }?.report(error) }
 
     // MARK: The copy
 
     /// Returns the values of the copy; if it can't be read, reports that and returns none, as etcd has the values too.
     private func loadCopy(_ host: PreferenceBackendHost) -> [String: PropertyListValue] {
         guard let copy else { return [:] }
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             defer { for problem in copy.drainProblems() { host.report(problem) } }
             return try copy.load()
         } catch {
@@ -322,7 +322,7 @@ extension EtcdBackend: WatchDriver.Delegate {
     }
 
     func becameDisconnected(_ failure: GatewayFailure) {
-        let error = PreferencesError(failure)
+        let error = PreferenceError(failure)
         monitor.disconnected(error)
         // Tokens expire; only if a new one is rejected too does the operator have to act.
         if case .tokenRefused = failure, configuration.credentials != nil,

@@ -4,7 +4,7 @@ extension EtcdConfiguration {
     /// Returns the configuration with each endpoint once and in its normal form.
     ///
     /// - Throws: `misuse`, with the correct form in the message; `notPermitted` if the password's file can't be read.
-    func validated() throws(PreferencesError) -> EtcdConfiguration {
+    func validated() throws(PreferenceError) -> EtcdConfiguration {
         var valid = self
         valid.endpoints = []
         for endpoint in endpoints {
@@ -12,7 +12,7 @@ extension EtcdConfiguration {
             if !valid.endpoints.contains(endpoint) { valid.endpoints.append(endpoint) }
         }
         guard !valid.endpoints.isEmpty else {
-            throw PreferencesError(.misuse, "the configuration has no endpoints; name at least one member's URL")
+            throw PreferenceError(.misuse, "the configuration has no endpoints; name at least one member's URL")
         }
         try checkPrefix()
         try credentials?.check()
@@ -20,22 +20,22 @@ extension EtcdConfiguration {
             ("timeout", timeout), ("attemptTimeout", attemptTimeout), ("probeInterval", probeInterval),
             ("rebalanceInterval", rebalanceInterval ?? .seconds(1)),
         ] where duration <= .zero || duration > .seconds(31_536_000) {
-            throw PreferencesError(.misuse, "\(name) is \(duration); give a time above zero and of at most a year")
+            throw PreferenceError(.misuse, "\(name) is \(duration); give a time above zero and of at most a year")
         }
         guard maximumOperations >= 4 else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .misuse,
                 "maximumOperations is \(maximumOperations); give the servers' --max-txn-ops, at least 4"
             )
         }
         guard maximumWaitingWrites >= 1 else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .misuse,
                 "maximumWaitingWrites is \(maximumWaitingWrites); give at least 1, or set offlineWrites to .failing"
             )
         }
         guard !keepsWaitingWrites || offlineWrites == .queueing && cacheFile != nil else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .misuse,
                 "keepsWaitingWrites needs offlineWrites to be .queueing, and a cacheFile next to which the writes are kept"
             )
@@ -43,11 +43,11 @@ extension EtcdConfiguration {
         return valid
     }
 
-    private func checkPrefix() throws(PreferencesError) {
+    private func checkPrefix() throws(PreferenceError) {
         let parts = prefix.split(separator: "/", omittingEmptySubsequences: false)
         guard !prefix.isEmpty, parts.contains(where: \.isEmpty) else { return }
         let right = parts.filter { !$0.isEmpty }.joined(separator: "/")
-        throw PreferencesError(
+        throw PreferenceError(
             .misuse,
             "the prefix \"\(prefix)\" begins or ends with a slash or has an empty part; write \"\(right)\""
         )
@@ -55,12 +55,12 @@ extension EtcdConfiguration {
 
     // MARK: Endpoints
 
-    private func normalized(_ endpoint: String) throws(PreferencesError) -> String {
+    private func normalized(_ endpoint: String) throws(PreferenceError) -> String {
         let usual = tls == nil ? "http" : "https"
         // The message must not show a password.
         let shown = endpoint.lastIndex(of: "@").map { "…" + endpoint[$0...] } ?? endpoint
-        func misuse(_ problem: String) -> PreferencesError {
-            PreferencesError(
+        func misuse(_ problem: String) -> PreferenceError {
+            PreferenceError(
                 .misuse,
                 "the endpoint \"\(shown)\" \(problem); write scheme, host and port, such as \"\(usual)://etcd1.example.com:2379\""
             )

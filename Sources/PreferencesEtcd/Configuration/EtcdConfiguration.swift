@@ -12,7 +12,7 @@ public import Logging
 public struct EtcdConfiguration: Sendable {
     /// The behaviour of writes while no endpoint can be reached.
     public enum OfflineWrites: Hashable, Sendable {
-        /// A write throws `PreferencesError.Code.unavailable` after `timeout`, or `outcomeUnknown` if it may be stored.
+        /// A write throws `PreferenceError.Code.unavailable` after `timeout`, or `outcomeUnknown` if it may be stored.
         case failing
         /// A write is kept in memory, can be read at once, and is sent in order when an endpoint can be reached.
         ///

@@ -45,20 +45,20 @@ public struct EtcdCredentials: Sendable {
     }
 
     /// Checks the user and the password, except for a closure's, which is not called.
-    func check() throws(PreferencesError) {
+    func check() throws(PreferenceError) {
         guard !user.isEmpty else {
-            throw PreferencesError(.misuse, "the credentials have no user; give the user's name, or no credentials")
+            throw PreferenceError(.misuse, "the credentials have no user; give the user's name, or no credentials")
         }
         switch source {
         case .text(let password):
             guard !password.isEmpty else {
-                throw PreferencesError(
+                throw PreferenceError(
                     .misuse,
                     "the credentials of \"\(user)\" have an empty password; give the user's password, or no credentials"
                 )
             }
         case .file:
-            do throws(GatewayFailure) { _ = try password() } catch { throw PreferencesError(error) }
+            do throws(GatewayFailure) { _ = try password() } catch { throw PreferenceError(error) }
         case .closure: break
         }
     }

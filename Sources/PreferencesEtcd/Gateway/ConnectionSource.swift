@@ -28,7 +28,7 @@ final class ConnectionSource: Sendable {
         var unusable: (digest: Int, isReported: Bool)?
         var isCheckDue = false
         var checkedAt = ContinuousClock.now
-        var handler: (@Sendable (PreferencesError?) -> Void)?
+        var handler: (@Sendable (PreferenceError?) -> Void)?
     }
 
     private let tls: EtcdTLS?
@@ -40,7 +40,7 @@ final class ConnectionSource: Sendable {
         _ tls: EtcdTLS?,
         connectTimeout: Duration,
         on loops: MultiThreadedEventLoopGroup
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         self.tls = tls
         self.connectTimeout = connectTimeout
         self.loops = loops
@@ -49,7 +49,7 @@ final class ConnectionSource: Sendable {
             let contents = try tls?.contents()
             made = (Self.connections(try contents?.configuration(), connectTimeout, loops), contents.hashValue)
         } catch {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unavailable,
                 "a certificate or key file can't be read; check \(tls.map { "\($0)" } ?? "")",
                 cause: error
@@ -58,7 +58,7 @@ final class ConnectionSource: Sendable {
         state = Lock(State(current: made.0, digest: made.1))
     }
 
-    func observe(_ handler: @escaping @Sendable (PreferencesError?) -> Void) {
+    func observe(_ handler: @escaping @Sendable (PreferenceError?) -> Void) {
         state.withLock { $0.handler = handler }
     }
 
@@ -107,7 +107,7 @@ final class ConnectionSource: Sendable {
 
     /// Reports unusable files once, and only if the next check finds them unchanged: files are replaced one after the other.
     private func noteUnusable(_ digest: Int, _ tls: EtcdTLS, _ error: any Error) {
-        let handler = state.withLock { state -> (@Sendable (PreferencesError?) -> Void)? in
+        let handler = state.withLock { state -> (@Sendable (PreferenceError?) -> Void)? in
             guard let known = state.unusable, known.digest == digest else {
                 state.unusable = (digest, false)
                 return nil
@@ -116,7 +116,7 @@ final class ConnectionSource: Sendable {
             return known.isReported ? nil : state.handler
         }
         handler?(
-            PreferencesError(
+            PreferenceError(
                 .unavailable,
                 "the certificate or key files were changed and can't be used; the previous ones stay in use. Check \(tls)",
                 cause: error

@@ -21,11 +21,11 @@ final class HTTPTransport: Transport {
 
     private let connections: ConnectionSource
 
-    init(tls: EtcdTLS?, connectTimeout: Duration) throws(PreferencesError) {
+    init(tls: EtcdTLS?, connectTimeout: Duration) throws(PreferenceError) {
         connections = try ConnectionSource(tls, connectTimeout: connectTimeout, on: Self.loops)
     }
 
-    func observeCertificates(_ handler: @escaping @Sendable (PreferencesError?) -> Void) {
+    func observeCertificates(_ handler: @escaping @Sendable (PreferenceError?) -> Void) {
         connections.observe(handler)
     }
 

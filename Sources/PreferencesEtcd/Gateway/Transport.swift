@@ -35,11 +35,11 @@ protocol Transport: Sendable {
 
     /// Calls `handler` when the files of the certificates were changed: with `nil` if new connections use them, and with an error if
     /// they can't be used; on the thread of a request.
-    func observeCertificates(_ handler: @escaping @Sendable (PreferencesError?) -> Void)
+    func observeCertificates(_ handler: @escaping @Sendable (PreferenceError?) -> Void)
 }
 
 extension Transport {
-    func observeCertificates(_ handler: @escaping @Sendable (PreferencesError?) -> Void) {}
+    func observeCertificates(_ handler: @escaping @Sendable (PreferenceError?) -> Void) {}
 }
 
 enum StreamPart: Sendable {

@@ -6,12 +6,12 @@ public struct EtcdStatus: Sendable {
     /// The URL of the member that sends the changes, or `nil` while the store is disconnected.
     public internal(set) var endpoint: String?
     /// The reason why the store is disconnected, or `nil` while it is connected or connects for the first time.
-    public internal(set) var error: PreferencesError?
+    public internal(set) var error: PreferenceError?
     /// The number of queued writes.
     public internal(set) var waitingWrites = 0
     /// The error with which the servers rejected the queued writes, such as `noSpace`, `notPermitted` or `unavailable`; `nil` if they
     /// did not, or if none was sent.
-    public internal(set) var refusal: PreferencesError?
+    public internal(set) var refusal: PreferenceError?
 
     /// Whether the values are up to date; if not, reads return the values from before the connection was lost.
     public var isConnected: Bool { endpoint != nil }
@@ -69,7 +69,7 @@ public final class EtcdMonitor: Sendable {
     /// - Parameter duration: The time to wait.
     /// - Throws: `notDurable`, with the number, names and reason, if writes are still queued after the time, or when the store is
     ///   released or the task is cancelled.
-    public func drain(within duration: Duration) async throws(PreferencesError) {
+    public func drain(within duration: Duration) async throws(PreferenceError) {
         state.withLock { $0.sendQueue }()
         let isDrained = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -86,7 +86,7 @@ public final class EtcdMonitor: Sendable {
         let status = status
         guard !isDrained, status.waitingWrites > 0 else { return }
         let queued = state.withLock { $0.describeQueue }()
-        throw PreferencesError(
+        throw PreferenceError(
             .notDurable,
             "\(queued ?? "\(status.waitingWrites) queued writes of a released store") were not sent within \(duration)",
             cause: status.refusal ?? status.error
@@ -120,7 +120,7 @@ public final class EtcdMonitor: Sendable {
         }
     }
 
-    func disconnected(_ error: PreferencesError) {
+    func disconnected(_ error: PreferenceError) {
         change { status in
             status.endpoint = nil
             status.error = error
@@ -131,7 +131,7 @@ public final class EtcdMonitor: Sendable {
         if status.waitingWrites != count { change { $0.waitingWrites = count } }
     }
 
-    func setRefusal(_ reason: PreferencesError?) {
+    func setRefusal(_ reason: PreferenceError?) {
         if status.refusal?.code != reason?.code { change { $0.refusal = reason } }
     }
 

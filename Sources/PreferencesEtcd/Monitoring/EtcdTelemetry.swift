@@ -12,11 +12,11 @@ enum EtcdEvent: Sendable {
     /// An attempt failed, and is repeated after a pause.
     case retry(endpoint: String, reason: GatewayFailure, pause: Duration)
     case connected(to: String, isAgain: Bool)
-    case disconnected(PreferencesError)
+    case disconnected(PreferenceError)
     /// The watch moved to another connection.
     case moved(to: String)
     /// The files of the certificates were changed: new connections use them, or can't because of the error.
-    case certificates(PreferencesError?)
+    case certificates(PreferenceError?)
     /// The watch received this number of events.
     case received(Int)
     /// A probe has ended: whether the member has changes that the watch has not delivered.

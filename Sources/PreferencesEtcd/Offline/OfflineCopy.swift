@@ -5,16 +5,16 @@ internal import Preferences
 final class OfflineCopy: Sendable {
     private let file: Lock<FileBackend>
     /// The errors to report, which can occur while `file` is locked.
-    private let problems = Lock<[PreferencesError]>([])
+    private let problems = Lock<[PreferenceError]>([])
 
     init(path: String) {
         file = Lock(FileBackend(path: path, watcher: nil))
     }
 
     /// Returns the values in the file.
-    func load() throws(PreferencesError) -> [String: PropertyListValue] {
+    func load() throws(PreferenceError) -> [String: PropertyListValue] {
         let host = PreferenceBackendHost(changed: {}) { [weak self] in self?.note($0) }
-        return try file.withLock { file throws(PreferencesError) in try file.load(host: host) }
+        return try file.withLock { file throws(PreferenceError) in try file.load(host: host) }
     }
 
     /// Writes the changes that `changes` returns; it is called under the file's lock, so that newer changes are written last.
@@ -27,7 +27,7 @@ final class OfflineCopy: Sendable {
         file.withLock { file in
             let changes = changes()
             guard !changes.isEmpty else { return }
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 _ = try file.apply(changes, if: .none)
             } catch {
                 restore(changes)
@@ -37,16 +37,16 @@ final class OfflineCopy: Sendable {
     }
 
     /// Writes changes.
-    func write(_ changes: [String: PropertyListValue?]) throws(PreferencesError) {
-        try file.withLock { file throws(PreferencesError) in _ = try file.apply(changes, if: .none) }
+    func write(_ changes: [String: PropertyListValue?]) throws(PreferenceError) {
+        try file.withLock { file throws(PreferenceError) in _ = try file.apply(changes, if: .none) }
     }
 
     /// Removes and returns the errors to report.
-    func drainProblems() -> [PreferencesError] {
+    func drainProblems() -> [PreferenceError] {
         problems.withLock { exchange(&$0, with: []) }
     }
 
-    private func note(_ problem: PreferencesError) {
+    private func note(_ problem: PreferenceError) {
         problems.withLock { $0.append(problem) }
     }
 }

@@ -19,7 +19,7 @@ final class QueueFile: Sendable {
     /// Creates a queue's file and locks it.
     ///
     /// - Throws: `misuse` if another store has locked it, `unavailable` if its folder or lock can't be created.
-    init(path: String) throws(PreferencesError) {
+    init(path: String) throws(PreferenceError) {
         self.path = path
         file = OfflineCopy(path: path)
         let fileSystem = SystemFileSystem()
@@ -33,14 +33,14 @@ final class QueueFile: Sendable {
             lock = try fileSystem.open("\(path).lock", for: .creating)
             isFree = try fileSystem.lock(lock)
         } catch {
-            throw PreferencesError(
+            throw PreferenceError(
                 .unavailable,
                 "the file for queued writes can't be opened; check who owns its folder: \(path)",
                 cause: error
             )
         }
         guard isFree else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .misuse,
                 "another store or process uses the queue of writes in \(path); use one store, or another cacheFile for this one"
             )
@@ -49,8 +49,8 @@ final class QueueFile: Sendable {
 
     /// Returns the writes and the highest number in use; a write that can't be read is reported and kept.
     func load(
-        _ report: (PreferencesError) -> Void
-    ) throws(PreferencesError) -> (step: WriteQueue.Step, lastNumber: Int) {
+        _ report: (PreferenceError) -> Void
+    ) throws(PreferenceError) -> (step: WriteQueue.Step, lastNumber: Int) {
         defer { for problem in file.drainProblems() { report(problem) } }
         var step: WriteQueue.Step = [:]
         var lastNumber = -1
@@ -61,7 +61,7 @@ final class QueueFile: Sendable {
                 step[number] = write
             } else {
                 report(
-                    PreferencesError(
+                    PreferenceError(
                         .damaged,
                         "the queued write \(name) in \(path) can't be read; it is kept and not sent. Correct or remove its line"
                     )
@@ -72,7 +72,7 @@ final class QueueFile: Sendable {
     }
 
     /// Writes a step; it then outlives the process.
-    func write(_ step: WriteQueue.Step) throws(PreferencesError) {
+    func write(_ step: WriteQueue.Step) throws(PreferenceError) {
         var changes: [String: PropertyListValue?] = [:]
         for (number, write) in step { changes.updateValue(try write?.stored(), forKey: String(number)) }
         try file.write(changes)
@@ -81,8 +81,8 @@ final class QueueFile: Sendable {
 
 extension WriteQueue.Write {
     // Values are stored as text, since inside a dictionary they could exceed the file's limit for nesting.
-    fileprivate func stored() throws(PreferencesError) -> PropertyListValue {
-        func stored(_ values: [String: PropertyListValue?]) throws(PreferencesError) -> PropertyListValue {
+    fileprivate func stored() throws(PreferenceError) -> PropertyListValue {
+        func stored(_ values: [String: PropertyListValue?]) throws(PreferenceError) -> PropertyListValue {
             var texts: [String: PropertyListValue] = [:]
             for (name, value) in values {
                 if let value { texts[name] = .string(try PreferenceText.text(of: value)) } else { texts[name] = false }
@@ -106,7 +106,7 @@ extension WriteQueue.Write {
                     continue
                 }
                 guard case .string(let text) = text else { return nil }
-                do throws(PreferencesError) { values[name] = try PreferenceText.value(in: text) } catch { return nil }
+                do throws(PreferenceError) { values[name] = try PreferenceText.value(in: text) } catch { return nil }
             }
             return values
         }

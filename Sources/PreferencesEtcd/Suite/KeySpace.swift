@@ -11,9 +11,9 @@ struct KeySpace: Hashable, Sendable {
     /// The end of the range of all keys of the suite, including the fence.
     let end: Data
 
-    init(prefix: String, suite: String) throws(PreferencesError) {
+    init(prefix: String, suite: String) throws(PreferenceError) {
         guard !suite.isEmpty, !suite.utf8.contains(UInt8(ascii: "/")) else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .invalidName,
                 "\"\(suite)\" can't name a suite: it is empty or contains \"/\"; use a name such as \"com.example.app\""
             )

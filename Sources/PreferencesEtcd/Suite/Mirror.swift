@@ -35,7 +35,7 @@ struct Mirror: Sendable {
     /// The changes that the store hasn't been notified of, oldest first.
     private(set) var pending: [Batch] = []
     /// The errors that have yet to be reported.
-    private var problems: [PreferencesError] = []
+    private var problems: [PreferenceError] = []
     /// The changes that the offline copy lacks.
     private var uncopied: [String: PropertyListValue?] = [:]
 
@@ -174,10 +174,10 @@ struct Mirror: Sendable {
         uncopied.merge(changes) { newer, _ in newer }
     }
 
-    mutating func note(_ problem: PreferencesError) { problems.append(problem) }
+    mutating func note(_ problem: PreferenceError) { problems.append(problem) }
 
     /// Removes and returns the errors that have yet to be reported.
-    mutating func drainProblems() -> [PreferencesError] {
+    mutating func drainProblems() -> [PreferenceError] {
         defer { problems = [] }
         return problems
     }
@@ -236,7 +236,7 @@ struct Mirror: Sendable {
     private func read(_ keyValue: KeyValue) -> PropertyListValue? {
         // Decoding that repairs invalid UTF-8 would give another value.
         guard let text = String(validating: keyValue.value ?? Data(), as: UTF8.self) else { return nil }
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             return try PreferenceText.value(in: text)
         } catch {
             return nil
@@ -245,7 +245,7 @@ struct Mirror: Sendable {
 
     private mutating func reportUnreadable(_ key: Data) {
         problems.append(
-            PreferencesError(
+            PreferenceError(
                 .damaged,
                 "the etcd key \"\(String(decoding: key, as: UTF8.self))\" has an invalid value or an invalid name; it is "
                     + "skipped and kept. Correct it or delete it"

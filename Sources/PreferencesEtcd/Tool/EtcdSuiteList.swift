@@ -64,7 +64,7 @@ public final class EtcdSuiteList: Sendable {
     /// Creates a list; nothing is connected yet.
     ///
     /// - Throws: `misuse` if the configuration is invalid, `unavailable` if a certificate file can't be read.
-    public init(_ configuration: EtcdConfiguration) throws(PreferencesError) {
+    public init(_ configuration: EtcdConfiguration) throws(PreferenceError) {
         let configuration = try configuration.validated()
         self.configuration = configuration
         client = GatewayClient(
@@ -79,7 +79,7 @@ public final class EtcdSuiteList: Sendable {
     /// `timeout`.
     ///
     /// - Throws: `unavailable`, or `notPermitted` if the user must not read all keys under the prefix.
-    public func names() throws(PreferencesError) -> [String] {
+    public func names() throws(PreferenceError) -> [String] {
         var scan = SuiteScan(prefix: configuration.prefix)
         do throws(GatewayClient.Failure) {
             repeat {
@@ -89,11 +89,11 @@ public final class EtcdSuiteList: Sendable {
                 scan.add((page.kvs ?? []).map(\.key))
             } while !scan.isDone
         } catch {
-            let problem = PreferencesError(error.reason)
+            let problem = PreferenceError(error.reason)
             // gRPC's code for a user without permission.
             guard case .refused(7, _) = error.reason else { throw problem }
             let keys = configuration.prefix.isEmpty ? "all keys" : "all keys below \(configuration.prefix)/"
-            throw PreferencesError(problem.code, "\(problem.message); a list of the suites needs \(keys)")
+            throw PreferenceError(problem.code, "\(problem.message); a list of the suites needs \(keys)")
         }
         return scan.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

@@ -46,7 +46,7 @@ final class WatchDriver: Sendable {
     }
 
     /// Starts the watch after a revision, or if that is `nil` reads the suite first; later calls do nothing.
-    func start(after revision: Int64?, _ delegate: some Delegate) throws(PreferencesError) {
+    func start(after revision: Int64?, _ delegate: some Delegate) throws(PreferenceError) {
         let isFirst = inbox.withLock { inbox in
             defer { inbox.isStarted = true }
             return !inbox.isStarted
@@ -57,7 +57,7 @@ final class WatchDriver: Sendable {
         }
         guard isRunning else {
             inbox.withLock { $0.isStarted = false }
-            throw PreferencesError(
+            throw PreferenceError(
                 .unavailable,
                 "the system can't start a thread to watch etcd; end some threads or processes and try again"
             )

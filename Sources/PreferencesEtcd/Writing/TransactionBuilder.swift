@@ -40,7 +40,7 @@ struct TransactionBuilder: Sendable {
         on mirror: Mirror,
         mark: WriteMark?,
         limit: Int
-    ) throws(PreferencesError) {
+    ) throws(PreferenceError) {
         keys = mirror.keys
         base = mirror.newest
         revision = mirror.revision
@@ -139,7 +139,7 @@ struct TransactionBuilder: Sendable {
     }
 
     /// Returns the operations, in nested transactions if they exceed the limit: etcd limits each transaction, not their sum.
-    private static func packed(_ writes: [Operation], limit: Int) throws(PreferencesError) -> [Operation] {
+    private static func packed(_ writes: [Operation], limit: Int) throws(PreferenceError) -> [Operation] {
         guard writes.count >= limit else { return writes }
         // For a nested transaction, etcd subtracts the outer one's operations from the limit.
         let size = limit / 2
@@ -147,7 +147,7 @@ struct TransactionBuilder: Sendable {
             TransactionRequest(compare: [], success: Array(writes[$0..<min($0 + size, writes.count)]), failure: [])
         }
         guard groups.count < size else {
-            throw PreferencesError(
+            throw PreferenceError(
                 .tooLarge,
                 "\(writes.count) changes are too many for one etcd transaction; split them, or raise the servers' "
                     + "--max-txn-ops and the configuration's maximumOperations"

@@ -43,7 +43,7 @@ final class Replica: Sendable {
     let announcements: Announcements
     private let known: Lock<[String: PropertyListValue]>
 
-    init(_ backend: any PreferenceBackend) throws(PreferencesError) {
+    init(_ backend: any PreferenceBackend) throws(PreferenceError) {
         self.backend = backend
         let announcements = Announcements()
         self.announcements = announcements
@@ -58,7 +58,7 @@ final class Replica: Sendable {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition = .none
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
         var commit = try backend.apply(changes, if: condition)
         commit.outside = merge(commit.outside)
         guard commit.isStored else { return commit }
@@ -68,7 +68,7 @@ final class Replica: Sendable {
     }
 
     @discardableResult
-    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] {
+    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
         merge(try backend.refresh())
     }
 
@@ -79,7 +79,7 @@ final class Replica: Sendable {
     func refresh(
         within patience: Duration,
         until isEnough: () -> Bool
-    ) async throws(PreferencesError) -> [[String: PropertyListValue?]] {
+    ) async throws(PreferenceError) -> [[String: PropertyListValue?]] {
         var returned: [[String: PropertyListValue?]] = []
         while true {
             let count = announcements.count
@@ -90,7 +90,7 @@ final class Replica: Sendable {
     }
 
     /// Returns whether exactly these values are stored; checks that by a condition, as a backend can't be read again otherwise.
-    func stores(_ contents: [String: PropertyListValue]) throws(PreferencesError) -> Bool {
+    func stores(_ contents: [String: PropertyListValue]) throws(PreferenceError) -> Bool {
         let condition = PreferenceCondition(values: contents.mapValues { $0 }, isComplete: true)
         return try apply(["contract.nothing": nil], if: condition).isStored
     }

@@ -43,14 +43,14 @@ struct SuiteTests {
 
     @Test
     func globalDomainCannotBeASuite() {
-        #expect(throws: PreferencesError.self) { try PreferenceStore.suite(named: UserDefaults.globalDomain) }
+        #expect(throws: PreferenceError.self) { try PreferenceStore.suite(named: UserDefaults.globalDomain) }
     }
 
     @Test
     func valueThatFillsTheLimitIsRefusedBeforeTheSystemRefusesIt() throws {
         let store = makeStore()
         let tooLarge = Data(repeating: 1, count: 4 * 1024 * 1024 + 1)
-        let error = #expect(throws: PreferencesError.self) { try store.write(.data(tooLarge), for: "name") }
+        let error = #expect(throws: PreferenceError.self) { try store.write(.data(tooLarge), for: "name") }
         #expect(error?.code == .tooLarge)
         #expect(defaults.object.object(forKey: "name") == nil)
     }

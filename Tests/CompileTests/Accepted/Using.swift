@@ -25,7 +25,7 @@ func use(_ preferences: Preferences) async throws {
     do {
         try await preferences.$count.write(1)
     } catch {
-        let code: PreferencesError.Code = error.code
+        let code: PreferenceError.Code = error.code
         _ = code
     }
 
@@ -53,22 +53,22 @@ func use(_ preferences: Preferences) async throws {
 
 // An error's code can be caught by its name, with a typed and an untyped error.
 func caught(_ preferences: Preferences) throws {
-    func set() throws(PreferencesError) {
-        do throws(PreferencesError) {
+    func set() throws(PreferenceError) {
+        do throws(PreferenceError) {
             try preferences.$count.write(1)
-        } catch PreferencesError.readOnly {
+        } catch PreferenceError.readOnly {
             return
         }
     }
     do {
         try set()
         try preferences.$count.update { $0 += 1 }
-    } catch PreferencesError.managed, PreferencesError.invalid {
+    } catch PreferenceError.managed, PreferenceError.invalid {
         return
-    } catch let error as PreferencesError where error.code == .conflict {
+    } catch let error as PreferenceError where error.code == .conflict {
         _ = error.errorDescription as String?
     }
-    do throws(PreferencesError) {
+    do throws(PreferenceError) {
         try preferences.$count.write(1)
     } catch .busy {
         return

@@ -22,9 +22,9 @@ struct DocumentBackend: PreferenceBackend {
         }
     }
 
-    func sync() throws(PreferencesError) {
+    func sync() throws(PreferenceError) {
         do { try document.save() } catch {
-            throw PreferencesError(.notDurable, "the document can't be saved", cause: error)
+            throw PreferenceError(.notDurable, "the document can't be saved", cause: error)
         }
     }
 }

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import Preferences
 import PreferencesTesting
 import Testing
@@ -51,10 +52,10 @@ struct HowToDeclare {
         let nickname = Preference<String?>("nickname", .length(1...20))
         let port = Preference("port", .check { $0 != 80 }, default: 8080)
         // end
-        #expect(throws: PreferencesError.self) { try volume.write(11) }
-        #expect(throws: PreferencesError.self) { try language.write("fr") }
-        #expect(throws: PreferencesError.self) { try nickname.write("") }
-        #expect(throws: PreferencesError.self) { try port.write(80) }
+        #expect(throws: PreferenceError.self) { try volume.write(11) }
+        #expect(throws: PreferenceError.self) { try language.write("fr") }
+        #expect(throws: PreferenceError.self) { try nickname.write("") }
+        #expect(throws: PreferenceError.self) { try port.write(80) }
         #expect(PreferenceStore.standard.names.isEmpty)
     }
 
@@ -210,7 +211,7 @@ struct HowToReadAndWrite {
         // snippet: how catch
         do {
             try preferences.$volume.write(11)
-        } catch PreferencesError.invalid {
+        } catch PreferenceError.invalid {
             print("The volume is from 0 to 10.")
         } catch {
             print(error)
@@ -317,7 +318,7 @@ struct HowToTest {
     func invalidValuesAreRejected() {
         let preferences = GeneralPreferences()
         // snippet: how invalid
-        let error = #expect(throws: PreferencesError.self) { try preferences.$volume.write(11) }
+        let error = #expect(throws: PreferenceError.self) { try preferences.$volume.write(11) }
         #expect(error?.code == .invalid)
         // end
     }
@@ -328,7 +329,7 @@ struct HowToTest {
         let backend = FaultInjectingBackend()
         let preferences = GeneralPreferences(in: PreferenceStore(backend: backend))
         backend.failNext(.apply)
-        #expect(throws: PreferencesError.self) { try preferences.$volume.write(7) }
+        #expect(throws: PreferenceError.self) { try preferences.$volume.write(7) }
     }
     // end
 

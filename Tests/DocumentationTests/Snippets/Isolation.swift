@@ -78,7 +78,7 @@ struct IsolationSnippets {
         let backend = FaultInjectingBackend(["launches": 41])
         let launches = Preference("launches", default: 0, in: PreferenceStore(backend: backend))
         backend.failNext(.apply)
-        #expect(throws: PreferencesError.self) { try launches.update { $0 += 1 } }
+        #expect(throws: PreferenceError.self) { try launches.update { $0 += 1 } }
         #expect(launches.value == 41)
         backend.changeOutside(["launches": 100])
         #expect(launches.value == 100)
@@ -90,20 +90,20 @@ struct IsolationSnippets {
 private struct MyBackend: PreferenceBackend {
     let base = FaultInjectingBackend()
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         try base.load(host: host)
     }
 
-    func refresh() throws(PreferencesError) -> [String: PropertyListValue?] { try base.refresh() }
+    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] { try base.refresh() }
 
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
         try base.apply(changes, if: condition)
     }
 
-    func sync() throws(PreferencesError) { try base.sync() }
+    func sync() throws(PreferenceError) { try base.sync() }
 }
 
 struct ContractSnippets {

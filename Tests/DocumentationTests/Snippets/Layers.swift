@@ -43,7 +43,7 @@ struct LayersSnippets {
     @Test
     func misspeltNamesAreReported() {
         let output = Output()
-        let print: @Sendable (PreferencesError) -> Void = { output.print($0) }
+        let print: @Sendable (PreferenceError) -> Void = { output.print($0) }
         // snippet: unknown names
         let store = PreferenceStore.layered([.arguments(["--volum=3"]), .inMemory()])
         store.issueHandler = { print($0) }

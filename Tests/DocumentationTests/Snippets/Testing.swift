@@ -21,7 +21,7 @@ struct TestingSnippets {
     func errorsAreComparedByTheirCodes() {
         let volume = Preference("volume", .range(0...10), default: 5, in: .inMemory())
         // snippet: testing an error
-        let error = #expect(throws: PreferencesError.self) { try volume.write(11) }
+        let error = #expect(throws: PreferenceError.self) { try volume.write(11) }
         #expect(error?.code == .invalid)
         // end
     }

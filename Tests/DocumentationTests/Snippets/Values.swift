@@ -41,7 +41,7 @@ extension PreferenceCoding where Value == Frame {
         encode: { .string("\($0.x),\($0.y)") },
         decode: { stored in
             let parts = try String(storedValue: stored).split(separator: ",").compactMap { Int($0) }
-            guard parts.count == 2 else { throw PreferencesError(.unreadable, "expected two numbers") }
+            guard parts.count == 2 else { throw PreferenceError(.unreadable, "expected two numbers") }
             return Frame(x: parts[0], y: parts[1])
         }
     )
@@ -320,7 +320,7 @@ struct ValuesSnippets {
         // end
         #expect(output.lines == (try Snippet.shownOutput(of: "codings")))
         store.set("10", for: "c")
-        #expect(throws: PreferencesError.self) { try own.read() }
+        #expect(throws: PreferenceError.self) { try own.read() }
     }
 
     @Test

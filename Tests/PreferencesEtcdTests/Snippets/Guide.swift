@@ -96,7 +96,7 @@ struct GuideTests {
         )
         configuration.credentials = EtcdCredentials(user: "shop", password: password)
         // end
-        #expect(throws: PreferencesError.self) { try PreferenceStore.etcd("shop", configuration) }
+        #expect(throws: PreferenceError.self) { try PreferenceStore.etcd("shop", configuration) }
     }
 
     private let password = "secret"

@@ -24,7 +24,7 @@ struct OperationsGuideTests {
         configuration.offlineWrites = .queueing
         configuration.logger = logger
         // end
-        let error = #expect(throws: PreferencesError.self) { try PreferenceStore.etcd("shop", configuration) }
+        let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd("shop", configuration) }
         #expect(error?.message.contains("/run/secrets/shop") == true)
     }
 

@@ -30,7 +30,7 @@ struct SecretSnippets {
         // snippet: writing a secret
         do {
             try await account.$token.write("s3cr3t")
-        } catch PreferencesError.unavailable {
+        } catch PreferenceError.unavailable {
             // No keyring, or a locked one: nothing is stored. Keep the token for this session, and inform the user.
         }
         // end

@@ -61,10 +61,10 @@ struct GuideTests {
         // end
         #expect(printed == ["Pitt", #"["player.nick"]"#])
         let ruled = RuledDeclarations.Ruled(in: store)
-        #expect(throws: PreferencesError.self) { try ruled.$theme.write(.system) }
-        #expect(throws: PreferencesError.self) { try ruled.$port.write(80) }
-        #expect(throws: PreferencesError.self) { try ruled.$title.write("") }
-        #expect(throws: PreferencesError.self) { try ruled.$sum.write(3) }
+        #expect(throws: PreferenceError.self) { try ruled.$theme.write(.system) }
+        #expect(throws: PreferenceError.self) { try ruled.$port.write(80) }
+        #expect(throws: PreferenceError.self) { try ruled.$title.write("") }
+        #expect(throws: PreferenceError.self) { try ruled.$sum.write(3) }
     }
 
     @Test

@@ -78,14 +78,14 @@ final class MemoryPlaceBackend: PreferenceBackend {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
         let changes = stored(changes)
-        let (commit, hosts) = try place.state.withLock { state throws(PreferencesError) in
+        let (commit, hosts) = try place.state.withLock { state throws(PreferenceError) in
             if state.isFailing {
                 state.isFailing = false
                 if fault == .storesBeforeItFails { store(changes, in: &state) }
                 if fault == .dropsExternalChangesWhenItFails { position.withLock { $0 = state.log.count } }
-                throw PreferencesError(.unavailable, "the place fails; nothing was changed")
+                throw PreferenceError(.unavailable, "the place fails; nothing was changed")
             }
             var commit = PreferenceBackendCommit(outside: external(in: state), isStored: false)
             if fault == .dropsExternalChangesInApply { commit.outside = [:] }
@@ -107,8 +107,8 @@ final class MemoryPlaceBackend: PreferenceBackend {
         return commit
     }
 
-    func sync() throws(PreferencesError) {
-        if fault == .failsToSync { throw PreferencesError(.notDurable, "the place can't be synced") }
+    func sync() throws(PreferenceError) {
+        if fault == .failsToSync { throw PreferenceError(.notDurable, "the place can't be synced") }
     }
 
     private func external(in state: MemoryPlace.State) -> [String: PropertyListValue?] {

@@ -23,7 +23,7 @@ struct FeedbackTests {
     @Test(arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
     func preferencesThatOutbidEachOtherAreCut(timing: PreferenceTiming, kind: StoreKind) throws {
         try kind.withStore { store in
-            let issues = Recorder<PreferencesError>()
+            let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
             let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.new) + 1 }
@@ -42,7 +42,7 @@ struct FeedbackTests {
 
     @Test
     func observersOfTwoStoresAreCut() {
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         let (a, b) = (Preference("a", default: 0, in: .inMemory()), Preference("b", default: 0, in: .inMemory()))
         for store in [a.store, b.store] { store.issueHandler = { issues.record($0) } }
         let one = a.observe { b.value = $0.new + 1 }
@@ -55,7 +55,7 @@ struct FeedbackTests {
     /// Each thread delivers for one of the stores, and sets a value in the other, which the other thread delivers.
     @Test(.timeLimit(.minutes(60)))
     func observersOfTwoStoresAreCutOnTwoThreads() async {
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         let (a, b) = (Preference("a", default: 0, in: .inMemory()), Preference("b", default: 0, in: .inMemory()))
         for store in [a.store, b.store] { store.issueHandler = { issues.record($0) } }
         let one = a.observe { b.value = $0.new + 1 }

@@ -41,7 +41,7 @@ struct TransactionTests {
         try kind.withStore { store in
             let count = Preference("count", default: 0, in: store)
             let runs = Counter()
-            let error = #expect(throws: PreferencesError.self) {
+            let error = #expect(throws: PreferenceError.self) {
                 try count.update { value in
                     count.value = runs.next()
                     value = -1
@@ -49,7 +49,7 @@ struct TransactionTests {
             }
             #expect(error?.code == .conflict && error?.name == "count")
             #expect(runs.value == 64 && count.value == 64)
-            let other = #expect(throws: PreferencesError.self) {
+            let other = #expect(throws: PreferenceError.self) {
                 try store.transaction { transaction in
                     _ = transaction[count]
                     count.value = runs.next()
@@ -100,7 +100,7 @@ struct TransactionTests {
     private func refusal(
         in store: PreferenceStore,
         _ body: (inout PreferenceTransaction) -> Void
-    ) -> PreferencesError.Code? {
+    ) -> PreferenceError.Code? {
         do {
             try store.transaction { transaction in
                 transaction["count"] = 7
@@ -108,7 +108,7 @@ struct TransactionTests {
             }
             return nil
         } catch {
-            return (error as? PreferencesError)?.code
+            return (error as? PreferenceError)?.code
         }
     }
 
@@ -168,7 +168,7 @@ func insist(_ body: () throws -> Void) {
     while true {
         do {
             return try body()
-        } catch let error as PreferencesError where error.code == .conflict {
+        } catch let error as PreferenceError where error.code == .conflict {
             continue
         } catch {
             Issue.record(error)

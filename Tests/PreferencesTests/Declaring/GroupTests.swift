@@ -84,7 +84,7 @@ struct GroupTests {
     @Test
     func staticBoundByAccidentIsReported() throws {
         let store = PreferenceStore.inMemory()
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let group = Careless(in: store)
         let error = try #require(issues.elements.first)
@@ -100,7 +100,7 @@ struct GroupTests {
     @Test
     func correctGroupReportsNothing() {
         let store = PreferenceStore.inMemory()
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         withExtendedLifetime(Outer(in: store)) {}
         withExtendedLifetime(ActorGroup(in: store)) {}
@@ -130,7 +130,7 @@ struct GroupTests {
         let wide = Preference("shared", default: 3.5, in: store)
         let optional = Preference<Int?>("shared", in: store)
         let text = Preference("shared", default: "none", in: store)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         #expect((number.value, other.value, text.value) == (1, 2, "none"))
         #expect(optional.value == nil && wide.value == 3.5)

@@ -80,9 +80,9 @@ struct ListingTests {
         let volume = AnyPreference(settings.sound.$volume)
         try volume.write(7)
         #expect(settings.sound.volume == 7)
-        let error = #expect(throws: PreferencesError.self) { try volume.write(99) }
+        let error = #expect(throws: PreferenceError.self) { try volume.write(99) }
         #expect(error?.message == "99 is outside 0...10; nothing was changed")
-        #expect(throws: PreferencesError.self) { try volume.write("loud") }
+        #expect(throws: PreferenceError.self) { try volume.write("loud") }
         #expect(settings.sound.volume == 7)
         try AnyPreference(settings.$theme).write("light")
         #expect(settings.theme == .light)
@@ -97,7 +97,7 @@ struct ListingTests {
             let a = Preference("pair", default: Pair())[\.a]
             @Preference("r", .length(5...10)) var range = 0..<7
         }
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         let store = PreferenceStore.inMemory()
         store.issueHandler = { issues.record($0) }
         #expect(
@@ -121,7 +121,7 @@ struct ListingTests {
             @Preference(Shared.general.$volume) var volume
             @Preference("own") var own = 1
         }
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let inner = Inner(in: store)
         #expect(inner.$volume.store === PreferenceStore.standard)
@@ -137,7 +137,7 @@ struct ListingTests {
         let layered = PreferenceStore.layered([remote, policy, .inMemory()])
         #expect(Preference("b", default: 0, in: layered).source == .managed)
         #expect(Preference("c", default: 0, in: layered).source == .layer("read-only"))
-        let error = #expect(throws: PreferencesError.self) { try remote.write(1, for: "c") }
+        let error = #expect(throws: PreferenceError.self) { try remote.write(1, for: "c") }
         #expect(error?.message == "the read-only store can't be written; nothing was changed")
     }
 
@@ -166,7 +166,7 @@ struct ListingTests {
         let user = PreferenceStore.inMemory(["a": 1, "b": 1])
         let policy = PreferenceStore(backend: MemoryPolicy(["b": 2]), name: "policy", isManaged: true)
         let pair = Pair(in: .layered([user, policy]))
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         pair.$free.store.issueHandler = { issues.record($0) }
         pair.reset()
         #expect(pair.preferences.map(\.isManaged) == [false, true])

@@ -87,9 +87,9 @@ struct MemberTests {
 
     @Test
     func ruleOfTheWholeValueApplies() {
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
-        let error = #expect(throws: PreferencesError.self) { try pane[\.x].write(-1) }
+        let error = #expect(throws: PreferenceError.self) { try pane[\.x].write(-1) }
         #expect(error?.code == .invalid)
         pane[\.x].value = -1
         #expect(issues.elements.map(\.code) == [.invalid])
@@ -102,7 +102,7 @@ struct MemberTests {
         store.issueHandler = { _ in }
         let width = pane[\.size.width]
         #expect(width.value == 800)
-        #expect(throws: PreferencesError.self) { try width.write(1) }
+        #expect(throws: PreferenceError.self) { try width.write(1) }
         #expect(store["pane"] == "damaged")
     }
 
@@ -129,7 +129,7 @@ struct MemberTests {
 
     @Test
     func memberCanBeATargetButNotASourceOfAMigration() {
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         pane.value.x = 1
         let x = Preference("x", default: 0, in: store)

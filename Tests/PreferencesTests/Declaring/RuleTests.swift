@@ -9,7 +9,7 @@ struct RuleTests {
     @Test
     func valueOutsideTheRangeIsRejectedAndNotClamped() {
         let volume = Preference("volume", .range(0...10), default: 5, in: store)
-        let error = #expect(throws: PreferencesError.self) { try volume.write(11) }
+        let error = #expect(throws: PreferenceError.self) { try volume.write(11) }
         #expect(error?.code == .invalid)
         #expect(error?.description == "preference \"volume\": 11 is outside 0...10; nothing was changed")
         #expect(store.contents.isEmpty)
@@ -26,7 +26,7 @@ struct RuleTests {
         let volume = Preference<Int?>("volume", .range(0...10), in: store)
         try volume.write(3)
         try volume.write(nil)
-        #expect(throws: PreferencesError.self) { try volume.write(-3) }
+        #expect(throws: PreferenceError.self) { try volume.write(-3) }
         #expect(store.contents.isEmpty)
     }
 
@@ -41,14 +41,14 @@ struct RuleTests {
             default: 5,
             in: store
         )
-        let error = #expect(throws: PreferencesError.self) { try volume.write(4) }
+        let error = #expect(throws: PreferenceError.self) { try volume.write(4) }
         #expect(error?.description.contains("think of the neighbours") == true)
     }
 
     @Test
     func rejectedSetIsReportedAndNotPublished() {
         let volume = Preference("volume", .check { $0.isMultiple(of: 5) }, default: 5, in: store)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         let seen = Recorder<Int>()
         store.issueHandler = { issues.record($0) }
         let observation = volume.observe { seen.record($0.new) }
@@ -62,13 +62,13 @@ struct RuleTests {
     func storedValueThatBreaksTheRuleIsReportedAndReadsAsTheDefault() throws {
         store.set(99, for: "volume")
         let volume = Preference("volume", .range(0...10), default: 5, in: store)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         for _ in 0..<3 { #expect(volume.value == 5) }
         #expect(issues.elements.map(\.code) == [.invalid])
         #expect(volume.source == .default)
         #expect(volume.storedValue == 99)
-        let error = #expect(throws: PreferencesError.self) { try volume.update { $0 += 1 } }
+        let error = #expect(throws: PreferenceError.self) { try volume.update { $0 += 1 } }
         #expect(error?.code == .invalid)
         let lenient = Preference("volume", default: 5, in: store)
         #expect(lenient.value == 99, "another declaration has its own rule")
@@ -150,7 +150,7 @@ struct RuleTests {
         do {
             try write()
             return nil
-        } catch let error as PreferencesError where error.code == .invalid {
+        } catch let error as PreferenceError where error.code == .invalid {
             return String(error.message.prefix { $0 != ";" })
         }
     }

@@ -238,8 +238,8 @@ struct SchemaInstallationTests {
         let error = #expect(throws: LogError.self) {
             try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
         }
-        #expect(error.map { PreferencesError($0, ofSchema: path).code } == .notPermitted)
-        #expect(error.map { PreferencesError($0, ofSchema: path).message.contains(path) } == true)
+        #expect(error.map { PreferenceError($0, ofSchema: path).code } == .notPermitted)
+        #expect(error.map { PreferenceError($0, ofSchema: path).message.contains(path) } == true)
     }
 
     @Test
@@ -250,7 +250,7 @@ struct SchemaInstallationTests {
         let error = #expect(throws: LogError.self) {
             try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
         }
-        #expect(error.map { PreferencesError($0, ofSchema: path).code } == .notPermitted)
+        #expect(error.map { PreferenceError($0, ofSchema: path).code } == .notPermitted)
         #expect(try folder.names(in: "app") == [])
     }
 

@@ -187,7 +187,7 @@ private enum Fault: CaseIterable, Sendable {
     case choices, range, check, throwingCheck, optionalChoices
 
     /// Returns the errors that all ways to read and set the value throw and report.
-    func errors(isSecret: Bool) async -> [PreferencesError] {
+    func errors(isSecret: Bool) async -> [PreferenceError] {
         let stored = PropertyListValue.string(planted)
         switch self {
         case .type: return await errors(stored, 0, isSecret: isSecret)
@@ -215,7 +215,7 @@ private enum Fault: CaseIterable, Sendable {
             return await errors(Preference("token", default: "", in: store, coding: coding, isSecret: isSecret))
         case .ownEncoding:
             let coding = PreferenceCoding<String>("own") { value in
-                throw PreferencesError(
+                throw PreferenceError(
                     .tooLarge,
                     "too large: \(value)",
                     codingPath: [value],
@@ -244,7 +244,7 @@ private enum Fault: CaseIterable, Sendable {
         _ rule: PreferenceRule<Value> = .any,
         _ bad: Value? = nil,
         isSecret: Bool
-    ) async -> [PreferencesError] {
+    ) async -> [PreferenceError] {
         let store = PreferenceStore.inMemory(["token": stored])
         return await errors(Preference("token", rule, default: value, in: store, isSecret: isSecret), setting: bad)
     }
@@ -253,7 +253,7 @@ private enum Fault: CaseIterable, Sendable {
         _ stored: PropertyListValue,
         _ value: Account,
         isSecret: Bool
-    ) async -> [PreferencesError] {
+    ) async -> [PreferenceError] {
         let store = PreferenceStore.inMemory(["token": stored])
         let whole = Preference("token", default: value, in: store, isSecret: isSecret)
         return await errors(whole, setting: nil) + errors(whole[\.count], setting: 2)
@@ -262,12 +262,12 @@ private enum Fault: CaseIterable, Sendable {
     private func errors<Value>(
         _ preference: Preference<Value>,
         setting bad: Value? = nil
-    ) async -> [PreferencesError] {
-        let found = Recorder<PreferencesError>()
+    ) async -> [PreferenceError] {
+        let found = Recorder<PreferenceError>()
         let store = preference.store
         store.issueHandler = { found.record($0) }
         func note(_ body: () throws -> Void) {
-            do { try body() } catch { found.record(PreferencesError(.conflict, from: error)) }
+            do { try body() } catch { found.record(PreferenceError(.conflict, from: error)) }
         }
         let (value, stored) = (preference.defaultValue, preference.storedValue)
         _ = preference.value
@@ -328,7 +328,7 @@ struct SecretErrorTests {
                 #"preference "token": expected Int, found <redacted>; the default is used and the stored value is kept"#,
             ]
         )
-        let error = try #require(throws: PreferencesError.self) { try token.write(10) }
+        let error = try #require(throws: PreferenceError.self) { try token.write(10) }
         #expect(error.code == .invalid)
         #expect(error.message == "<redacted> is rejected by the preference's rule; nothing was changed")
     }
@@ -337,14 +337,14 @@ struct SecretErrorTests {
     func valueThatMovesToASecretIsNotShown(isSourceSecret: Bool) {
         let store = PreferenceStore.inMemory(["former": .string(planted)])
         let target = PreferenceStore(backend: MemoryBackend(), isSecret: !isSourceSecret)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         target.issueHandler = { issues.record($0) }
         let token = Preference("token", default: 0, in: target)
         token.migrate(from: Preference("former", default: 0, in: store, isSecret: isSourceSecret))
         let text = Preference("former", .choices(["planted-too"]), default: "", in: store)
         token.migrate(from: text) { _ in 0 }
         let other = Preference("former", default: "", in: store)
-        token.migrate(from: other) { throw PreferencesError(.managed, "not \($0)") }
+        token.migrate(from: other) { throw PreferenceError(.managed, "not \($0)") }
         #expect(issues.elements.map(\.code) == [.unreadable, .invalid, .unencodable])
         for error in issues.elements {
             #expect(texts(of: error).allSatisfy { !$0.contains("planted") })
@@ -357,7 +357,7 @@ struct SecretErrorTests {
     func versionOfASecretStoreIsNotShown() async throws {
         let backend = MemoryBackend(["preferences.version": .string(planted)])
         let store = PreferenceStore(backend: backend, isSecret: true)
-        let error = await #expect(throws: PreferencesError.self) { try await store.migrate(to: 1, steps: []) }
+        let error = await #expect(throws: PreferenceError.self) { try await store.migrate(to: 1, steps: []) }
         #expect(error.map(texts)?.allSatisfy { !$0.contains("planted") } == true)
         try await store.write(nil, for: "preferences.version")
         let change = try await store.migrate(to: 1, steps: [.init(1) { $0["token"] = .string(planted) }])
@@ -425,7 +425,7 @@ struct PlainTextSecretTests {
         let file = PreferenceStore(.system(Source(FileBackend(path: folder.path("system.jsonl"), isReadOnly: true))))
         let keyring = PreferenceStore(backend: MemoryBackend(), isSecret: true)
         for store in [.inMemory(), keyring, .layered([.environment(prefix: "P", [:]), file, keyring])] {
-            let issues = Recorder<PreferencesError>()
+            let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             let token = Preference("token", default: "", in: store, isSecret: true)
             token.value = "a"

@@ -24,8 +24,8 @@ struct FileBackendErrorTests {
         return backend
     }
 
-    private func code(_ body: () throws -> Void) -> PreferencesError.Code? {
-        let error = #expect(throws: PreferencesError.self) { try body() }
+    private func code(_ body: () throws -> Void) -> PreferenceError.Code? {
+        let error = #expect(throws: PreferenceError.self) { try body() }
         #expect(error?.description.contains(folder.path) == true, "\(String(describing: error)) doesn't name the file")
         return error?.code
     }

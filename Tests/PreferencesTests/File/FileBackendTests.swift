@@ -109,7 +109,7 @@ struct FileBackendTests {
         let backend = try open()
         var deep = PropertyListValue.integer(1)
         for _ in 0...128 { deep = .array([deep]) }
-        let error = #expect(throws: PreferencesError.self) {
+        let error = #expect(throws: PreferenceError.self) {
             try backend.apply(["a": .integer(1), "deep": deep], if: .none)
         }
         #expect(error?.code == .tooLarge)
@@ -123,7 +123,7 @@ struct FileBackendTests {
         _ = try first.apply(["a": .integer(1)], if: .none)
         _ = try second.apply(["b": .integer(2)], if: .none)
         fileSystem.begin(.init(.error(.noSpace), calls: ["write"]))
-        let error = #expect(throws: PreferencesError.self) { try first.apply(["a": .integer(3)], if: .none) }
+        let error = #expect(throws: PreferenceError.self) { try first.apply(["a": .integer(3)], if: .none) }
         #expect(error?.code == .unavailable)
         #expect(error?.description.contains(folder.path("preferences.jsonl")) == true)
         #expect(try first.apply(["a": .integer(3)], if: .none).outside == ["b": .integer(2)])
@@ -165,12 +165,12 @@ struct FileBackendTests {
     @Test
     func newerFormatIsRefusedAndNotWrittenTo() throws {
         try folder.write("{\"a\":1}\n{\"$format\":2}\n", to: "preferences.jsonl")
-        let error = #expect(throws: PreferencesError.self) { try open() }
+        let error = #expect(throws: PreferenceError.self) { try open() }
         #expect(error?.code == .unknownFormat)
         try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
         let backend = try open()
         try folder.append("{\"$format\":2}\n", to: "preferences.jsonl")
-        #expect(throws: PreferencesError.self) { try backend.apply(["a": .integer(2)], if: .none) }
+        #expect(throws: PreferenceError.self) { try backend.apply(["a": .integer(2)], if: .none) }
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"$format\":2}\n")
     }
 
@@ -226,9 +226,9 @@ struct FileBackendTests {
 
 /// The issues that a backend reported to its store.
 final class Reports: Sendable {
-    private let state = Lock((errors: [PreferencesError](), changes: 0))
+    private let state = Lock((errors: [PreferenceError](), changes: 0))
 
-    var errors: [PreferencesError] { state.withLock { $0.errors } }
+    var errors: [PreferenceError] { state.withLock { $0.errors } }
     var changes: Int { state.withLock { $0.changes } }
 
     var host: PreferenceBackendHost {

@@ -6,7 +6,7 @@ import Testing
 /// Files as people write them: with comments, and as one object over several lines.
 struct HandWrittenFileTests {
     private let folder: TemporaryFolder
-    private let reports = Recorder<PreferencesError>()
+    private let reports = Recorder<PreferenceError>()
     private static let object = """
         {
           "volume": 3,

@@ -51,7 +51,7 @@ struct HistoryTests {
 
     @Test
     func aNewerFormatIsAnError() {
-        let error = #expect(throws: PreferencesError.self) { try history(#"{"a":1}"#, #"{"$format":2}"#) }
+        let error = #expect(throws: PreferenceError.self) { try history(#"{"a":1}"#, #"{"$format":2}"#) }
         #expect(error?.code == .unknownFormat)
     }
 

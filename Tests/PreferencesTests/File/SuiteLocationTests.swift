@@ -36,7 +36,7 @@ struct SuiteLocationTests {
 
     @Test
     func withoutAnyHomeFolderThereIsNoLocation() {
-        let error = #expect(throws: PreferencesError.self) { try SuiteLocation("app", environment: .init()) }
+        let error = #expect(throws: PreferenceError.self) { try SuiteLocation("app", environment: .init()) }
         #expect(error?.code == .unavailable)
     }
 
@@ -53,7 +53,7 @@ struct SuiteLocationTests {
         (String(repeating: "é", count: 101), "200 bytes"),
     ])
     func badNameIsRefusedWithItsRule(_ name: String, _ rule: String) {
-        let error = #expect(throws: PreferencesError.self) { try SuiteLocation(name, environment: Self.home) }
+        let error = #expect(throws: PreferenceError.self) { try SuiteLocation(name, environment: Self.home) }
         #expect(error?.code == .invalidName)
         #expect(error?.message.contains(rule) == true)
     }

@@ -71,19 +71,19 @@ struct JSONLineRoundTripTests {
     @Test(arguments: [PropertyListValue.nestedArrays(129), .nestedDictionaries(129)])
     func deeperNestingIsRefused(value: PropertyListValue) {
         var bytes: [UInt8] = [1, 2, 3]
-        let error = #expect(throws: PreferencesError.self) {
+        let error = #expect(throws: PreferenceError.self) {
             try JSONLine.write(["a": .integer(1), "n": value], to: &bytes)
         }
         #expect(error?.code == .tooLarge)
         #expect(error?.name == "n")
-        #expect(throws: PreferencesError.self) { try JSONLine.writeValue(value, to: &bytes) }
+        #expect(throws: PreferenceError.self) { try JSONLine.writeValue(value, to: &bytes) }
         #expect(bytes == [1, 2, 3])
     }
 
     @Test
     func emptyNameIsRefused() {
         var bytes: [UInt8] = [1]
-        let error = #expect(throws: PreferencesError.self) {
+        let error = #expect(throws: PreferenceError.self) {
             try JSONLine.write(name: "", value: .integer(1), to: &bytes)
         }
         #expect(error?.code == .invalidName)
@@ -107,7 +107,7 @@ struct JSONLineRoundTripTests {
             .string(longest + "x"), .array(Array(repeating: part, count: 64)), .data(Data(count: limit / 64 * 49)),
         ]
         for (index, value) in parts.enumerated() {
-            let error = #expect(throws: PreferencesError.self) {
+            let error = #expect(throws: PreferenceError.self) {
                 try JSONLine.write(name: "n", value: value, to: &bytes, maximumLength: limit)
             }
             #expect(error?.code == .tooLarge, "part \(index)")

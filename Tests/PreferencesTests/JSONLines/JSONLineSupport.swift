@@ -42,19 +42,19 @@ enum Line {
         return try result.get()
     }
 
-    static func write(_ changes: [String: PropertyListValue?]) throws(PreferencesError) -> String {
+    static func write(_ changes: [String: PropertyListValue?]) throws(PreferenceError) -> String {
         var bytes: [UInt8] = []
         try JSONLine.write(changes, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    static func write(_ name: String, _ value: PropertyListValue?) throws(PreferencesError) -> String {
+    static func write(_ name: String, _ value: PropertyListValue?) throws(PreferenceError) -> String {
         var bytes: [UInt8] = []
         try JSONLine.write(name: name, value: value, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    static func writeValue(_ value: PropertyListValue) throws(PreferencesError) -> String {
+    static func writeValue(_ value: PropertyListValue) throws(PreferenceError) -> String {
         var bytes: [UInt8] = []
         try JSONLine.writeValue(value, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)

@@ -35,7 +35,7 @@ struct PreferenceMigratingTests {
         let preference = Preference("new", .range(0...9), default: 0, in: store, coding: coding)
         preference.migrate(from: "text")
         #expect(store["new"] == "5" && store["text"] == nil)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         preference.reset()
         store["text"] = "10"
@@ -48,7 +48,7 @@ struct PreferenceMigratingTests {
         struct Frame: Codable { var x = 0, y = 0 }
         let stored: [String: PropertyListValue] = ["oldFrame": ["x": 1, "y": 2]]
         let store = PreferenceStore.inMemory(stored)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         Preference("frame", default: Frame(), in: store)[\.x].migrate(from: "oldFrame")
         #expect(store.contents == stored)
@@ -111,7 +111,7 @@ struct PreferenceMigratingTests {
 
     @Test
     func unreadableSourceIsReportedAndStays() {
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         preference("new").migrate(from: preference("bad"))
         #expect(issues.elements.map(\.code) == [.unreadable])
@@ -122,7 +122,7 @@ struct PreferenceMigratingTests {
     @Test
     func failedMappingAndRefusedValueChangeNothing() {
         struct NotToday: Error {}
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let before = store.contents
         preference("new").migrate(from: preference("old")) { _ in throw NotToday() }
@@ -134,7 +134,7 @@ struct PreferenceMigratingTests {
     @Test
     func sourceStaysIfTheTargetCannotBeStored() throws {
         let target = preference("new", in: .arguments([]))
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         target.store.issueHandler = { issues.record($0) }
         target.migrate(from: preference("old"))
         #expect(store["old"] == 7)

@@ -67,14 +67,14 @@ struct StoreMigratingTests {
     @Test(arguments: [.integer(9), "3", .integer(-1)] as [PropertyListValue])
     func versionThatIsNewerOrNoneIsAnError(stored: PropertyListValue) async throws {
         let store = PreferenceStore.inMemory(["color": "dark", "preferences.version": stored])
-        let error = await #expect(throws: PreferencesError.self) { try await store.migrate(to: 3, steps: steps) }
+        let error = await #expect(throws: PreferenceError.self) { try await store.migrate(to: 3, steps: steps) }
         #expect(error?.code == (stored == .integer(9) ? .newerVersion : .unreadable))
         #expect(store["color"] == "dark")
     }
 
     @Test(arguments: [[2, 1], [1, 1], [0], [4]])
     func stepsOutOfOrderAreMisuse(versions: [Int]) async throws {
-        let error = await #expect(throws: PreferencesError.self) {
+        let error = await #expect(throws: PreferenceError.self) {
             try await PreferenceStore.inMemory().migrate(to: 3, steps: versions.map { .init($0) { _ in } })
         }
         #expect(error?.code == .misuse)

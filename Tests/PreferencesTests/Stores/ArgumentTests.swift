@@ -40,12 +40,12 @@ struct ArgumentTests {
         _ arguments: [String],
         _ environment: [String: String] = [:],
         in scope: String? = nil
-    ) -> (names: [String], issues: [PreferencesError]) {
+    ) -> (names: [String], issues: [PreferenceError]) {
         let layered = PreferenceStore.layered([
             .arguments(arguments), .environment(prefix: "APP", environment), .inMemory(["unknown": 1]),
         ])
         let store = scope.map { layered.scoped($0) } ?? layered
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         return (store.reportUnknownNames(for: Player()), issues.elements)
     }

@@ -154,7 +154,7 @@ struct IsolationTests {
 
     @Test
     func issueHandlerBelongsToTheScope() {
-        let recorder = Recorder<PreferencesError.Code>()
+        let recorder = Recorder<PreferenceError.Code>()
         PreferenceStore.withIsolatedStores(["isolation.count": "many"]) {
             PreferenceStore.standard.issueHandler = { recorder.record($0.code) }
             #expect(Defaults.count.value == 0)

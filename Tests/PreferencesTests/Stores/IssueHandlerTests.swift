@@ -51,7 +51,7 @@ struct IssueHandlerTests {
     @Test
     func handlerThatAnswersEachIssueWithAnotherIsStopped() {
         backend.failNext(.apply, count: .max)
-        let calls = Recorder<PreferencesError.Code>()
+        let calls = Recorder<PreferenceError.Code>()
         store.issueHandler = { [store] error in
             calls.record(error.code)
             Preference("name", default: 0, in: store).value += 1

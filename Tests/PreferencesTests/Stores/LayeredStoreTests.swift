@@ -60,7 +60,7 @@ struct LayeredStoreTests {
         try await store.flush()
         try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])
         user.failNext(.sync)
-        await #expect(throws: PreferencesError.self) { try await store.flush() }
+        await #expect(throws: PreferenceError.self) { try await store.flush() }
         try #require(managed.core.layers.layers.first).source.sync()
         #expect(!fileSystem.calls.contains { ["fsync", "fdatasync", "write", "rename", "flock"].contains($0) })
         #expect(try folder.names() == ["managed.jsonl"])
@@ -85,7 +85,7 @@ struct LayeredStoreTests {
             let volume = Preference("volume", default: 5, in: store)
             #expect(volume.value == 3)
             #expect(volume.source == .managed && volume.isManaged)
-            let error = #expect(throws: PreferencesError.self) { try volume.write(1) }
+            let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
             #expect(error?.code == .managed)
         }
         let theme = Preference("theme", default: "light", in: layers.store)
@@ -101,7 +101,7 @@ struct LayeredStoreTests {
         try set("loud", for: "volume", in: layers.managed)
         let volume = Preference("volume", default: 5, in: layers.store)
         #expect(volume.value == 5 && volume.source == .default && volume.isManaged)
-        #expect(throws: PreferencesError.self) { try volume.write(1) }
+        #expect(throws: PreferenceError.self) { try volume.write(1) }
     }
 
     /// A user must not escape a policy by making it unreadable.
@@ -112,14 +112,14 @@ struct LayeredStoreTests {
         let managed = PreferenceStore(.managed(Source(backend)))
         let user = PreferenceStore.inMemory(["volume": 7])
         let store = PreferenceStore.layered([user, managed])
-        let issues = Recorder<PreferencesError.Code>()
+        let issues = Recorder<PreferenceError.Code>()
         store.issueHandler = { issues.record($0.code) }
         let volume = Preference("volume", default: 5, in: store)
         #expect(volume.value == 7 && volume.isManaged)
         for _ in 1...2 {
-            let error = #expect(throws: PreferencesError.self) { try volume.write(1) }
+            let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
             #expect(error?.code == .managed)
-            #expect(throws: PreferencesError.self) { try volume.update { $0 += 1 } }
+            #expect(throws: PreferenceError.self) { try volume.update { $0 += 1 } }
         }
         #expect(issues.elements == [.unavailable], "once")
         #expect(user["volume"] == 7)
@@ -139,9 +139,9 @@ struct LayeredStoreTests {
         let folder = try TemporaryFolder()
         try folder.write("{\"a\":1}\n{\"volume\":", to: "managed.jsonl")
         let path = folder.path("managed.jsonl")
-        func issues(isReadOnly: Bool) throws -> [PreferencesError] {
+        func issues(isReadOnly: Bool) throws -> [PreferenceError] {
             let store = PreferenceStore(backend: FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil))
-            let issues = Recorder<PreferencesError>()
+            let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             #expect(store["a"] == 1)
             return issues.elements
@@ -155,7 +155,7 @@ struct LayeredStoreTests {
     @Test
     func issueNamesTheLayerAlsoWhereAnObserverReadsFirst() throws {
         let layers = Layers(arguments: ["-volume", "loud"])
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         layers.store.issueHandler = { issues.record($0) }
         let volume = Preference("volume", default: 5, in: layers.store)
         let observation = volume.observe { _ in }
@@ -199,7 +199,7 @@ struct LayeredStoreTests {
     func textThatCannotBeReadIsAnIssueAndTheNextLayerAnswers() throws {
         let layers = Layers(arguments: ["-volume", "loud"])
         try set(3, for: "volume", in: layers.user)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         layers.store.issueHandler = { issues.record($0) }
         let volume = Preference("volume", default: 5, in: layers.store)
         #expect(volume.value == 3)
@@ -272,9 +272,9 @@ struct LayeredStoreTests {
         try set(9, for: "volume", in: layers.managed)
         let volume = Preference("volume", default: 0, in: layers.store)
         #expect(volume.source.isManaged)
-        let error = #expect(throws: PreferencesError.self) { try volume.write(1) }
+        let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
         #expect(error?.code == .managed)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         layers.store.issueHandler = { issues.record($0) }
         volume.value = 2
         #expect(issues.elements.map(\.code) == [.managed])
@@ -297,7 +297,7 @@ struct LayeredStoreTests {
     @Test
     func hiddenSetIsStoredAndReportedOnce() throws {
         let layers = Layers(arguments: ["-volume", "9", "-speed", "fast"], environment: ["APP_SIZE": "1"])
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         layers.store.issueHandler = { issues.record($0) }
         let volume = Preference("volume", default: 5, in: layers.store)
         try volume.write(1)
@@ -358,7 +358,7 @@ struct LayeredStoreTests {
     @Test
     func storeWithoutAWritableLayerRefusesWrites() throws {
         let store = PreferenceStore.layered([.arguments(["-a", "1"])])
-        let error = #expect(throws: PreferencesError.self) { try Preference("a", default: 0, in: store).write(2) }
+        let error = #expect(throws: PreferenceError.self) { try Preference("a", default: 0, in: store).write(2) }
         #expect(error?.code == .readOnly)
     }
 
@@ -369,7 +369,7 @@ struct LayeredStoreTests {
         try folder.append("damaged\n{\"volume\":3}\n", to: "preferences.jsonl")
         let file = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
         let layers = PreferenceStore.layered([.inMemory(), .layered([.inMemory(), file])])
-        let (above, own) = (Recorder<PreferencesError>(), Recorder<PreferencesError>())
+        let (above, own) = (Recorder<PreferenceError>(), Recorder<PreferenceError>())
         layers.issueHandler = { above.record($0) }
         #expect(layers["volume"] == 3)
         #expect(above.elements.map(\.code) == [.damaged])

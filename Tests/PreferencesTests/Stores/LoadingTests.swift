@@ -10,7 +10,7 @@ struct LoadingTests {
     @Test
     func valuesOfAStoreThatOpensLaterAreReadAndNotified() throws {
         let store = PreferenceStore(backend: OutsideBackend(["count": 5], failingLoads: 1))
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let above = PreferenceStore.layered([store, .inMemory()])
         let count = Preference("count", default: 0, in: store)

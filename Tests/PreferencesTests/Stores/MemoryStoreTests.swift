@@ -26,8 +26,8 @@ struct MemoryStoreTests {
     @Test(arguments: values.indices)
     func memoryAcceptsWhatAFileAccepts(_ index: Int) throws {
         let (name, value) = Self.values[index]
-        func outcome(_ store: PreferenceStore) -> PreferencesError.Code? {
-            do throws(PreferencesError) {
+        func outcome(_ store: PreferenceStore) -> PreferenceError.Code? {
+            do throws(PreferenceError) {
                 _ = try store.core.commit(.several([name: value, "other": 1]))
                 return nil
             } catch {

@@ -49,7 +49,7 @@ struct ReadOnlyStoreTests {
     func programsOwnWritesGoToTheFleet() throws {
         let store = PreferenceStore.inMemory(["group.eu.rateLimit": 2])
         let layered = Self.layered(over: store)
-        let issues = Lock<[PreferencesError.Code]>([])
+        let issues = Lock<[PreferenceError.Code]>([])
         layered.issueHandler = { error in issues.withLock { $0.append(error.code) } }
         let fleet = Fleet(in: layered)
         fleet.isNew = true
@@ -67,7 +67,7 @@ struct ReadOnlyStoreTests {
         let store = PreferenceStore.inMemory(["rateLimit": 1])
         let fleet = Fleet(in: store.readOnly())
         #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source == .layer("read-only"))
-        let error = #expect(throws: PreferencesError.self) { try fleet.$rateLimit.write(2) }
+        let error = #expect(throws: PreferenceError.self) { try fleet.$rateLimit.write(2) }
         #expect(error?.code == .readOnly)
         #expect(store["rateLimit"] == 1)
         store["rateLimit"] = 2

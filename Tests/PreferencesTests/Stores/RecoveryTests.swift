@@ -18,7 +18,7 @@ struct RecoveryTests {
     private let store: PreferenceStore
     private let launches: Preference<Int>
     private let volume: Preference<Int>
-    private let issues = Recorder<PreferencesError.Code>()
+    private let issues = Recorder<PreferenceError.Code>()
 
     init() {
         backend = FaultInjectingBackend(over: base)
@@ -40,7 +40,7 @@ struct RecoveryTests {
         store.set("light", for: "theme")
         #expect(volume.value == 7 && volume.source == .store && store.names == ["theme", "volume"])
         #expect(issues.elements == [.unavailable], "once")
-        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
         #expect(error?.code == .notDurable)
         #expect(base.load(host: .none)["volume"] == 3)
 
@@ -71,9 +71,9 @@ struct RecoveryTests {
             { try await store.migrate(to: 1, steps: [], dryRun: true) },
         ]
         for (index, use) in uses.enumerated() {
-            let error = await #expect(throws: PreferencesError.self, "\(index)") { try await use() }
+            let error = await #expect(throws: PreferenceError.self, "\(index)") { try await use() }
             #expect(error?.code == .unavailable, "\(index)")
-            #expect(error?.cause is PreferencesError, "\(index)")
+            #expect(error?.cause is PreferenceError, "\(index)")
         }
         store.removeAll()
         #expect(issues.elements == [.unavailable, .unavailable])
@@ -95,7 +95,7 @@ struct RecoveryTests {
         backend.failNext(.load, count: 0)
         backend.failNext(.apply, count: 2)
         try await launches.write(1)
-        await #expect(throws: PreferencesError.self) { try await store.flush() }
+        await #expect(throws: PreferenceError.self) { try await store.flush() }
         try await launches.write(2)
         #expect(volume.value == 7 && launches.value == 2)
         #expect(base.load(host: .none)["volume"] == 3)
@@ -108,7 +108,7 @@ struct RecoveryTests {
     /// A value that the file would reject is rejected, although the file can't be opened.
     @Test
     func refusedValueIsNotKept() {
-        #expect(throws: PreferencesError.self) { try store.core.commit(.one("", 1)) }
+        #expect(throws: PreferenceError.self) { try store.core.commit(.one("", 1)) }
         #expect(store.contents == [:])
     }
 
@@ -132,7 +132,7 @@ struct RecoveryTests {
         try folder.write("in the way", to: "blocked")
         try folder.link("app", to: "blocked")
         let store = FileStores.store(at: folder.path("app/preferences.jsonl"), isRecovering: true)
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let theme = Preference("theme", default: "none", in: store)
         let volume = Preference("volume", default: 5, in: store)

@@ -24,11 +24,11 @@ struct RefreshTests {
     @Test
     func refreshOpensAStoreThatCouldNotBeRead() async throws {
         let store = PreferenceStore(backend: OutsideBackend(["count": 1], failingLoads: 2))
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let count = Preference("count", default: 0, in: store)
         #expect(count.value == 0)
-        await #expect(throws: PreferencesError.self) { try await store.refresh() }
+        await #expect(throws: PreferenceError.self) { try await store.refresh() }
         #expect(count.value == 0)
         try await store.refresh()
         #expect(count.value == 1)

@@ -112,7 +112,7 @@ struct RoundTripTests {
         }
         try reopened(in: folder) { store in
             try store.transaction { $0["deep"] = deepest }
-            let error = #expect(throws: PreferencesError.self) {
+            let error = #expect(throws: PreferenceError.self) {
                 try store.transaction { $0["deep"] = .array([deepest]) }
             }
             #expect(error?.code == .tooLarge)

@@ -138,7 +138,7 @@ struct ScopedStoreTests {
         let account = Account(in: layers.scoped("a."))
         #expect(account.count == 3 && account.theme == "dark")
         #expect(account.$count.source == .layer("arguments"))
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         layers.issueHandler = { issues.record($0) }
         account.count = 4
         #expect(account.count == 3 && user["a.count"] == 4)
@@ -171,12 +171,12 @@ struct ScopedStoreTests {
     func issuesOfAScopeHaveTheWholeNameAndComeOnce() throws {
         let backend = ReportingBackend(["a.count": "x", "b.count": 1])
         let store = PreferenceStore.layered([.arguments([]), PreferenceStore(backend: backend)])
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let (a, b) = (Account(in: store.scoped("a.")), Account(in: store.scoped("b.")))
         #expect(a.count == 0 && b.count == 1)
         #expect(issues.elements.map(\.name) == ["a.count"])
-        backend.report(PreferencesError(.damaged, "something"))
+        backend.report(PreferenceError(.damaged, "something"))
         #expect(issues.elements.map(\.code) == [.unreadable, .damaged])
     }
 
@@ -207,7 +207,7 @@ struct ScopedStoreTests {
     @Test
     func emptyNameOfAScopeIsInvalid() {
         let scope = PreferenceStore.inMemory().scoped("a.")
-        #expect(throws: PreferencesError.self) { try scope.write(1, for: "") }
+        #expect(throws: PreferenceError.self) { try scope.write(1, for: "") }
         #expect(scope.contents.isEmpty)
     }
 
@@ -260,7 +260,7 @@ struct ScopedStoreTests {
         store.reset(a, b)
         #expect(await changes.next()?.names == ["a", "b"])
         #expect(store.names == ["c"])
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         store.reset(Preference("c", default: 0, in: store), Preference("d", default: 0, in: .inMemory()))
         #expect(issues.elements.map(\.code) == [.wrongStore])
@@ -277,9 +277,9 @@ struct ScopedStoreTests {
         try store.write("x", for: "b")
         #expect(store["b"] == "x")
         let readOnly = PreferenceStore.layered([.arguments(["-a", "1"])])
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         readOnly.issueHandler = { issues.record($0) }
-        #expect(throws: PreferencesError.self) { try readOnly.write(1, for: "a") }
+        #expect(throws: PreferenceError.self) { try readOnly.write(1, for: "a") }
         #expect(issues.elements.isEmpty)
         readOnly["a"] = 1
         #expect(issues.elements.map(\.code) == [.readOnly])
@@ -295,7 +295,7 @@ private final class ReportingBackend: PreferenceBackend {
 
     init(_ contents: [String: PropertyListValue]) { self.contents = contents }
 
-    func report(_ error: PreferencesError) { host.withLock { $0 }?.report(error) }
+    func report(_ error: PreferenceError) { host.withLock { $0 }?.report(error) }
 
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
         self.host.withLock { $0 = host }

@@ -90,7 +90,7 @@ struct SharedSourceTests {
             }
             for _ in 1...rounds(10_000) {
                 do { try store.transaction { $0["count"] = .integer(Int64($0.names.count)) } } catch {
-                    #expect((error as? PreferencesError)?.code == .conflict)
+                    #expect((error as? PreferenceError)?.code == .conflict)
                 }
             }
             ended.next()
@@ -134,7 +134,7 @@ struct SharedSourceTests {
                 if value % 3 == 0 { counts[(thread + value) % 4].reset() }
                 do { try counts[thread].update { $0 += 4 } } catch {
                     // Other threads may be faster each time; the test only requires that no thread waits forever.
-                    #expect((error as? PreferencesError)?.code == .conflict)
+                    #expect((error as? PreferenceError)?.code == .conflict)
                 }
             }
         }

@@ -66,7 +66,7 @@ struct SuspendingTests {
             Task { try await Preference("late", default: 0, in: store).write(index) }
         }
         for task in late {
-            let error = await #expect(throws: PreferencesError.self) { try await task.value }
+            let error = await #expect(throws: PreferenceError.self) { try await task.value }
             #expect(error?.code == .unavailable)
             #expect(error?.name == "late")
         }
@@ -85,9 +85,9 @@ struct SuspendingTests {
         let backend = GateBackend(timeout: .milliseconds(100))
         let store = PreferenceStore(backend: backend)
         try await occupy(backend, of: store)
-        let codes = Recorder<PreferencesError.Code>()
+        let codes = Recorder<PreferenceError.Code>()
         await onThreads(4) { thread in
-            do throws(PreferencesError) { try store.write(1, for: "\(thread)") } catch { codes.record(error.code) }
+            do throws(PreferenceError) { try store.write(1, for: "\(thread)") } catch { codes.record(error.code) }
         }
         #expect(codes.elements == Array(repeating: .unavailable, count: 4))
         backend.open(.refresh)
@@ -115,7 +115,7 @@ struct SuspendingTests {
     }
 
     private func write(_ value: PropertyListValue, for name: String, in store: PreferenceStore) {
-        do throws(PreferencesError) { try store.write(value, for: name) } catch { Issue.record(error) }
+        do throws(PreferenceError) { try store.write(value, for: name) } catch { Issue.record(error) }
     }
 
     @Test
@@ -167,7 +167,7 @@ struct SuspendingTests {
         let refused = Counter()
         @Sendable func again(_ body: () async throws -> Void) async throws {
             while true {
-                do { return try await body() } catch PreferencesError.conflict { refused.next() }
+                do { return try await body() } catch PreferenceError.conflict { refused.next() }
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -189,7 +189,7 @@ struct SuspendingTests {
                         do {
                             try count.update { $0 += 1 }
                             done += 1
-                        } catch PreferencesError.conflict {
+                        } catch PreferenceError.conflict {
                             refused.next()
                         } catch {
                             Issue.record(error)
@@ -323,11 +323,11 @@ struct SuspendingTests {
     @Test
     func loadOpensEveryLayerAndThrowsWhatKeepsOneFromBeingRead() async throws {
         let (upper, lower) = (GateBackend(["a": 1]), GateBackend(["a": 2, "b": 2]))
-        upper.failLoads(with: PreferencesError(.unavailable, "not yet"))
+        upper.failLoads(with: PreferenceError(.unavailable, "not yet"))
         let store = PreferenceStore.layered([
             PreferenceStore(backend: upper, name: "upper", isReadOnly: true), PreferenceStore(backend: lower),
         ])
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         await expectError(.unavailable) { try await store.load() }
         upper.forbidBlocking()
@@ -356,7 +356,7 @@ struct SuspendingTests {
     func readThatWaitsTooLongGivesTheDefaultAndTheValueIsAChange() async throws {
         let backend = GateBackend(["count": 5], timeout: .seconds(1), closed: [.load])
         let store = PreferenceStore(backend: backend)
-        let issues = Recorder<PreferencesError.Code>()
+        let issues = Recorder<PreferenceError.Code>()
         store.issueHandler = { issues.record($0.code) }
         let count = Preference("count", default: 0, in: store)
         let opening = Task { await onThreads(1) { _ in _ = store["other"] } }
@@ -384,7 +384,7 @@ struct SuspendingTests {
         let backend = GateBackend(["count": 5])
         backend.forbidBlocking()
         let store = PreferenceStore(backend: backend)
-        let issues = Recorder<PreferencesError.Code>()
+        let issues = Recorder<PreferenceError.Code>()
         store.issueHandler = { issues.record($0.code) }
         let count = Preference("count", default: 0, in: store)
         func checkBlockingCalls() {
@@ -411,7 +411,7 @@ struct SuspendingTests {
         let backend = GateBackend(["count": 5], closed: [.load])
         backend.forbidBlocking()
         let store = PreferenceStore(backend: backend)
-        let issues = Recorder<PreferencesError.Code>()
+        let issues = Recorder<PreferenceError.Code>()
         store.issueHandler = { issues.record($0.code) }
         let count = Preference("count", default: 0, in: store)
         let seen = Recorder<PreferenceChange<Int>>()
@@ -430,20 +430,20 @@ struct SuspendingTests {
 
 /// Expects that a suspending call throws an error with a code.
 private func expectError(
-    _ code: PreferencesError.Code,
+    _ code: PreferenceError.Code,
     at location: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
 ) async {
-    let error = await #expect(throws: PreferencesError.self, sourceLocation: location) { try await body() }
+    let error = await #expect(throws: PreferenceError.self, sourceLocation: location) { try await body() }
     #expect(error?.code == code, sourceLocation: location)
 }
 
 /// Expects that a blocking call throws an error with a code.
 private func expectError(
-    _ code: PreferencesError.Code,
+    _ code: PreferenceError.Code,
     at location: SourceLocation = #_sourceLocation,
     _ body: () throws -> Void
 ) {
-    let error = #expect(throws: PreferencesError.self, sourceLocation: location) { try body() }
+    let error = #expect(throws: PreferenceError.self, sourceLocation: location) { try body() }
     #expect(error?.code == code, sourceLocation: location)
 }

@@ -14,10 +14,10 @@ struct UnreadableValueTests {
     private let folder: TemporaryFolder
     init() throws { folder = try TemporaryFolder() }
 
-    private func store(_ text: String) throws -> (PreferenceStore, Recorder<PreferencesError>) {
+    private func store(_ text: String) throws -> (PreferenceStore, Recorder<PreferenceError>) {
         try folder.write(text, to: "preferences.jsonl")
         let store = PreferenceStore(backend: FileBackend(path: folder.path("preferences.jsonl"), watcher: nil))
-        let issues = Recorder<PreferencesError>()
+        let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         return (store, issues)
     }
@@ -36,7 +36,7 @@ struct UnreadableValueTests {
         for _ in 1...3 {
             #expect(try preference.value.storedValue() == defaultValue.storedValue(), sourceLocation: sourceLocation)
         }
-        let error = try #require(throws: PreferencesError.self, sourceLocation: sourceLocation) {
+        let error = try #require(throws: PreferenceError.self, sourceLocation: sourceLocation) {
             try preference.read()
         }
         #expect(error.code == .unreadable)
@@ -53,7 +53,7 @@ struct UnreadableValueTests {
             "once, not per read",
             sourceLocation: sourceLocation
         )
-        #expect(throws: PreferencesError.self) { try preference.update { _ in Issue.record("the body ran") } }
+        #expect(throws: PreferenceError.self) { try preference.update { _ in Issue.record("the body ran") } }
         #expect(preference.isSet && preference.source == .default)
         store.set(2, for: "other")
         #expect(try folder.read("preferences.jsonl") == text + "{\"other\":2}\n", sourceLocation: sourceLocation)
@@ -97,9 +97,9 @@ struct UnreadableValueTests {
         for _ in 1...3 {
             let volume = Preference("volume", .range(0...10), default: 5, in: store)
             #expect(volume.value == 5)
-            let error = #expect(throws: PreferencesError.self) { try volume.read() }
+            let error = #expect(throws: PreferenceError.self) { try volume.read() }
             #expect(error?.code == .invalid)
-            #expect(throws: PreferencesError.self) { try volume.write(12) }
+            #expect(throws: PreferenceError.self) { try volume.write(12) }
         }
         #expect(issues.elements.map(\.code) == [.invalid], "once, however often it is declared")
         #expect(try folder.read("preferences.jsonl") == "{\"volume\":11}\n")
@@ -112,12 +112,12 @@ struct UnreadableValueTests {
         let file = try PreferenceStore.file(at: URL(filePath: path))
         let kept = "and the stored value is kept"
         func messages(in store: PreferenceStore) throws -> [String] {
-            let issues = Recorder<PreferencesError>()
+            let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             let volume = Preference("volume", .check { $0 < 10 }, default: 5, in: store)
             _ = volume.value
             if volume.source == .default {
-                let error = try #require(throws: PreferencesError.self) { try volume.read() }
+                let error = try #require(throws: PreferenceError.self) { try volume.read() }
                 let reported = error.description.replacing("; the", with: "; the default is used and the")
                 #expect(reported == issues.elements.first?.description)
             }
@@ -196,7 +196,7 @@ struct UnreadableValueTests {
     func valueIsReportedOnceToEachHandlerOfStoresThatShareIt() throws {
         let (file, _) = try store("{\"volume\":\"loud\"}\n")
         file.issueHandler = nil
-        let (first, second) = (Recorder<PreferencesError.Code>(), Recorder<PreferencesError.Code>())
+        let (first, second) = (Recorder<PreferenceError.Code>(), Recorder<PreferenceError.Code>())
         let layered = PreferenceStore.layered([.inMemory(), file])
         layered.issueHandler = { first.record($0.code) }
         for store in [layered, file, layered] {
@@ -229,7 +229,7 @@ struct UnreadableValueTests {
             try Data(bytes).write(to: URL(filePath: path))
             // Without a watcher, which might find the damage first and report it on its own thread.
             let store = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
-            let issues = Recorder<PreferencesError>()
+            let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             let place = "\(String(decoding: text, as: UTF8.self))"
             #expect(store["first"] == 1 && store["last"] == 2, "\(place)")

@@ -13,7 +13,7 @@ final class GateBackend: PreferenceBackend {
         var deadlines: [Operation: ContinuousClock.Instant] = [:]
         var host: PreferenceBackendHost?
         var isForbidding = false
-        var failure: PreferencesError?
+        var failure: PreferenceError?
     }
 
     let timeout: Duration?
@@ -34,7 +34,7 @@ final class GateBackend: PreferenceBackend {
     /// If true, blocking calls throw `misuse`, on each thread.
     func forbidBlocking(_ isForbidding: Bool = true) { state.withLock { $0.isForbidding = isForbidding } }
     /// If true, `load` throws.
-    func failLoads(with failure: PreferencesError?) { state.withLock { $0.failure = failure } }
+    func failLoads(with failure: PreferenceError?) { state.withLock { $0.failure = failure } }
 
     /// The changes that were stored, in their order.
     var applied: [[String: PropertyListValue?]] { state.withLock { $0.applied } }
@@ -60,14 +60,14 @@ final class GateBackend: PreferenceBackend {
         }
     }
 
-    func checkThreadMayBlock() throws(PreferencesError) {
-        guard !state.withLock({ $0.isForbidding }) else { throw PreferencesError(.misuse, "not on this thread") }
+    func checkThreadMayBlock() throws(PreferenceError) {
+        guard !state.withLock({ $0.isForbidding }) else { throw PreferenceError(.misuse, "not on this thread") }
     }
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         state.withLock { $0.host = host }
         pass(.load, until: host.deadline())
-        return try state.withLock { state throws(PreferencesError) in
+        return try state.withLock { state throws(PreferenceError) in
             if let failure = state.failure { throw failure }
             return state.contents
         }
@@ -103,7 +103,7 @@ func eventually(_ condition: () -> Bool) async {
 /// Repeats a call until it is made in its time, as how long the threads of a test have to wait is not known.
 func persist(_ body: () async throws -> Void) async throws {
     while true {
-        do { return try await body() } catch let error as PreferencesError
+        do { return try await body() } catch let error as PreferenceError
             where [.unavailable, .notDurable].contains(error.code)
         { await Task.yield() }
     }

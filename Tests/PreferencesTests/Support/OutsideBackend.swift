@@ -29,11 +29,11 @@ final class OutsideBackend: PreferenceBackend {
     /// Says that something changed, whether or not it did.
     func tell() { state.withLock { $0.host }?.changed() }
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
-        try state.withLock { state throws(PreferencesError) in
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+        try state.withLock { state throws(PreferenceError) in
             guard state.failingLoads == 0 else {
                 state.failingLoads -= 1
-                throw PreferencesError(.unavailable, "not yet")
+                throw PreferenceError(.unavailable, "not yet")
             }
             state.host = host
             state.untold = [:]

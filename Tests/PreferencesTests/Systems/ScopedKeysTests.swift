@@ -57,7 +57,7 @@ struct ScopedKeysTests {
     @Test
     func valueOutsideTheRangeIsRejected() throws {
         try PreferenceStore.withIsolatedStores {
-            #expect(throws: PreferencesError.self) { try Defaults.editor.$fontSize.write(100) }
+            #expect(throws: PreferenceError.self) { try Defaults.editor.$fontSize.write(100) }
             #expect(Defaults.editor.fontSize == 12)
             try Defaults.editor.$fontSize.write(72)
             #expect(Defaults.editor.fontSize == 72)

@@ -27,7 +27,7 @@ struct AliasTests {
     func rawValueWithoutAnAliasIsUnreadable() {
         store.set("noon", for: "look")
         let look = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
-        let error = #expect(throws: PreferencesError.self) { try look.read() }
+        let error = #expect(throws: PreferenceError.self) { try look.read() }
         #expect(error?.code == .unreadable)
     }
 

@@ -75,6 +75,6 @@ func roundTripBoth<Value: Equatable & PreferenceValue & Codable>(
     try roundTrip(value, .propertyList, sourceLocation: sourceLocation)
 }
 
-func readError<Value: PreferenceValue>(_ type: Value.Type, _ stored: PropertyListValue) -> PreferencesError? {
-    #expect(throws: PreferencesError.self) { try Value(storedValue: stored) }
+func readError<Value: PreferenceValue>(_ type: Value.Type, _ stored: PropertyListValue) -> PreferenceError? {
+    #expect(throws: PreferenceError.self) { try Value(storedValue: stored) }
 }

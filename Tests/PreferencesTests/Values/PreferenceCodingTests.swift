@@ -34,7 +34,7 @@ struct PreferenceCodingTests {
 
     @Test
     func unencodableValueThrowsTheLibrarysError() throws {
-        let error = try #require(throws: PreferencesError.self) { try encoded([Double.nan], .json) }
+        let error = try #require(throws: PreferenceError.self) { try encoded([Double.nan], .json) }
         #expect(error.code == .unencodable)
     }
 
@@ -145,7 +145,7 @@ struct PreferenceCodingTests {
             if let value {
                 #expect(try coding.decode(stored) == value)
             } else {
-                #expect(throws: PreferencesError.self) { try coding.decode(stored) }
+                #expect(throws: PreferenceError.self) { try coding.decode(stored) }
             }
         }
         for coding in [PreferenceCoding<Bool>.native, .propertyList, .json, .jsonString] {
@@ -231,11 +231,11 @@ struct PreferenceCodingTests {
         #expect(try coding([Date].self).decode([.date(dates[0])]) == dates, "the form of other codings is read")
         #expect(try coding([Date]?.self).encode(nil) == nil)
         #expect(try coding([Date]?.self).decode(Self.json("null")) == .none)
-        let error = try #require(throws: PreferencesError.self) {
+        let error = try #require(throws: PreferenceError.self) {
             try coding(Point.self).decode(Self.json(#"{"x":1}"#))
         }
         #expect(error.code == .unreadable && error.message == #"missing key "y""#)
-        #expect(throws: PreferencesError.self) { try coding([Double].self).encode([.nan]) }
+        #expect(throws: PreferenceError.self) { try coding([Double].self).encode([.nan]) }
         let identifiers = [
             coding(Point.self).identifier, coding(Point.self, "json").identifier, coding(Point.self, "").identifier,
             PreferenceCoding<Point>.json.identifier, PreferenceCoding<Point>.jsonString.identifier,
@@ -263,15 +263,15 @@ struct PreferenceCodingTests {
             #expect(try PreferenceCoding<Int?>.native.decode(stored) == .none)
             #expect(try PreferenceCoding<Theme?>.rawValue.decode(stored) == .none)
             #expect(try PreferenceCoding<Side?>.rawValue.decode(stored) == .none)
-            #expect(throws: PreferencesError.self) { try PreferenceCoding<Point>.json.decode(stored) }
-            #expect(throws: PreferencesError.self) { try PreferenceCoding<Int>.native.decode(stored) }
+            #expect(throws: PreferenceError.self) { try PreferenceCoding<Point>.json.decode(stored) }
+            #expect(throws: PreferenceError.self) { try PreferenceCoding<Int>.native.decode(stored) }
         }
     }
 
     @Test
     func errorIsTheDeclaredCodings() throws {
         func error<Value>(_ coding: PreferenceCoding<Value>, _ stored: PropertyListValue) throws -> String {
-            "\(try #require(throws: PreferencesError.self) { try coding.decode(stored) })"
+            "\(try #require(throws: PreferenceError.self) { try coding.decode(stored) })"
         }
         #expect(try error(PreferenceCoding<Int>.native, "five") == "expected Int, found string \"five\"")
         #expect(try error(PreferenceCoding<Int>.json, true) == "expected Int, found boolean true")

@@ -116,7 +116,7 @@ struct PreferenceValueTests {
     func timeZoneWhoseIdentifierLeavesSecondsOutIsNotStored() throws {
         let zone = try #require(TimeZone(secondsFromGMT: 3601))
         let preference = Preference("zone", default: zone, in: .inMemory(["zone": "GMT+0200"]))
-        let error = try #require(throws: PreferencesError.self) { try preference.write(zone) }
+        let error = try #require(throws: PreferenceError.self) { try preference.write(zone) }
         #expect(error.code == .unencodable)
         #expect(preference.storedValue == "GMT+0200")
     }

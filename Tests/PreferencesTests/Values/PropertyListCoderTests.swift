@@ -95,8 +95,8 @@ struct PropertyListCoderTests {
 
     @Test
     func errorsHaveACodingPath() throws {
-        func error(_ stored: PropertyListValue) throws -> PreferencesError {
-            try #require(throws: PreferencesError.self) {
+        func error(_ stored: PropertyListValue) throws -> PreferenceError {
+            try #require(throws: PreferenceError.self) {
                 try PreferenceCoding<[Slot: [Point?]]>.propertyList.decode(stored)
             }
         }
@@ -129,17 +129,17 @@ struct PropertyListCoderTests {
         try roundTrip(Nest(levels: 128), .propertyList)
         var stored: PropertyListValue = []
         for _ in 1...128 { stored = [stored] }
-        let writing = try #require(throws: PreferencesError.self) { try encoded(Nest(levels: 129), .propertyList) }
+        let writing = try #require(throws: PreferenceError.self) { try encoded(Nest(levels: 129), .propertyList) }
         #expect(writing.code == .unencodable)
         #expect(writing.message.contains("128"))
-        let reading = try #require(throws: PreferencesError.self) {
+        let reading = try #require(throws: PreferenceError.self) {
             try PreferenceCoding<Nest>.propertyList.decode(stored)
         }
         #expect(reading.code == .unreadable)
         #expect(reading.message.contains("128"))
-        #expect(throws: PreferencesError.self) { try encoded(Nest(levels: 1_000), .propertyList) }
-        #expect(throws: PreferencesError.self) { try encoded(Endless(), .propertyList) }
-        #expect(throws: PreferencesError.self) { try PreferenceCoding<Endless>.propertyList.decode(1) }
+        #expect(throws: PreferenceError.self) { try encoded(Nest(levels: 1_000), .propertyList) }
+        #expect(throws: PreferenceError.self) { try encoded(Endless(), .propertyList) }
+        #expect(throws: PreferenceError.self) { try PreferenceCoding<Endless>.propertyList.decode(1) }
     }
 
     @Test

@@ -101,7 +101,7 @@ struct RolloutTests {
     func otherStoredFormsAreUnreadable(stored: PropertyListValue, message: String) {
         let store = PreferenceStore.inMemory(["newCheckout": stored])
         let fleet = Fleet(in: store)
-        let error = #expect(throws: PreferencesError.self) { try fleet.$newCheckout.read() }
+        let error = #expect(throws: PreferenceError.self) { try fleet.$newCheckout.read() }
         #expect(error?.code == .unreadable)
         #expect(error.map { "\($0)".contains(message) } == true, "\(String(describing: error))")
         store.issueHandler = { _ in }
@@ -111,9 +111,9 @@ struct RolloutTests {
     @Test(arguments: [-0.0001, 100.0001, Double.nan, .infinity])
     func percentageOutOfRangeIsRejected(percent: Double) {
         let fleet = Fleet(in: .inMemory(["newCheckout": ["percent": 1]]))
-        let error = #expect(throws: PreferencesError.self) { try fleet.$newCheckout.write(Rollout(percent: percent)) }
+        let error = #expect(throws: PreferenceError.self) { try fleet.$newCheckout.write(Rollout(percent: percent)) }
         #expect(error?.code == .invalid)
-        let member = #expect(throws: PreferencesError.self) { try fleet.$newCheckout[\.percent].write(percent) }
+        let member = #expect(throws: PreferenceError.self) { try fleet.$newCheckout[\.percent].write(percent) }
         #expect(member?.code == .invalid)
         #expect(fleet.newCheckout.percent == 1)
     }

@@ -84,7 +84,7 @@ package struct Prefs: AsyncParsableCommand {
         case let failure as Failure where failure.showsUsage:
             Terminal.end(failure, usage: usage.map { "Usage: \($0)" })
         case let failure as Failure: Terminal.end(failure)
-        case let error as PreferencesError: Terminal.end(Failure(error))
+        case let error as PreferenceError: Terminal.end(Failure(error))
         default: break
         }
         // Help and the version are errors of the parser, too.

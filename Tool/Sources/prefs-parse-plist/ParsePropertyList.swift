@@ -20,12 +20,12 @@ enum ParsePropertyList {
             let data = try FileHandle.standardInput.readToEnd() ?? Data()
             let list = try PropertyListSerialization.propertyList(from: data, format: nil)
             guard case .dictionary(let contents) = try PropertyListValue(propertyListObject: list) else {
-                throw PreferencesError(.unreadable, "its root isn't a dictionary")
+                throw PreferenceError(.unreadable, "its root isn't a dictionary")
             }
             try FileHandle.standardOutput.write(contentsOf: PreferenceText.line(contents.mapValues { $0 }))
         } catch {
             print(
-                (error as? PreferencesError)?.description ?? (error as NSError).userInfo[NSDebugDescriptionErrorKey]
+                (error as? PreferenceError)?.description ?? (error as NSError).userInfo[NSDebugDescriptionErrorKey]
                     ?? error,
                 terminator: ""
             )

@@ -266,7 +266,7 @@ private struct PageChange {
 
     init(_ body: [UInt8]) throws {
         let value: PropertyListValue
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             value = try PreferenceText.value(in: String(decoding: body, as: UTF8.self))
         } catch {
             throw Failure(.usage, "the change can't be read: \(error.message); nothing was changed")

@@ -9,7 +9,7 @@ struct OpenStore {
     private let reports = Reports()
 
     private final class Reports: Sendable {
-        let errors = Lock<[PreferencesError]>([])
+        let errors = Lock<[PreferenceError]>([])
     }
 
     /// Creates a store and loads it at once, so that the file isn't read later than requested.
@@ -23,9 +23,9 @@ struct OpenStore {
     var damages: Int { errors.count { $0.code == .damaged } }
 
     /// The reported problems except damaged lines.
-    var problems: [PreferencesError] { errors.filter { $0.code != .damaged } }
+    var problems: [PreferenceError] { errors.filter { $0.code != .damaged } }
 
-    private var errors: [PreferencesError] { reports.errors.withLock { $0 } }
+    private var errors: [PreferenceError] { reports.errors.withLock { $0 } }
 
     func set(_ value: PropertyListValue, for name: String) throws {
         try store.transaction { $0[name] = value }

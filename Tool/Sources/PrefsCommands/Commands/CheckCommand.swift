@@ -31,8 +31,8 @@ struct CheckCommand: ParsableCommand {
         let progress = Progress("Checking \(path)")
         let file = try FileReport(path)
         var contents: [String: PropertyListValue]
-        var damage: [PreferencesError]
-        do { (contents, damage) = try Self.read(path) } catch let error as PreferencesError
+        var damage: [PreferenceError]
+        do { (contents, damage) = try Self.read(path) } catch let error as PreferenceError
             where error.code == .notPermitted
         {
             _ = consume progress
@@ -151,7 +151,7 @@ struct CheckCommand: ParsableCommand {
     }
 
     /// Returns the values of the file, and an error for each damaged line.
-    private static func read(_ path: String) throws -> ([String: PropertyListValue], [PreferencesError]) {
+    private static func read(_ path: String) throws -> ([String: PropertyListValue], [PreferenceError]) {
         let found = Issues()
         let contents = try PreferencesFile.contents(of: path) { found.add($0) }
         return (contents, found.all)

@@ -38,15 +38,15 @@ struct EditCommand: ParsableCommand {
                 if !force { try place.check(changes, from: old) }
                 try apply(differences, to: stores)
                 return draft.remove()
-            } catch let error as PreferencesError where error.code == .notDurable {
+            } catch let error as PreferenceError where error.code == .notDurable {
                 // The values are set, but may be lost if the power fails.
                 draft.remove()
                 throw error
-            } catch let error as PreferencesError where error.code == .outcomeUnknown {
+            } catch let error as PreferenceError where error.code == .outcomeUnknown {
                 Terminal.warn("your text is kept in \(draft.path)")
                 throw error
             } catch {
-                let failure = (error as? Failure) ?? (error as? PreferencesError).map { Failure($0) }
+                let failure = (error as? Failure) ?? (error as? PreferenceError).map { Failure($0) }
                 guard let failure else { throw error }
                 Terminal.warn(failure.message)
                 guard Terminal.confirms("Edit again?") else {
@@ -99,11 +99,11 @@ private struct EditDraft {
     }
 
     func contents() throws -> [String: PropertyListValue] {
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             let bytes = try bytes()
             // Valid as an empty line of a preferences file; from an editor it rather means that the user gave up.
             guard !bytes.withoutLeadingSpace.isEmpty else {
-                throw PreferencesError(.unreadable, "it is empty; write {} to remove every value")
+                throw PreferenceError(.unreadable, "it is empty; write {} to remove every value")
             }
             return try PreferenceText.changes(in: bytes).compactMapValues { $0 }
         } catch {
@@ -111,9 +111,9 @@ private struct EditDraft {
         }
     }
 
-    private func bytes() throws(PreferencesError) -> [UInt8] {
+    private func bytes() throws(PreferenceError) -> [UInt8] {
         do { return try InputFile.bytes(of: path) } catch {
-            throw PreferencesError(.unavailable, "it is gone", cause: error)
+            throw PreferenceError(.unavailable, "it is gone", cause: error)
         }
     }
 

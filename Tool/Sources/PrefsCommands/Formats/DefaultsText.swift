@@ -157,7 +157,7 @@ struct DefaultsText: TextReader {
                 isQuoted && parts.count == 3 && parts[0].utf8.count == 10 && parts[1].utf8.count == 8
                 && parts[2] == "+0000"
             guard isDate, text.utf8.allSatisfy({ (0x20...0x3A).contains($0) && $0 != 0x22 }) else { return nil }
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 return try PreferenceText.value(in: "{\"$date\":\"\(parts[0])T\(parts[1])Z\"}")
             } catch {
                 // An invalid date, such as one in a 13th month, is a string.

@@ -59,7 +59,7 @@ enum ImportSource {
     /// Returns the values of one object, on any number of lines, or of one object on each line.
     private static func json(_ bytes: [UInt8], _ title: String) throws -> [String: PropertyListValue?] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             return try PreferenceText.changes(in: bytes)
         } catch {
             // If the first line is an object, each line is one.
@@ -69,7 +69,7 @@ enum ImportSource {
         }
         var changes: [String: PropertyListValue?] = [:]
         for (index, line) in lines.enumerated() {
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 changes.merge(try PreferenceText.changes(in: Array(line))) { _, last in last }
             } catch {
                 throw Failure(.damaged, "line \(index + 1) of \(title) can't be read: \(error.message)")
@@ -79,7 +79,7 @@ enum ImportSource {
     }
 
     private static func isObject(_ line: [UInt8]) -> Bool {
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             _ = try PreferenceText.changes(in: line)
             return true
         } catch {

@@ -35,7 +35,7 @@ struct Schema {
             throw Failure(.damaged, "the schema \(path) isn't a regular file; remove it")
         }
         let text = String(decoding: try InputFile.bytes(of: path), as: UTF8.self)
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             let keywords = try PreferenceText.schema(in: text).members
             guard keywords["properties"]?.isDictionary == true else { throw Self.withoutProperties }
             all = Property(keywords)
@@ -55,7 +55,7 @@ struct Schema {
         try self.init(path: path)
     }
 
-    private static let withoutProperties = PreferencesError(.unreadable, "it has no properties")
+    private static let withoutProperties = PreferenceError(.unreadable, "it has no properties")
 
     /// Returns the possible paths of the schema of a file: in its folder and, if it is a suite's file, those of the suite.
     static func paths(near path: String) -> [String] {
@@ -64,7 +64,7 @@ struct Schema {
             let folders = path.split(separator: "/").dropLast()
             let start = path.hasPrefix("/") ? "/" : ""
             let neighbour = start + (folders + ["preferences.schema.json"]).joined(separator: "/")
-            do throws(PreferencesError) {
+            do throws(PreferenceError) {
                 // The files of a suite are in folders with its name.
                 let files = try SuiteFiles(folders.last.map(String.init) ?? "")
                 let own = [files.userPath, files.managedPath] + files.systemPaths

@@ -18,7 +18,7 @@ final class EtcdCluster: Suites {
     var endpoints: String { configuration.endpoints.joined(separator: ",") }
 
     func names() throws -> [String] {
-        do throws(PreferencesError) { return try list.names() } catch { throw failure(error) }
+        do throws(PreferenceError) { return try list.names() } catch { throw failure(error) }
     }
 
     func place(of suite: String) throws -> any Place { EtcdPlace(suite, on: self) }
@@ -29,7 +29,7 @@ final class EtcdCluster: Suites {
     }
 
     /// Returns the failure for an error of a store, with advice in terms of the tool's options.
-    func failure(_ error: PreferencesError) -> Failure {
+    func failure(_ error: PreferenceError) -> Failure {
         let failure = Failure(error)
         guard error.code == .notPermitted, configuration.credentials == nil else { return failure }
         return Failure(failure.status, failure.message + "; give the user by --user")
@@ -89,7 +89,7 @@ final class EtcdPlace: Place {
 
     /// The schema paths of the suite on this machine; empty if the suite's name isn't valid for files.
     var schemaPaths: [String] {
-        do throws(PreferencesError) { return try SuiteFiles(suite).schemaPaths } catch { return [] }
+        do throws(PreferenceError) { return try SuiteFiles(suite).schemaPaths } catch { return [] }
     }
 
     var writability: Writability { .unknown("etcd decides by the roles of the user") }
@@ -100,7 +100,7 @@ final class EtcdPlace: Place {
         Failure(.absent, "\(title) doesn't exist; `prefs --etcd … list` shows the suites")
     }
 
-    func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer] {
+    func layers(_ report: @escaping @Sendable (PreferenceError) -> Void) throws -> [PlaceLayer] {
         let contents = try connected(report).contents
         return [PlaceLayer(source: .etcd, contents: contents, location: try cluster.paths(of: suite).own)]
     }
@@ -128,12 +128,12 @@ final class EtcdPlace: Place {
 
     /// Returns the store after the suite was read; throws if it can't be read, whereas a program would continue with defaults.
     private func connected(
-        _ report: @escaping @Sendable (PreferencesError) -> Void = { Terminal.report($0) }
+        _ report: @escaping @Sendable (PreferenceError) -> Void = { Terminal.report($0) }
     ) throws -> PreferenceStore {
         if let store { return store }
         let issues = Issues()
         let progress = Progress("Connecting to \(cluster.endpoints)")
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             let store = try PreferenceStore.etcd(suite, cluster.configuration, monitor: monitor)
             store.issueHandler = { issues.add($0) }
             let isEmpty = store.contents.isEmpty

@@ -22,7 +22,7 @@ protocol Place {
     /// The failure for a place that doesn't exist.
     var missing: Failure { get }
     /// Returns the values of each layer that a program reads, in order of increasing precedence.
-    func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer]
+    func layers(_ report: @escaping @Sendable (PreferenceError) -> Void) throws -> [PlaceLayer]
     /// Returns the stores to change values in, and to watch.
     func open() throws -> PlaceStores
     /// Returns the failure for a name that the writable layer doesn't have, even if another layer does.
@@ -79,11 +79,11 @@ struct ValueOrigin {
 
 /// The errors that the library reports while values are read.
 final class Issues: Sendable {
-    private let found = Mutex<[PreferencesError]>([])
+    private let found = Mutex<[PreferenceError]>([])
 
-    func add(_ error: PreferencesError) { found.withLock { $0.append(error) } }
+    func add(_ error: PreferenceError) { found.withLock { $0.append(error) } }
 
-    var all: [PreferencesError] { found.withLock { $0 } }
+    var all: [PreferenceError] { found.withLock { $0 } }
 }
 
 struct PlaceStores {
@@ -220,7 +220,7 @@ struct FilePlace: Place {
 
     func exists() -> Bool { access(path, F_OK) == 0 }
 
-    func layers(_ report: @escaping @Sendable (PreferencesError) -> Void) throws -> [PlaceLayer] {
+    func layers(_ report: @escaping @Sendable (PreferenceError) -> Void) throws -> [PlaceLayer] {
         let own = try PreferencesFile.contents(of: path, report)
         guard let location else { return [PlaceLayer(source: .file, contents: own, location: path)] }
         let user = PlaceLayer(source: .user, contents: own, location: path)
@@ -246,9 +246,9 @@ struct FilePlace: Place {
     private static func layer(
         _ source: PlaceLayer.Source,
         _ path: String,
-        _ report: @escaping @Sendable (PreferencesError) -> Void
+        _ report: @escaping @Sendable (PreferenceError) -> Void
     ) -> PlaceLayer {
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             return PlaceLayer(
                 source: source,
                 contents: try PreferencesFile.contents(of: path, isReadOnly: true, report),

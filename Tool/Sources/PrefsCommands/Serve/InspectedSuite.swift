@@ -18,7 +18,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
     /// The state of the files when the suite was last read.
     private var marks: [FileMark?] = []
     /// Errors that a store on a server reported, which reading its values again wouldn't repeat.
-    private let issues = Mutex<[PreferencesError]>([])
+    private let issues = Mutex<[PreferenceError]>([])
     private let isRefreshing = Mutex(false)
     private let followers = Mutex<[Task<Void, Never>]>([])
     private let hasEnded = Mutex(false)
@@ -294,7 +294,7 @@ extension InspectedSuite {
     }
 
     private static func value(_ text: String) throws -> PropertyListValue {
-        do throws(PreferencesError) { return try PreferenceText.value(in: text) } catch {
+        do throws(PreferenceError) { return try PreferenceText.value(in: text) } catch {
             throw Failure(.usage, "this isn't a value: \(error.message)")
         }
     }

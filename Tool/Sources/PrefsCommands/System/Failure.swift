@@ -26,7 +26,7 @@ package struct Failure: Error {
         self.showsUsage = showsUsage
     }
 
-    package init(_ error: PreferencesError) {
+    package init(_ error: PreferenceError) {
         let status: ExitStatus =
             switch error.code {
             case .invalidName, .unencodable, .tooLarge, .misuse: .usage
@@ -40,7 +40,7 @@ package struct Failure: Error {
     package init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as PreferencesError: self.init(error)
+        case let error as PreferenceError: self.init(error)
         default: self.init(.failed, "\(error)")
         }
     }

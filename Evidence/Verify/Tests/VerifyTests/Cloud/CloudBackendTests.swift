@@ -5,7 +5,7 @@ import Testing
 
 struct CloudBackendTests {
     private let cloud = FakeCloud(["theme": "dark"])
-    private let issues = Log<PreferencesError>()
+    private let issues = Log<PreferenceError>()
 
     private func makeStore(_ limits: CloudLimits = CloudLimits()) -> PreferenceStore {
         let store = PreferenceStore(backend: CloudBackend(cloud, limits: limits))
@@ -55,11 +55,11 @@ struct CloudBackendTests {
     @Test
     func tooLongANameTooManyAndTooLargeAreRefused() throws {
         let store = makeStore(CloudLimits(nameSize: 8, nameCount: 3, size: 200))
-        func code(_ body: (inout PreferenceTransaction) -> Void) throws -> PreferencesError.Code? {
+        func code(_ body: (inout PreferenceTransaction) -> Void) throws -> PreferenceError.Code? {
             do {
                 try store.transaction(body)
                 return nil
-            } catch let error as PreferencesError {
+            } catch let error as PreferenceError {
                 return error.code
             }
         }
@@ -110,7 +110,7 @@ struct CloudBackendTests {
         store.set(1, for: "n")
         try await store.flush()
         cloud.removeEntitlement()
-        await #expect(throws: PreferencesError.self) { try await store.flush() }
+        await #expect(throws: PreferenceError.self) { try await store.flush() }
     }
 
     @Test

@@ -33,7 +33,7 @@ final class WholeDomain: PreferenceBackend {
         return backend.values(for: new).mapValues { $0 }
     }
 
-    func load(host: PreferenceBackendHost) throws(PreferencesError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         onChange { host.changed() }
         return try backend.load(host: host).merging(discover([]).compactMapValues { $0 }) { $1 }
     }
@@ -46,7 +46,7 @@ final class WholeDomain: PreferenceBackend {
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
-    ) throws(PreferencesError) -> PreferenceBackendCommit {
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
         let discovered = discover(Array(changes.keys) + Array(condition.values.keys))
         var commit = try backend.apply(changes, if: condition)
         commit.outside.merge(discovered) { known, _ in known }

@@ -41,11 +41,11 @@ struct TestKeychain {
 }
 
 extension Keychain {
-    func texts() throws(PreferencesError) -> [String: String] {
+    func texts() throws(PreferenceError) -> [String: String] {
         try items(begun(KeyringCall(mayPrompt: false))).mapValues { String(decoding: $0, as: UTF8.self) }
     }
 
-    func set(_ text: String?, for name: String) throws(PreferencesError) {
+    func set(_ text: String?, for name: String) throws(PreferenceError) {
         try set(text.map { Array($0.utf8) }, for: name, begun(KeyringCall(mayPrompt: true)))
     }
 
@@ -109,7 +109,7 @@ struct KeychainTests {
     @Test
     func callerThatHasGivenUpStoresNothing() throws {
         let call = KeyringCall(mayPrompt: true)
-        #expect(throws: PreferencesError.self) { try device.keyring().set([1], for: "token", call) }
+        #expect(throws: PreferenceError.self) { try device.keyring().set([1], for: "token", call) }
         #expect(device.calls.isEmpty)
     }
 
@@ -203,10 +203,10 @@ struct KeychainErrorTests {
     private let device = TestKeychain()
 
     /// The errors of a read and of a set.
-    private func errors(_ keychain: Keychain) -> [PreferencesError] {
-        var errors: [PreferencesError] = []
-        do throws(PreferencesError) { _ = try keychain.texts() } catch { errors.append(error) }
-        do throws(PreferencesError) { try keychain.set("secret-value", for: "token") } catch { errors.append(error) }
+    private func errors(_ keychain: Keychain) -> [PreferenceError] {
+        var errors: [PreferenceError] = []
+        do throws(PreferenceError) { _ = try keychain.texts() } catch { errors.append(error) }
+        do throws(PreferenceError) { try keychain.set("secret-value", for: "token") } catch { errors.append(error) }
         return errors
     }
 
@@ -239,7 +239,7 @@ struct KeychainErrorTests {
         try device.keyring(.afterFirstUnlock).set("one", for: "first")
         try device.keyring(.whenUnlocked).set("two", for: "second")
         device.change { $0.lock = .locked }
-        #expect(throws: PreferencesError.self) { try device.keyring().texts() }
+        #expect(throws: PreferenceError.self) { try device.keyring().texts() }
     }
 
     @Test
@@ -287,7 +287,7 @@ struct KeychainErrorTests {
         for function in [MockKeychain.Function.update, .delete] {
             device.change { $0.failures[function] = [errSecNotAvailable] }
         }
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             try keychain.set(value, for: "token")
             Issue.record("the error was lost")
         } catch {
@@ -347,12 +347,12 @@ struct KeychainStoreTests {
             $0.lock = .beforeFirstUnlock
         }
         let store = makeStore()
-        let issues = Log<PreferencesError>()
+        let issues = Log<PreferenceError>()
         store.issueHandler = { issues.append($0) }
         let token = Preference<String?>("apiToken", default: nil, in: store)
         #expect(token.value == nil)
         #expect(issues.all.first?.code == .unavailable)
-        await #expect(throws: PreferencesError.self) { try await token.write("new") }
+        await #expect(throws: PreferenceError.self) { try await token.write("new") }
         device.change { $0.lock = .unlocked }
         try await store.refresh()
         #expect(token.value == "stored")

@@ -74,14 +74,14 @@ struct AppStorageTests {
         let path = Preference("path", in: store) as Preference<URL?>
         #expect(path.value == URL(fileURLWithPath: "/tmp/file"))
         let broken = Preference("broken", in: store) as Preference<URL?>
-        #expect(throws: PreferencesError.self) { try broken.read() }
+        #expect(throws: PreferenceError.self) { try broken.read() }
         #expect(defaults.data(forKey: "broken") == Data([1]))
     }
 
     @Test
     func wrapperCanBeCreatedBeforeTheDeviceIsUnlocked() {
         let store = defaults.store(protection: DataProtection { true })
-        let issues = Log<PreferencesError.Code>()
+        let issues = Log<PreferenceError.Code>()
         store.issueHandler = { issues.append($0.code) }
         let wrapper = AppStorage(Preference("n", default: 7, in: store))
         #expect(wrapper.wrappedValue == 7)

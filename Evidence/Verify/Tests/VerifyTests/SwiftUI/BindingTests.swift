@@ -161,7 +161,7 @@ struct BindingTests {
 
     @Test(arguments: PropertyUpdating.allCases)
     func rejectedSetIsOneBodyMoreAndShowsTheStoredValue(_ updating: PropertyUpdating) throws {
-        let issues = Log<PreferencesError.Code>()
+        let issues = Log<PreferenceError.Code>()
         store.issueHandler = { issues.append($0.code) }
         let host = Host(Form(Preference("name", .length(1...5), default: "Pitt", in: store)), updating)
         host.enter("A name that is too long", into: "Name")

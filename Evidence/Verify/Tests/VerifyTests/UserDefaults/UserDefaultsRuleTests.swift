@@ -11,13 +11,13 @@ struct UserDefaultsRuleTests {
     func valueOfTheWrongTypeYieldsTheDefaultIsReportedAndStays() {
         defaults.set("not a number", forKey: "n")
         let store = defaults.store()
-        let issues = Log<PreferencesError>()
+        let issues = Log<PreferenceError>()
         store.issueHandler = { issues.append($0) }
         let preference = Preference("n", default: 5, in: store)
         #expect(preference.value == 5)
         #expect(preference.value == 5)
         #expect(issues.all.map(\.code) == [.unreadable])
-        #expect(throws: PreferencesError.self) { try preference.read() }
+        #expect(throws: PreferenceError.self) { try preference.read() }
         #expect(defaults.string(forKey: "n") == "not a number")
         #expect(defaults.watch.writes == ["n"])
     }
@@ -71,7 +71,7 @@ struct UserDefaultsRuleTests {
         let other = Preference("other", default: 0, in: store)
         #expect(theme.value == "corporate")
         #expect(theme.source == .managed)
-        #expect(throws: PreferencesError.self) {
+        #expect(throws: PreferenceError.self) {
             try store.transaction { t in
                 t[other] = 1
                 t[theme] = "mine"
@@ -99,14 +99,14 @@ struct UserDefaultsRuleTests {
     @Test
     func sizeIsWarnedOfOnceAndThenRefused() throws {
         let store = defaults.store(sizeLimit: UserDefaultsSizeLimit(limit: 1000))
-        let issues = Log<PreferencesError>()
+        let issues = Log<PreferenceError>()
         store.issueHandler = { issues.append($0) }
         store.set(.data(Data(count: 600)), for: "a")
         #expect(issues.all.isEmpty)
         store.set(.data(Data(count: 200)), for: "b")
         store.set(.data(Data(count: 210)), for: "b")
         #expect(issues.all.map(\.code) == [.tooLarge])
-        #expect(throws: PreferencesError.self) { try store.transaction { $0["c"] = .data(Data(count: 400)) } }
+        #expect(throws: PreferenceError.self) { try store.transaction { $0["c"] = .data(Data(count: 400)) } }
         #expect(store["c"] == nil)
         #expect(defaults.object(forKey: "c") == nil)
         store.set(.data(Data(count: 10)), for: "a")
@@ -118,14 +118,14 @@ struct UserDefaultsRuleTests {
         defaults.set(7, forKey: "n")
         let isLocked = Lock(true)
         let store = defaults.store(protection: DataProtection { isLocked.withLock { $0 } })
-        let issues = Log<PreferencesError>()
+        let issues = Log<PreferenceError>()
         store.issueHandler = { issues.append($0) }
         let preference = Preference("n", default: 0, in: store)
         let changes = Log<Int>()
         let observation = preference.observe { changes.append($0.new) }
         #expect(preference.value == 0)
-        #expect(throws: PreferencesError.self) { try preference.update { $0 += 1 } }
-        #expect(throws: PreferencesError.self) { try preference.write(1) }
+        #expect(throws: PreferenceError.self) { try preference.update { $0 += 1 } }
+        #expect(throws: PreferenceError.self) { try preference.write(1) }
         #expect(Set(issues.all.map(\.code)) == [.unavailable])
         #expect(defaults.integer(forKey: "n") == 7)
         isLocked.withLock { $0 = false }
@@ -144,7 +144,7 @@ struct UserDefaultsRuleTests {
         defaults.set(8, forKey: "other")
         let isLocked = Lock(true)
         let store = defaults.store(protection: DataProtection { isLocked.withLock { $0 } })
-        let issues = Log<PreferencesError>()
+        let issues = Log<PreferenceError>()
         store.issueHandler = { issues.append($0) }
         let preference = Preference("n", default: 0, in: store)
         let other = Preference("other", default: 0, in: store)
@@ -287,7 +287,7 @@ struct UserDefaultsRuleTests {
         try await store.flush()
         let writer = try await stuckWriter(of: preference)
         preference.value = 2
-        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
         #expect(error?.code == .notDurable)
         writer.release()
         await writer.end()
@@ -319,7 +319,7 @@ struct UserDefaultsRuleTests {
         let store = defaults.store()
         store["n"] = 1
         defaults.watch.failToSynchronize()
-        let error = await #expect(throws: PreferencesError.self) { try await store.flush() }
+        let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
         #expect(error?.code == .notDurable)
     }
 
@@ -423,8 +423,8 @@ struct UserDefaultsRuleTests {
 
     @Test
     func ownDomainAndTheOneOfAllProgramsAreNoSuites() throws {
-        #expect(throws: PreferencesError.self) { try UserDefaultsSuite.check("com.me", ownDomain: "com.me") }
-        #expect(throws: PreferencesError.self) {
+        #expect(throws: PreferenceError.self) { try UserDefaultsSuite.check("com.me", ownDomain: "com.me") }
+        #expect(throws: PreferenceError.self) {
             try UserDefaultsSuite.check(UserDefaults.globalDomain, ownDomain: nil)
         }
         try UserDefaultsSuite.check("group.com.me", ownDomain: "com.me")

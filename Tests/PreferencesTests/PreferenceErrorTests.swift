@@ -3,8 +3,8 @@ import Testing
 
 @testable import Preferences
 
-struct PreferencesErrorTests {
-    private let error = PreferencesError(
+struct PreferenceErrorTests {
+    private let error = PreferenceError(
         .readOnly,
         name: "volume",
         "the store can only be read",
@@ -21,22 +21,22 @@ struct PreferencesErrorTests {
     @Test
     func codeIsCaught() throws {
         func caught(_ error: any Error) -> String {
-            do { throw error } catch PreferencesError.invalid {
+            do { throw error } catch PreferenceError.invalid {
                 return "invalid"
-            } catch PreferencesError.readOnly {
+            } catch PreferenceError.readOnly {
                 return "readOnly"
             } catch {
                 return "other"
             }
         }
         #expect(caught(error) == "readOnly")
-        #expect(caught(PreferencesError(.invalid, "")) == "invalid")
-        #expect(caught(PreferencesError(.managed, "")) == "other")
+        #expect(caught(PreferenceError(.invalid, "")) == "invalid")
+        #expect(caught(PreferenceError(.managed, "")) == "other")
         #expect(caught(CancellationError()) == "other")
-        do throws(PreferencesError) {
+        do throws(PreferenceError) {
             throw error
-        } catch PreferencesError.readOnly {
-            #expect(error.code == .readOnly && error.code == PreferencesError.readOnly)
+        } catch PreferenceError.readOnly {
+            #expect(error.code == .readOnly && error.code == PreferenceError.readOnly)
         } catch {
             Issue.record(error)
         }
@@ -46,7 +46,7 @@ struct PreferencesErrorTests {
     @Test
     func eachCodeIsAStaticOfTheError() throws {
         let file = URL(filePath: #filePath).appending(
-            path: "../../../Sources/Preferences/Values/PreferencesError.swift"
+            path: "../../../Sources/Preferences/Values/PreferenceError.swift"
         )
         .standardized
         let source = try String(contentsOf: file, encoding: .utf8)

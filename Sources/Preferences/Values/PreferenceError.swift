@@ -8,12 +8,13 @@ public import Foundation
 ///
 ///     do {
 ///         try Defaults.general.$volume.write(11)
-///     } catch PreferencesError.managed {
+///     } catch PreferenceError.managed {
 ///         showManagedNotice()
 ///     }
 ///
 /// <doc:Troubleshooting> lists all messages.
-public struct PreferencesError: Error, Sendable {
+@dynamicMemberLookup
+public struct PreferenceError: Error, Sendable {
     /// The kind of an error, to compare with. Later versions may add codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the code, such as `unreadable`.
@@ -103,19 +104,19 @@ public struct PreferencesError: Error, Sendable {
     }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     /// Returns the error with the preference's name, unless it has one.
-    func named(_ name: String) -> PreferencesError { of(self.name ?? name) }
+    func named(_ name: String) -> PreferenceError { of(self.name ?? name) }
 
     /// Returns the error with the name of a preference.
-    func of(_ name: String) -> PreferencesError {
+    func of(_ name: String) -> PreferenceError {
         var error = self
         error.name = name
         return error
     }
 }
 
-extension PreferencesError: CustomStringConvertible {
+extension PreferenceError: CustomStringConvertible {
     /// The name, the path, the message and the cause in one line, with control characters escaped.
     public var description: String {
         var text = ""
@@ -128,73 +129,32 @@ extension PreferencesError: CustomStringConvertible {
     }
 }
 
-extension PreferencesError: LocalizedError {
+extension PreferenceError: LocalizedError {
     /// The same text as `description`, in English.
     public var errorDescription: String? { description }
 }
 
-// The codes as patterns: `catch PreferencesError.unreadable` needs no `error.code`.
-extension PreferencesError {
-    /// The code `Code.unreadable`, for `catch PreferencesError.unreadable`.
-    public static let unreadable = Code.unreadable
-    /// The code `Code.invalid`, for `catch PreferencesError.invalid`.
-    public static let invalid = Code.invalid
-    /// The code `Code.unencodable`, for `catch PreferencesError.unencodable`.
-    public static let unencodable = Code.unencodable
-    /// The code `Code.invalidName`, for `catch PreferencesError.invalidName`.
-    public static let invalidName = Code.invalidName
-    /// The code `Code.managed`, for `catch PreferencesError.managed`.
-    public static let managed = Code.managed
-    /// The code `Code.hidden`, for `catch PreferencesError.hidden`.
-    public static let hidden = Code.hidden
-    /// The code `Code.readOnly`, for `catch PreferencesError.readOnly`.
-    public static let readOnly = Code.readOnly
-    /// The code `Code.notPermitted`, for `catch PreferencesError.notPermitted`.
-    public static let notPermitted = Code.notPermitted
-    /// The code `Code.wrongStore`, for `catch PreferencesError.wrongStore`.
-    public static let wrongStore = Code.wrongStore
-    /// The code `Code.conflict`, for `catch PreferencesError.conflict`.
-    public static let conflict = Code.conflict
-    /// The code `Code.busy`, for `catch PreferencesError.busy`.
-    public static let busy = Code.busy
-    /// The code `Code.unavailable`, for `catch PreferencesError.unavailable`.
-    public static let unavailable = Code.unavailable
-    /// The code `Code.noSpace`, for `catch PreferencesError.noSpace`.
-    public static let noSpace = Code.noSpace
-    /// The code `Code.notDurable`, for `catch PreferencesError.notDurable`.
-    public static let notDurable = Code.notDurable
-    /// The code `Code.outcomeUnknown`, for `catch PreferencesError.outcomeUnknown`.
-    public static let outcomeUnknown = Code.outcomeUnknown
-    /// The code `Code.damaged`, for `catch PreferencesError.damaged`.
-    public static let damaged = Code.damaged
-    /// The code `Code.unknownFormat`, for `catch PreferencesError.unknownFormat`.
-    public static let unknownFormat = Code.unknownFormat
-    /// The code `Code.accountChanged`, for `catch PreferencesError.accountChanged`.
-    public static let accountChanged = Code.accountChanged
-    /// The code `Code.tooLarge`, for `catch PreferencesError.tooLarge`.
-    public static let tooLarge = Code.tooLarge
-    /// The code `Code.feedbackLoop`, for `catch PreferencesError.feedbackLoop`.
-    public static let feedbackLoop = Code.feedbackLoop
-    /// The code `Code.newerVersion`, for `catch PreferencesError.newerVersion`.
-    public static let newerVersion = Code.newerVersion
-    /// The code `Code.misuse`, for `catch PreferencesError.misuse`.
-    public static let misuse = Code.misuse
+extension PreferenceError {
+    /// Returns a code by its name: `PreferenceError.unreadable` is `PreferenceError.Code.unreadable`.
+    ///
+    /// So a pattern needs no `error.code`, as in `catch PreferenceError.unreadable`.
+    public static subscript(dynamicMember code: KeyPath<Code.Type, Code>) -> Code { Code.self[keyPath: code] }
 }
 
-extension PreferencesError.Code {
-    /// Returns whether an error is a `PreferencesError` of the code, for `catch` and `case`.
+extension PreferenceError.Code {
+    /// Returns whether an error is a `PreferenceError` of the code, for `catch` and `case`.
     public static func ~= (code: Self, error: any Error) -> Bool {
-        (error as? PreferencesError)?.code == code
+        (error as? PreferenceError)?.code == code
     }
 }
 
 // MARK: Errors of coders
 
-extension PreferencesError {
+extension PreferenceError {
     /// Creates an error from that of a coder or of a type's own code.
     init(_ code: Code, from error: any Error) {
         switch error {
-        case let error as PreferencesError: self = error
+        case let error as PreferenceError: self = error
         case DecodingError.keyNotFound(let key, let context):
             self.init(code, "missing key \"\(key.stringValue)\"", context)
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
@@ -221,11 +181,11 @@ extension PreferencesError {
         _ component: @autoclosure () -> String,
         _ code: Code,
         _ body: () throws -> Result
-    ) throws(PreferencesError) -> Result {
+    ) throws(PreferenceError) -> Result {
         do {
             return try body()
         } catch {
-            var error = PreferencesError(code, from: error)
+            var error = PreferenceError(code, from: error)
             error.codingPath.insert(component(), at: 0)
             throw error
         }
@@ -247,13 +207,13 @@ extension String {
     package static var redacted: String { "<redacted>" }
 }
 
-extension PreferencesError {
+extension PreferenceError {
     /// The reason for which a rule rejects a secret; the reason of the rule itself contains the value or the bounds.
     static var redactedReason: String { "\(String.redacted) is rejected by the preference's rule" }
 
     /// Returns the error of reading a secret without the parts that may show the value: the message, the coding path and the cause.
-    func redacted(as type: Any.Type) -> PreferencesError {
-        PreferencesError(
+    func redacted(as type: Any.Type) -> PreferenceError {
+        PreferenceError(
             code,
             name: name,
             code == .invalid

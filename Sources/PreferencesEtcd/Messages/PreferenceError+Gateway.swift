@@ -1,6 +1,6 @@
 internal import Preferences
 
-extension PreferencesError {
+extension PreferenceError {
     /// Creates the error of a store for a failed request.
     init(_ failure: GatewayFailure) {
         let text = failure.text
