@@ -59,7 +59,7 @@ func readTexts() {
     print(offset.value?.secondsFromGMT() ?? 0)
     for name in ["trip", "former"] where Preference<Trip?>(name, in: store).value != nil { print(name, "is another") }
     for coding in [PreferenceCoding<Locale?>.native, .json] {
-        let locale = Preference("json", in: store, coding: coding)
+        let locale = Preference("json", coding: coding, in: store)
         if let value = locale.value { print("json is", value.identifier) }
     }
     offset.value = offset.value

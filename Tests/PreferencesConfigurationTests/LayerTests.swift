@@ -147,7 +147,7 @@ struct LayerTests {
     @Test(arguments: ["7", "hunter2-planted", "48151623"])
     func secretIsNeitherLoggedNorReported(value: String) {
         struct Account: PreferenceGroup {
-            @Preference("account.pin", .range(0...9), isSecret: true) var pin = 1
+            @Preference("account.pin", .range(0...9), .secret) var pin = 1
             @Preference("account.name") var name = ""
         }
         let log = AccessLog()
@@ -168,7 +168,7 @@ struct LayerTests {
     @Test
     func changeOfASecretIsNotDescribed() async throws {
         struct Account: PreferenceGroup {
-            @Preference("account.pin", isSecret: true) var pin = "1"
+            @Preference("account.pin", .secret) var pin = "1"
         }
         let remote = MutableInMemoryProvider(initialValues: ["account.pin": "hunter2"])
         let store = PreferenceStore.configuration(ConfigReader(provider: remote), for: Account.self)

@@ -146,8 +146,8 @@ struct ProviderTests {
     }
 
     private struct Account: PreferenceGroup {
-        @Preference("token", isSecret: true) var token = "s3cret-default"
-        @Preference("limit", .range(0...9), isSecret: true) var limit = 7
+        @Preference("token", .secret) var token = "s3cret-default"
+        @Preference("limit", .range(0...9), .secret) var limit = 7
         @Preference("volume") var volume = 5
     }
 

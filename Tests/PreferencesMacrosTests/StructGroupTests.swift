@@ -37,7 +37,7 @@ struct Credentials {
     /// For the server
     @Secret @Key("t") @Rule(.choices(["hunter2", "other"])) var token = "hunter2"
     @Secret var code: Int?
-    @Preference("written", isSecret: true) var written = "hunter2"
+    @Preference("written", .secret) var written = "hunter2"
     var name = ""
 }
 

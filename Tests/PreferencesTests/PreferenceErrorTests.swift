@@ -41,18 +41,4 @@ struct PreferenceErrorTests {
             Issue.record(error)
         }
     }
-
-    /// One that was forgotten could be compared, but not caught.
-    @Test
-    func eachCodeIsAStaticOfTheError() throws {
-        let file = URL(filePath: #filePath).appending(
-            path: "../../../Sources/Preferences/Values/PreferenceError.swift"
-        )
-        .standardized
-        let source = try String(contentsOf: file, encoding: .utf8)
-        let codes = source.matches(of: /static let (\w+) = Code\("/).map(\.1)
-        #expect(codes.count > 20)
-        #expect(source.matches(of: /static let (\w+) = Code\.(\w+)/).map(\.1) == codes)
-        for match in source.matches(of: /static let (\w+) = Code\.(\w+)/) { #expect(match.1 == match.2) }
-    }
 }

@@ -2,7 +2,7 @@ import Preferences
 
 /// The preferences that the app shares with its intents and widgets.
 struct PlaybackPreferences: PreferenceGroup {
-    @Preference("volume", .range(0...10), description: "How loud the music is.") var volume = 5
+    @Preference("volume", .range(0...10), .description("How loud the music is.")) var volume = 5
     @Preference("crossfades") var crossfades = false
 
     /// The preferences of the app group.

@@ -22,7 +22,7 @@ struct TrackList: View {
 }
 
 struct TrackRow: View {
-    private static let stars = PreferenceRule.range(0...5)
+    private static let stars = PreferenceOption.range(0...5)
 
     let track: Track
     @PreferenceState(\AppearancePreferences.$showsArtist) var showsArtist

@@ -9,7 +9,7 @@ struct TourPreferences: PreferenceGroup {
     @Preference("theme") var theme = Theme.system
     @Preference("window") var window = WindowFrame()
     @Preference("nickname", .length(1...20)) var nickname: String?
-    @Preference("volume", .range(0...10), description: "From 0, silent, to 10") var volume = 5
+    @Preference("volume", .range(0...10), .description("From 0, silent, to 10")) var volume = 5
 }
 
 enum Theme: String, CaseIterable {

@@ -85,7 +85,7 @@ extension PreferenceDeclaration {
         let preference = Preference(declaration)
         do throws(PreferenceError) {
             try preference.write(value)
-            guard case .layer = preference.source else { return }
+            guard preference.source != .store, preference.source != .default else { return }
         } catch {
             declaration.store.report(error.named(name))
         }
@@ -245,179 +245,123 @@ private enum BindingPlaces {
 // Like Preference+Declaring, with one initializer for each kind of value.
 
 extension PreferenceState {
-    /// Creates a property of a view: `@PreferenceState("volume", .range(0...10)) var volume = 5`; the type defines its stored form.
+    /// Creates a view's property of a `PreferenceValue` type: `@PreferenceState("volume", .range(0...10)) var volume = 5`.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: PreferenceValue {
-        self.init(
-            Preference(
-                wrappedValue: wrappedValue(),
-                name,
-                rule,
-                in: store,
-                description: description,
-                isSecret: isSecret
-            )
-        )
+        self.init(Preference(declaring: name, .native, options, store, wrappedValue))
     }
 
-    /// Creates an optional property of a view: `@PreferenceState("artist") var artist: String?`; the type defines its stored form.
+    /// Creates a view's optional property of a `PreferenceValue` type: `@PreferenceState("artist") var artist: String?`.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: PreferenceValue & ExpressibleByNilLiteral {
-        self.init(
-            Preference(
-                wrappedValue: wrappedValue(),
-                name,
-                rule,
-                in: store,
-                description: description,
-                isSecret: isSecret
-            )
-        )
+        self.init(Preference(declaring: name, .native, options, store, wrappedValue))
     }
 
-    /// Creates a property of a view: `@PreferenceState("theme") var theme = Theme.light`; its raw value is stored.
+    /// Creates a view's property of a type with raw values: `@PreferenceState("theme") var theme = Theme.light`.
     public init<Raw: PreferenceValue>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: RawRepresentable, Value.RawValue == Raw {
-        self.init(
-            Preference(
-                wrappedValue: wrappedValue(),
-                name,
-                rule,
-                in: store,
-                description: description,
-                isSecret: isSecret
-            )
-        )
+        self.init(Preference(declaring: name, .rawValue, options, store, wrappedValue))
     }
 
-    /// Creates an optional property of a view: `@PreferenceState("theme") var theme: Theme?`; its raw value is stored.
+    /// Creates a view's optional property of a type with raw values: `@PreferenceState("theme") var theme: Theme?`.
     public init<Wrapped, Raw: PreferenceValue>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
-        self.init(
-            Preference(
-                wrappedValue: wrappedValue(),
-                name,
-                rule,
-                in: store,
-                description: description,
-                isSecret: isSecret
-            )
-        )
+        self.init(Preference(declaring: name, .rawValue, options, store, wrappedValue))
     }
 
-    /// Creates a property of a view: `@PreferenceState("frame") var frame = Frame()`; it is stored as nested values.
+    /// Creates a view's property of a `Codable` type: `@PreferenceState("frame") var frame = Frame()`.
     @_disfavoredOverload
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: Codable {
-        self.init(
-            Preference(
-                wrappedValue: wrappedValue(),
-                name,
-                rule,
-                in: store,
-                description: description,
-                isSecret: isSecret
-            )
-        )
+        self.init(Preference(declaring: name, .propertyList, options, store, wrappedValue))
     }
 
-    /// Creates an optional property of a view: `@PreferenceState("frame") var frame: Frame?`; it is stored as nested values.
+    /// Creates a view's optional property of a `Codable` type: `@PreferenceState("frame") var frame: Frame?`.
     @_disfavoredOverload
     public init<Wrapped: Codable>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value == Wrapped? {
-        self.init(
-            Preference(
-                wrappedValue: wrappedValue(),
-                name,
-                rule,
-                in: store,
-                description: description,
-                isSecret: isSecret
-            )
-        )
+        self.init(Preference(declaring: name, .propertyList, options, store, wrappedValue))
     }
 
-    /// Creates a property of a view: `@PreferenceState("frame", coding: .json) var frame = Frame()`; `coding` defines its stored form.
+    /// Creates a view's property with a coding: `@PreferenceState("frame", coding: .json) var frame = Frame()`.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) {
-        self.init(
-            Preference(
-                wrappedValue: wrappedValue(),
-                name,
-                rule,
-                in: store,
-                coding: coding,
-                description: description,
-                isSecret: isSecret
-            )
-        )
+        self.init(Preference(declaring: name, coding, options, store, wrappedValue))
     }
 
-    /// Creates an optional property of a view: `@PreferenceState("frame", coding: .json) var frame: Frame?`; `coding` defines its
-    /// stored form.
+    /// Creates a view's optional property with a coding: `@PreferenceState("frame", coding: .json) var frame: Frame?`.
     public init<Wrapped>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value == Wrapped? {
-        self.init(
-            Preference(
-                wrappedValue: wrappedValue(),
-                name,
-                rule,
-                in: store,
-                coding: coding,
-                description: description,
-                isSecret: isSecret
-            )
-        )
+        self.init(Preference(declaring: name, coding, options, store, wrappedValue))
+    }
+}
+
+// Declarations without a meaning, which compile only to explain a mistake.
+
+extension PreferenceState {
+    /// Unavailable: a preference needs a name.
+    @available(
+        *,
+        unavailable,
+        message: """
+            a preference needs a name, as in '@PreferenceState("volume") var volume = 5'
+            """
+    )
+    @_disfavoredOverload
+    public init(
+        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
+        _ options: PreferenceOption<Value>...
+    ) {
+        fatalError()
+    }
+}
+
+extension PreferenceState where Value == Never {
+    /// Unavailable: a property of a view shows one preference.
+    @available(
+        *,
+        unavailable,
+        message: """
+            a property of a view shows one preference: '@PreferenceState(player.$volume) var volume'; \
+            for a whole group write 'let player = PlayerPreferences()'
+            """
+    )
+    public init<Group: PreferenceGroup>(_ group: Group) {
+        fatalError()
     }
 }
 #endif

@@ -1,7 +1,7 @@
 /// A preference of any type, as `PreferenceGroup.preferences` lists it: for a page of settings, a report, or a test.
 ///
 ///     for preference in Defaults.general.preferences {
-///         print(preference, preference.rule, preference.declaredDescription ?? "")
+///         print(preference, preference.rules, preference.declaredDescription ?? "")
 ///     }
 ///
 /// Two are equal if they have the same store, name and type. All members may be used on any thread.
@@ -20,8 +20,26 @@ public struct AnyPreference: Sendable {
     /// The name under which the value is stored.
     public var name: String { base.name }
 
-    /// The purpose of the preference, from its declaration's `description:`.
+    /// The purpose of the preference, from the option `.description`.
     public var declaredDescription: String? { base.declaredDescription }
+
+    /// The name for people, from the option `.title`.
+    public var title: String? { base.options?.title }
+
+    /// The section of a form of settings, from the option `.section`.
+    public var section: String? { base.options?.section }
+
+    /// What to do instead of setting the preference, from the option `.deprecated`; `nil` if it isn't deprecated.
+    public var deprecation: String? { base.options?.deprecation }
+
+    /// The option of one letter on the command line, from the option `.short`.
+    public var shortName: Character? { base.options?.short }
+
+    /// The names under which the value was stored before, from the option `.formerly`.
+    public var formerNames: [String] { base.options?.formerNames ?? [] }
+
+    /// Whether `nil` is rejected, by the option `.required`.
+    public var isRequired: Bool { base.isRequired }
 
     /// The type of the preference's value.
     public var valueType: any Any.Type { base.valueType }
@@ -29,8 +47,10 @@ public struct AnyPreference: Sendable {
     /// Whether the value is a secret; see `Preference.isSecret`.
     public var isSecret: Bool { base.isSecret }
 
-    /// The rule of the declaration, with its bounds in their stored form; for a secret only its kind.
-    public var rule: Rule { base.storedRule }
+    /// The rules of the declaration, with their bounds in their stored form; for a secret only their kinds.
+    ///
+    /// A `CaseIterable` type without a rule of choices has one of its cases, in front of the others.
+    public var rules: [PreferenceRule] { base.storedRules }
 
     /// The stored value, readable or not; `nil` if nothing is stored.
     public var storedValue: PropertyListValue? { base.storedValue }
@@ -77,34 +97,6 @@ public struct AnyPreference: Sendable {
     public func reset() { base.reset() }
 }
 
-extension AnyPreference {
-    /// A `PreferenceRule` without the type of its values.
-    public struct Rule: Sendable, Hashable {
-        /// The kinds of rules.
-        public enum Kind: Sendable, Hashable {
-            /// Every value is allowed.
-            case any
-            /// The values between `minimum` and `maximum`, both included.
-            case range
-            /// The values of `choices`.
-            case choices
-            /// Values with a number of elements between `minimum` and `maximum`, both included.
-            case length
-            /// The values that a closure allows.
-            case check
-        }
-
-        /// The kind of the rule.
-        public let kind: Kind
-        /// The minimum of a range in its stored form, or the minimum length; `nil` if the rule has none.
-        public internal(set) var minimum: PropertyListValue?
-        /// The maximum of a range in its stored form, or the maximum length; `nil` if the rule has none.
-        public internal(set) var maximum: PropertyListValue?
-        /// The allowed values in their stored form; without a rule of choices, the cases of a `CaseIterable` type.
-        public internal(set) var choices: [PropertyListValue] = []
-    }
-}
-
 extension AnyPreference: Hashable {
     /// Returns whether both have the same store, name and type and, for members of a value, the same key path.
     public static func == (left: AnyPreference, right: AnyPreference) -> Bool { left.base.isEqual(to: right.base) }
@@ -121,31 +113,15 @@ extension AnyPreference: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension AnyPreference.Rule: CustomStringConvertible {
-    /// The rule in a few words, such as `0...10`; empty if every value is allowed.
-    public var description: String {
-        switch kind {
-        case .range: bounds
-        case .any, .choices: choices.map { "\($0)" }.joined(separator: ", ")
-        case .length: bounds.isEmpty ? "" : "length " + bounds
-        case .check: "checked by the program"
-        }
-    }
-
-    private var bounds: String {
-        // The rule of a secret has no bounds.
-        if minimum == nil, maximum == nil { return "" }
-        return "\(minimum.map { "\($0)" } ?? "")...\(maximum.map { "\($0)" } ?? "")"
-    }
-}
-
 /// A preference without its static type.
 protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var name: String { get }
     var declaredDescription: String? { get }
+    var options: DeclaredOptions? { get }
+    var isRequired: Bool { get }
     var valueType: any Any.Type { get }
     var isSecret: Bool { get }
-    var storedRule: AnyPreference.Rule { get }
+    var storedRules: [PreferenceRule] { get }
     var storedValue: PropertyListValue? { get }
     var source: PreferenceSource { get }
     var isSet: Bool { get }
@@ -176,6 +152,8 @@ extension Preference: DeclaredPreference {
         [ObjectIdentifier(declaration)] + (declaration.member?.enclosingDeclarations ?? [])
     }
     var isMember: Bool { declaration.member != nil }
+    var options: DeclaredOptions? { declaration.options }
+    var isRequired: Bool { declaration.isRequired }
     var valueType: any Any.Type { Value.self }
     var codingIdentifier: String { declaration.coding.identifier }
 
@@ -203,38 +181,18 @@ extension Preference: DeclaredPreference {
         try declaration.encodeUnchecked(defaultValue)
     }
 
-    var storedRule: AnyPreference.Rule { isSecret ? AnyPreference.Rule(kind: unredactedRule.kind) : unredactedRule }
-
-    private var unredactedRule: AnyPreference.Rule {
-        var rule = AnyPreference.Rule(kind: .any)
-        switch declaration.condition?.kind {
-        case nil: break
-        case .range(let minimum, let maximum):
-            rule = AnyPreference.Rule(
-                kind: .range,
-                minimum: minimum.flatMap { stored([$0]).first },
-                maximum: maximum.flatMap { stored([$0]).first }
-            )
-        case .choices(let choices):
-            return AnyPreference.Rule(kind: .choices, choices: stored(choices))
-        case .length(let lengths):
-            rule = AnyPreference.Rule(
-                kind: .length,
-                minimum: .integer(Int64(lengths.lowerBound)),
-                maximum: lengths.upperBound == .max ? nil : .integer(Int64(lengths.upperBound - 1))
-            )
-        case .check:
-            rule = AnyPreference.Rule(kind: .check)
+    var storedRules: [PreferenceRule] {
+        guard declaration.member == nil else { return [] }
+        var rules = declaration.options?.rules.map { unsafeDowncast($0, to: Rule<Value>.self).untyped(stored) } ?? []
+        if !rules.contains(where: { $0.kind == .choices }), let cases = allCases(of: Value.self) {
+            rules.insert(PreferenceRule(kind: .choices, choices: cases.compactMap(stored)), at: 0)
         }
-        if declaration.member == nil { rule.choices = stored(allCases(of: Value.self) ?? []) }
-        return rule
+        return isSecret ? rules.map { PreferenceRule(kind: $0.kind) } : rules
     }
 
-    /// Returns the stored forms of values, without those that can't be encoded: no stored value can equal one of these.
-    private func stored(_ values: [Value]) -> [PropertyListValue] {
-        values.compactMap { value in
-            do throws(PreferenceError) { return try declaration.encodeUnchecked(value) } catch { return nil }
-        }
+    /// Returns the stored form of a value, or `nil` if it can't be encoded: no stored value can equal it.
+    private func stored(_ value: Value) -> PropertyListValue? {
+        do throws(PreferenceError) { return try declaration.encodeUnchecked(value) } catch { return nil }
     }
 }
 

@@ -2,6 +2,8 @@
 // `PreferenceValue` is preferred to its raw value, and the raw value to `Codable`: the generic parameter `Raw` ranks the
 // first two, `@_disfavoredOverload` ranks the last. So no declaration is ambiguous.
 
+// All have the same order of parameters: name, default, coding, options, store.
+
 extension Preference {
     /// Creates a property of a `PreferenceValue` type: `@Preference("volume", .range(0...10)) var volume = 5`.
     ///
@@ -9,31 +11,18 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - wrappedValue: The default, which is the property's initial value. It is evaluated each time that it is needed, on any
-    ///     thread; the rule doesn't apply to it.
+    ///     thread; the rules don't apply to it.
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: PreferenceValue {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .native,
-            description: description,
-            isSecret: isSecret,
-            default: wrappedValue
-        )
+        self.init(declaring: name, .native, options, store, wrappedValue)
     }
 
     /// Creates an optional property of a `PreferenceValue` type: `@Preference("artist") var artist: String?`.
@@ -42,31 +31,18 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - wrappedValue: The default, which is the property's initial value, or `nil` if it has none. It is evaluated each time that it
-    ///     is needed, on any thread; the rule doesn't apply to it.
+    ///     is needed, on any thread; the rules don't apply to it.
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: PreferenceValue & ExpressibleByNilLiteral {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .native,
-            description: description,
-            isSecret: isSecret,
-            default: wrappedValue
-        )
+        self.init(declaring: name, .native, options, store, wrappedValue)
     }
 
     /// Creates a property of a type with raw values: `@Preference("theme") var theme = Theme.light`.
@@ -75,65 +51,39 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - wrappedValue: The default, which is the property's initial value. It is evaluated each time that it is needed, on any
-    ///     thread; the rule doesn't apply to it.
+    ///     thread; the rules don't apply to it.
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init<Raw: PreferenceValue>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: RawRepresentable, Value.RawValue == Raw {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .rawValue,
-            description: description,
-            isSecret: isSecret,
-            default: wrappedValue
-        )
+        self.init(declaring: name, .rawValue, options, store, wrappedValue)
     }
 
     /// Creates an optional property of a type with raw values: `@Preference("theme") var theme: Theme?`.
     ///
-    /// The raw value is stored. A stored raw value that the type doesn't know is unreadable: reading gives the default. Setting `nil`
-    /// removes the stored value.
+    /// The raw value is stored. A stored raw value that the type doesn't know is unreadable: reading gives the default. Setting
+    /// `nil` removes the stored value.
     ///
     /// - Parameters:
     ///   - wrappedValue: The default, which is the property's initial value, or `nil` if it has none. It is evaluated each time that it
-    ///     is needed, on any thread; the rule doesn't apply to it.
+    ///     is needed, on any thread; the rules don't apply to it.
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init<Wrapped, Raw: PreferenceValue>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .rawValue,
-            description: description,
-            isSecret: isSecret,
-            default: wrappedValue
-        )
+        self.init(declaring: name, .rawValue, options, store, wrappedValue)
     }
 
     /// Creates a property of a `Codable` type: `@Preference("frame") var frame = Frame()`.
@@ -142,67 +92,41 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - wrappedValue: The default, which is the property's initial value. It is evaluated each time that it is needed, on any
-    ///     thread; the rule doesn't apply to it.
+    ///     thread; the rules don't apply to it.
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     @_disfavoredOverload
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: Codable {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .propertyList,
-            description: description,
-            isSecret: isSecret,
-            default: wrappedValue
-        )
+        self.init(declaring: name, .propertyList, options, store, wrappedValue)
     }
 
     /// Creates an optional property of a `Codable` type: `@Preference("frame") var frame: Frame?`.
     ///
-    /// The value is stored as its `Codable` form, in nested arrays and dictionaries; `coding: .json` stores it as JSON. Setting `nil`
-    /// removes the stored value.
+    /// The value is stored as its `Codable` form, in nested arrays and dictionaries; `coding: .json` stores it as JSON. Setting
+    /// `nil` removes the stored value.
     ///
     /// - Parameters:
     ///   - wrappedValue: The default, which is the property's initial value, or `nil` if it has none. It is evaluated each time that it
-    ///     is needed, on any thread; the rule doesn't apply to it.
+    ///     is needed, on any thread; the rules don't apply to it.
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     @_disfavoredOverload
     public init<Wrapped: Codable>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value == Wrapped? {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .propertyList,
-            description: description,
-            isSecret: isSecret,
-            default: wrappedValue
-        )
+        self.init(declaring: name, .propertyList, options, store, wrappedValue)
     }
 
     /// Creates a property with a coding: `@Preference("frame", coding: .json) var frame = Frame()`.
@@ -211,68 +135,43 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - wrappedValue: The default, which is the property's initial value. It is evaluated each time that it is needed, on any
-    ///     thread; the rule doesn't apply to it.
+    ///     thread; the rules don't apply to it.
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - coding: The conversion between the value and its stored form, such as `.json` or `.jsonString`.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - coding: The conversion between the value and its stored form, such as `.json` or `.jsonString`.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: coding,
-            description: description,
-            isSecret: isSecret,
-            default: wrappedValue
-        )
+        self.init(declaring: name, coding, options, store, wrappedValue)
     }
 
     /// Creates an optional property with a coding: `@Preference("frame", coding: .json) var frame: Frame?`.
     ///
-    /// `coding` defines the stored form, so the type needs no conformance except `Sendable`. Setting `nil` removes the stored value.
+    /// `coding` defines the stored form, so the type needs no conformance except `Sendable`. Setting `nil` removes the stored
+    /// value.
     ///
     /// - Parameters:
     ///   - wrappedValue: The default, which is the property's initial value, or `nil` if it has none. It is evaluated each time that it
-    ///     is needed, on any thread; the rule doesn't apply to it.
+    ///     is needed, on any thread; the rules don't apply to it.
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
+    ///   - coding: The conversion between the value and its stored form, such as `.json` or `.jsonString`.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - coding: The conversion between the value and its stored form, such as `.json` or `.jsonString`.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init<Wrapped>(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value = nil,
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value == Wrapped? {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: coding,
-            description: description,
-            isSecret: isSecret,
-            default: wrappedValue
-        )
+        self.init(declaring: name, coding, options, store, wrappedValue)
     }
 
     /// Creates a property for a preference that is declared elsewhere: `@Preference(Defaults.general.$theme) var theme`.
@@ -281,74 +180,5 @@ extension Preference {
     public init(_ preference: @autoclosure () -> Preference<Value>) {
         // A static group that is first used here must not be bound to the store of the group that is being created.
         self = GroupBinding.$current.withValue(nil) { preference() }
-    }
-}
-
-// Declarations without a meaning, which compile only to explain what is wrong.
-
-extension Preference {
-    /// Unavailable: a preference needs a default unless it is an optional of a type that can be stored.
-    @available(
-        *,
-        unavailable,
-        message: """
-            a preference needs a default, as in '@Preference("volume") var volume = 5', \
-            unless it is an optional of a type that can be stored; \
-            the elements of a collection must conform to 'PreferenceValue' or 'Codable'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) {
-        fatalError()
-    }
-
-    /// Unavailable: the elements of a collection must conform to `PreferenceValue` or `Codable`.
-    @available(
-        *,
-        unavailable,
-        message: """
-            the elements of a collection must conform to 'PreferenceValue' or 'Codable', \
-            and the keys of a dictionary to 'CodingKeyRepresentable'; \
-            for an enum write 'enum Theme: String, PreferenceValue'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) where Value: Collection {
-        fatalError()
-    }
-
-    /// Unavailable: the elements of a collection must conform to `PreferenceValue` or `Codable`.
-    @available(
-        *,
-        unavailable,
-        message: """
-            the elements of a collection must conform to 'PreferenceValue' or 'Codable', \
-            and the keys of a dictionary to 'CodingKeyRepresentable'; \
-            for an enum write 'enum Theme: String, PreferenceValue'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
-    ) where Value: Collection {
-        fatalError()
     }
 }

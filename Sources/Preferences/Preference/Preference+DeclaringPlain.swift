@@ -7,31 +7,18 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
-    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rule
-    ///     doesn't apply to it.
+    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rules
+    ///     don't apply to it.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: PreferenceValue {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .native,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
+        self.init(declaring: name, .native, options, store, `default`)
     }
 
     // Without this overload, an operator after the declaration, as in `Preference("opacity", default: 0.5).value == 1.5`, makes
@@ -42,31 +29,18 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
-    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rule
-    ///     doesn't apply to it.
+    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rules
+    ///     don't apply to it.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value == Double {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .native,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
+        self.init(declaring: name, .native, options, store, `default`)
     }
 
     /// Creates a preference of a type with raw values, without a property wrapper: `Preference("theme", default: Theme.light)`.
@@ -75,66 +49,40 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
-    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rule
-    ///     doesn't apply to it.
+    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rules
+    ///     don't apply to it.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init<Raw: PreferenceValue>(
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: RawRepresentable, Value.RawValue == Raw {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .rawValue,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
+        self.init(declaring: name, .rawValue, options, store, `default`)
     }
 
-    /// Creates an optional preference of a type with raw values, without a property wrapper:
-    /// `Preference<Theme?>("theme", default: .light)`.
+    /// Creates an optional preference of a type with raw values, without a property wrapper: `Preference<Theme?>("theme", default:
+    /// .light)`.
     ///
-    /// The raw value is stored. A stored raw value that the type doesn't know is unreadable: reading gives the default. Setting `nil`
-    /// removes the stored value.
+    /// The raw value is stored. A stored raw value that the type doesn't know is unreadable: reading gives the default. Setting
+    /// `nil` removes the stored value.
     ///
     /// - Parameters:
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
-    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rule
-    ///     doesn't apply to it.
+    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rules
+    ///     don't apply to it.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init<Wrapped, Raw: PreferenceValue>(
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value == Wrapped?, Wrapped: RawRepresentable, Wrapped.RawValue == Raw {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .rawValue,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
+        self.init(declaring: name, .rawValue, options, store, `default`)
     }
 
     /// Creates a preference of a `Codable` type without a property wrapper: `Preference("frame", default: Frame())`.
@@ -143,67 +91,40 @@ extension Preference {
     ///
     /// - Parameters:
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
-    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rule
-    ///     doesn't apply to it.
+    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rules
+    ///     don't apply to it.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     @_disfavoredOverload
     public init(
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) where Value: Codable {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: .propertyList,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
+        self.init(declaring: name, .propertyList, options, store, `default`)
     }
 
-    /// Creates a preference with a coding and without a property wrapper:
-    /// `Preference("frame", default: Frame(), coding: .json)`.
+    /// Creates a preference with a coding and without a property wrapper: `Preference("frame", default: Frame(), coding: .json)`.
     ///
     /// `coding` defines the stored form, so the type needs no conformance except `Sendable`.
     ///
     /// - Parameters:
     ///   - name: The name under which the value is stored. An empty name traps.
-    ///   - rule: The condition that each value must meet when it is set and when it is read. By default every value is allowed.
-    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rule
-    ///     doesn't apply to it.
+    ///   - default: The value if no stored value can be used. It is evaluated each time that it is needed, on any thread; the rules
+    ///     don't apply to it.
+    ///   - coding: The conversion between the value and its stored form, such as `.json` or `.jsonString`.
+    ///   - options: Rules, texts for people, former names and other attributes; see ``PreferenceOption``.
     ///   - store: The store of the value. By default `PreferenceStore.standard`, or the store given to `PreferenceGroup.init(in:)`
     ///     while that creates a group.
-    ///   - coding: The conversion between the value and its stored form, such as `.json` or `.jsonString`.
-    ///   - description: The purpose of the preference, for `declaredDescription` and the schema of its group.
-    ///   - isSecret: Whether descriptions, errors, reports and schemas leave the value out. In a store of secrets, such as the system's
-    ///     keyring, every value is a secret, even with `false`, the default.
     public init(
         _ name: String,
-        _ rule: PreferenceRule<Value> = .any,
         default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>,
-        description: String? = nil,
-        isSecret: Bool = false
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) {
-        self.init(
-            declaring: name,
-            rule,
-            in: store,
-            coding: coding,
-            description: description,
-            isSecret: isSecret,
-            default: `default`
-        )
+        self.init(declaring: name, coding, options, store, `default`)
     }
 }

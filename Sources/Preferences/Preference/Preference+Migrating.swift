@@ -37,9 +37,7 @@ extension Preference {
                         name: name,
                         in: declaration.store,
                         coding: declaration.coding,
-                        condition: declaration.condition,
-                        description: nil,
-                        isSecret: declaration.isDeclaredSecret,
+                        options: declaration.options?.underAnotherName,
                         default: declaration.makeDefault
                     )
                 )

@@ -11,7 +11,7 @@
 /// All members may be used on any thread. Declaring a preference reads nothing, and reading it never writes.
 ///
 /// Declare a secret in a store that encrypts it, such as `.keyring` of the product `PreferencesKeyring`. A preference with
-/// `isSecret: true` is a secret in any store: descriptions, errors, issues, changes and mirrors show `<redacted>` in place of its
+/// the option `.secret` is a secret in any store: descriptions, errors, issues, changes and mirrors show `<redacted>` in place of its
 /// value and its default, and a schema has neither. `value` and the store's subscript still return the value itself.
 @propertyWrapper
 public struct Preference<Value: Sendable>: Sendable {
@@ -19,21 +19,17 @@ public struct Preference<Value: Sendable>: Sendable {
 
     init(
         declaring name: String,
-        _ rule: PreferenceRule<Value>,
-        in store: PreferenceStore?,
-        coding: PreferenceCoding<Value>,
-        description: String?,
-        isSecret: Bool,
-        default makeDefault: @escaping @Sendable () -> Value
+        _ coding: PreferenceCoding<Value>,
+        _ options: [PreferenceOption<Value>],
+        _ store: PreferenceStore?,
+        _ makeDefault: @escaping @Sendable () -> Value
     ) {
         precondition(!name.isEmpty, "A preference needs a name that is not empty.")
         declaration = PreferenceDeclaration(
             name: name,
             in: store ?? GroupBinding.store,
             coding: coding,
-            condition: rule.condition,
-            description: description,
-            isSecret: isSecret,
+            options: options.isEmpty ? nil : DeclaredOptions(options.lazy.map(\.kind)),
             default: makeDefault
         )
         if store == nil { GroupBinding.record(declaration, name: name) }
@@ -80,8 +76,8 @@ public struct Preference<Value: Sendable>: Sendable {
     /// The default, evaluated again at each access.
     public var defaultValue: Value { declaration.makeDefault() }
 
-    /// The purpose of the preference, from its declaration's `description:`.
-    public var declaredDescription: String? { declaration.description }
+    /// The purpose of the preference, from the option `.description`.
+    public var declaredDescription: String? { declaration.options?.description }
 
     /// Whether the value is a secret, which descriptions, errors and reports don't show.
     ///
@@ -240,9 +236,7 @@ extension Preference {
                 } decode: { stored in
                     try whole.decode(stored)?[keyPath: keyPath]
                 },
-                condition: nil,
-                description: whole.description,
-                isSecret: whole.isDeclaredSecret,
+                options: whole.options,
                 member: whole.member(at: keyPath),
                 default: { whole.makeDefault()[keyPath: keyPath] }
             )
@@ -257,7 +251,7 @@ extension PreferenceDeclaration {
     ) -> ValueMember<Member> {
         ValueMember(
             keyPath: member?.keyPath.appending(path: keyPath) ?? keyPath,
-            rule: condition.map(ObjectIdentifier.init) ?? member?.rule,
+            rules: member == nil ? options?.rulesIdentity : member?.rules,
             enclosingDeclarations: [ObjectIdentifier(self)] + (member?.enclosingDeclarations ?? [])
         ) { (new, candidates) throws(PreferenceError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()

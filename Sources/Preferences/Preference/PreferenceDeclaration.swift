@@ -16,10 +16,10 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     let node: PreferenceNode
     let name: String
     let coding: PreferenceCoding<Value>
-    let condition: PreferenceRule<Value>.Condition?
-    let description: String?
-    /// Whether the declaration itself makes the value a secret; see `isSecret`.
-    let isDeclaredSecret: Bool
+    /// The options of the declaration; `nil` if it has none. The rules are those of the whole value.
+    let options: DeclaredOptions?
+    /// Whether `nil` is rejected.
+    let isRequired: Bool
     /// The member of the stored value that is declared, or `nil` for the whole value.
     let member: ValueMember<Value>?
 
@@ -28,9 +28,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         name: String,
         in store: PreferenceStore,
         coding: PreferenceCoding<Value>,
-        condition: PreferenceRule<Value>.Condition?,
-        description: String?,
-        isSecret: Bool,
+        options: DeclaredOptions?,
         member: ValueMember<Value>? = nil,
         default makeDefault: @escaping @Sendable () -> Value
     ) {
@@ -38,21 +36,49 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         self.store = store
         self.name = name
         self.coding = coding
-        self.condition = condition
-        self.description = description
-        isDeclaredSecret = isSecret
+        self.options = options
         self.member = member
+        isRequired = (options?.isRequired ?? false) && Self.isAbsent(makeDefault(), coding)
         let key = SlotKey(
             type: ObjectIdentifier(Value.self),
             coding: coding.identifier,
-            rule: condition.map(ObjectIdentifier.init) ?? member?.rule,
+            rules: member == nil ? options?.rulesIdentity : member?.rules,
             member: member?.keyPath
         )
         let forgotten: [PreferenceNode]
         (slot, node, forgotten) = store.core.state.withLock { $0.slot(for: name, key: key) }
         signal = node.signal
         withExtendedLifetime(forgotten) {}
-        if isSecret { store.core.noteSecret(name) }
+        if let options { note(options) }
+    }
+
+    /// Returns whether a value is stored as nothing, as `nil` is.
+    private static func isAbsent(_ value: Value, _ coding: PreferenceCoding<Value>) -> Bool {
+        do { return try coding.encode(value) == nil } catch { return false }
+    }
+
+    /// Records what the options mean for the store, and reports those that contradict each other.
+    @inline(never)
+    private func note(_ options: DeclaredOptions) {
+        if options.isSecret { store.core.noteSecret(name) }
+        guard member == nil else { return }
+        for option in options.repeated {
+            store.core.noteMisuse(
+                PreferenceError(
+                    .misuse,
+                    name: name,
+                    "the option .\(option) is given twice; the last one is used. Remove the other"
+                )
+            )
+        }
+        guard options.isRequired, !isRequired else { return }
+        store.core.noteMisuse(
+            PreferenceError(
+                .misuse,
+                name: name,
+                "a required preference has no default, so .required is ignored; remove it or the default"
+            )
+        )
     }
 
     deinit {
@@ -65,13 +91,14 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             name: name,
             in: store,
             coding: coding,
-            condition: condition,
-            description: description,
-            isSecret: isDeclaredSecret,
+            options: options,
             member: member,
             default: makeDefault
         )
     }
+
+    /// Whether the declaration itself makes the value a secret; see `isSecret`.
+    var isDeclaredSecret: Bool { options?.isSecret ?? false }
 
     /// Whether this declaration or its store says that the value is a secret.
     ///
@@ -151,8 +178,8 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
 final class ValueMember<Value: Sendable>: Sendable {
     // The key path of a literal is immutable; `AnyKeyPath` loses its `Sendable` together with its types.
     nonisolated(unsafe) let keyPath: AnyKeyPath
-    /// The identity of the whole value's rule.
-    let rule: ObjectIdentifier?
+    /// The identity of the whole value's rules.
+    let rules: ObjectIdentifier?
     /// The identities of the declarations of the values that it is a member of, innermost first.
     let enclosingDeclarations: [ObjectIdentifier]
     /// Returns the stored form of the whole value with a new value of the member, from the candidates for the whole.
@@ -160,12 +187,12 @@ final class ValueMember<Value: Sendable>: Sendable {
 
     init(
         keyPath: AnyKeyPath,
-        rule: ObjectIdentifier?,
+        rules: ObjectIdentifier?,
         enclosingDeclarations: [ObjectIdentifier],
         encode: @escaping @Sendable (Value, StoredCandidates) throws(PreferenceError) -> PropertyListValue?
     ) {
         self.keyPath = keyPath
-        self.rule = rule
+        self.rules = rules
         self.enclosingDeclarations = enclosingDeclarations
         self.encode = encode
     }
@@ -182,10 +209,18 @@ extension PreferenceDeclaration {
         over candidates: @autoclosure () throws(PreferenceError) -> StoredCandidates
     ) throws(PreferenceError) -> PropertyListValue? {
         if let member { return try member.encode(value, try candidates()) }
-        if let reason = condition?.reasonToReject(value) {
+        if let reason = options?.reasonToReject(value) {
             throw PreferenceError(.invalid, name: name, "\(shown(reason)); nothing was changed")
         }
-        return try encodeUnchecked(value, isStored: true)
+        let stored = try encodeUnchecked(value, isStored: true)
+        if stored == nil, isRequired {
+            throw PreferenceError(
+                .invalid,
+                name: name,
+                "the preference needs a value, so nil is rejected; nothing was changed. reset() removes the stored value"
+            )
+        }
+        return stored
     }
 
     /// Returns the stored form of a value that need not meet the rule, such as a default.
@@ -220,7 +255,7 @@ extension PreferenceDeclaration {
     @inline(__always)
     func decode(_ stored: PropertyListValue) throws(PreferenceError) -> Value? {
         let value = try decodeUnchecked(stored)
-        if let value, let reason = condition?.reasonToReject(value) {
+        if let value, let options, member == nil, let reason = options.reasonToReject(value) {
             throw PreferenceError(.invalid, name: name, "the stored value is not allowed: \(shown(reason))")
         }
         return value

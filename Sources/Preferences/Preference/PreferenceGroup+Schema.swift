@@ -190,30 +190,58 @@ extension DeclaredPreference {
     /// Returns the JSON Schema of the stored value.
     fileprivate func schema() throws(PreferenceError) -> [String: PropertyListValue] {
         var schema = StoredType.schema(of: valueType, coding: codingIdentifier)
+        var ruled: Set<String> = []
         schema["description"] = declaredDescription.map { .string($0) }
+        if let options {
+            schema["title"] = options.title.map { .string($0) }
+            schema["x-section"] = options.section.map { .string($0) }
+            if let deprecation = options.deprecation {
+                schema["deprecated"] = true
+                schema["x-deprecation"] = .string(deprecation)
+            }
+            if !options.formerNames.isEmpty { schema["x-formerly"] = .array(options.formerNames.map { .string($0) }) }
+        }
         if isSecret {
             schema["writeOnly"] = true
             return schema
         }
         schema["default"] = try storedDefault()
-        let rule = storedRule
+        var others: [PropertyListValue] = []
+        for rule in storedRules {
+            let keywords = keywords(of: rule, for: schema["type"])
+            // A keyword of the type itself, such as the minimum of an unsigned integer, is replaced by a rule's.
+            if ruled.isDisjoint(with: keywords.keys) {
+                schema.merge(keywords) { $1 }
+                ruled.formUnion(keywords.keys)
+            } else {
+                others.append(.dictionary(keywords))
+            }
+        }
+        if !others.isEmpty { schema["allOf"] = .array(others) }
+        return schema
+    }
+
+    /// Returns the JSON Schema keywords of a rule for a stored type.
+    private func keywords(of rule: PreferenceRule, for type: PropertyListValue?) -> [String: PropertyListValue] {
+        var keywords: [String: PropertyListValue] = [:]
         switch rule.kind {
         case .range:
-            // Without a bound in the rule, that of the type remains.
-            if let minimum = rule.minimum?.finiteNumber { schema["minimum"] = minimum }
-            if let maximum = rule.maximum?.finiteNumber { schema["maximum"] = maximum }
+            keywords["minimum"] = rule.minimum?.finiteNumber
+            keywords["maximum"] = rule.maximum?.finiteNumber
+        case .choices:
+            if !rule.choices.isEmpty { keywords["enum"] = .array(rule.choices) }
         case .length:
             // A range is stored as its bounds, so its length isn't that of the stored array.
             if !(valueType is any StoredAsBounds.Type),
-                let (minimum, maximum) = StoredType.lengthKeywords(of: schema["type"])
+                let (minimum, maximum) = StoredType.lengthKeywords(of: type)
             {
-                schema[minimum] = rule.minimum
-                schema[maximum] = rule.maximum
+                keywords[minimum] = rule.minimum
+                keywords[maximum] = rule.maximum
             }
-        case .any, .choices, .check: break
+        case .check:
+            if !rule.requirement.isEmpty { keywords["x-requirement"] = .string(rule.requirement) }
         }
-        if !rule.choices.isEmpty { schema["enum"] = .array(rule.choices) }
-        return schema
+        return keywords
     }
 }
 

@@ -1,162 +1,184 @@
-/// The condition that each value of a preference must meet.
+/// A rule of a preference, with its bounds in their stored form, as a page of settings or a schema shows it.
 ///
-///     @Preference("volume", .range(0...10)) var volume = 5
-///     @Preference("theme", .choices(["light", "dark"])) var theme = "light"
-///     @Preference("nickname", .length(1...20)) var nickname: String?
-///     @Preference("port", .check { $0 != 80 }) var port = 8080
-///
-/// A value that breaks the rule is never clamped: setting it fails with the error `invalid`, and reading it, if it is already stored,
-/// gives the default. The default isn't checked. The rule of an optional applies to the wrapped value, and `nil` is always allowed,
-/// unless the closure of `check` takes the optional itself.
-///
-/// The schema of the group has the rule, see `PreferenceGroup.jsonSchema()`, unless it is a closure.
-public struct PreferenceRule<Value: Sendable>: Sendable {
-    let condition: Condition?
-
-    /// A rule's condition, whose identity is that of the rule: copies of a preference, which have it, share a decoded value.
-    final class Condition: Sendable {
-        let kind: Kind
-        private let reason: @Sendable (Value) -> String?
-
-        init(_ kind: Kind, reason: @escaping @Sendable (Value) -> String?) {
-            self.kind = kind
-            self.reason = reason
-        }
-
-        /// Returns the reason to reject a value, or `nil` if it is allowed.
-        func reasonToReject(_ value: Value) -> String? { reason(value) }
+///     for rule in AnyPreference(player.$volume).rules { print(rule) }  // 0...10
+public struct PreferenceRule: Sendable, Hashable {
+    /// The kinds of rules.
+    public enum Kind: Sendable, Hashable {
+        /// The values between `minimum` and `maximum`, both included.
+        case range
+        /// The values of `choices`.
+        case choices
+        /// Values with a number of elements between `minimum` and `maximum`, both included.
+        case length
+        /// The values that a closure allows.
+        case check
     }
 
+    /// The kind of the rule.
+    public let kind: Kind
+    /// The minimum of a range in its stored form, or the minimum length; `nil` if the rule has none.
+    public internal(set) var minimum: PropertyListValue?
+    /// The maximum of a range in its stored form, or the maximum length; `nil` if the rule has none.
+    public internal(set) var maximum: PropertyListValue?
+    /// The allowed values in their stored form; empty for other kinds of rules.
+    public internal(set) var choices: [PropertyListValue] = []
+    /// What a value must be, for a rule by a closure that says so; empty for others.
+    public internal(set) var requirement = ""
+}
+
+extension PreferenceRule: CustomStringConvertible {
+    /// The rule in a few words, such as `0...10`; empty for the bounds of a secret.
+    public var description: String {
+        switch kind {
+        case .range: bounds
+        case .choices: choices.map { "\($0)" }.joined(separator: ", ")
+        case .length: bounds.isEmpty ? "" : "length " + bounds
+        case .check: requirement.isEmpty ? "checked by the program" : requirement
+        }
+    }
+
+    private var bounds: String {
+        // The rule of a secret has no bounds.
+        if minimum == nil, maximum == nil { return "" }
+        return "\(minimum.map { "\($0)" } ?? "")...\(maximum.map { "\($0)" } ?? "")"
+    }
+}
+
+// MARK: The rules of a declaration
+
+/// A rule of a declaration, without the type of its values.
+class AnyRule: @unchecked Sendable {}  // its only subclass is immutable
+
+/// A rule of a declaration.
+final class Rule<Value: Sendable>: AnyRule, @unchecked Sendable {  // immutable
     enum Kind: Sendable {
         case range(minimum: Value?, maximum: Value?)
         case choices([Value])
         case length(Range<Int>)
-        case check
+        case check(String)
     }
 
-    private init(_ condition: Condition?) { self.condition = condition }
+    let kind: Kind
+    private let reason: @Sendable (Value) -> String?
 
-    /// Allows every value.
-    public static var any: PreferenceRule { PreferenceRule(nil) }
+    init(_ kind: Kind, reason: @escaping @Sendable (Value) -> String?) {
+        self.kind = kind
+        self.reason = reason
+    }
 
-    /// Allows the values for which a closure returns `true`.
+    /// Returns the reason to reject a value, or `nil` if it is allowed.
+    func reasonToReject(_ value: Value) -> String? { reason(value) }
+
+    /// Returns the rule without its type.
     ///
-    /// - Parameter isAllowed: Returns whether a value is allowed, or throws the reason to reject it, which the error `invalid` shows.
-    ///   It runs on any thread, before each write and once for each stored value that is read. It must not use the store.
-    public static func check(_ isAllowed: @escaping @Sendable (Value) throws -> Bool) -> PreferenceRule {
-        PreferenceRule(Condition(.check) { reason(for: $0, unless: isAllowed) })
+    /// - Parameter stored: Returns the stored form of a value, or `nil` if it can't be encoded: then no stored value can equal it.
+    func untyped(_ stored: (Value) -> PropertyListValue?) -> PreferenceRule {
+        switch kind {
+        case .range(let minimum, let maximum):
+            PreferenceRule(kind: .range, minimum: minimum.flatMap(stored), maximum: maximum.flatMap(stored))
+        case .choices(let choices):
+            PreferenceRule(kind: .choices, choices: choices.compactMap(stored))
+        case .length(let lengths):
+            PreferenceRule(
+                kind: .length,
+                minimum: .integer(Int64(lengths.lowerBound)),
+                maximum: lengths.upperBound == .max ? nil : .integer(Int64(lengths.upperBound - 1))
+            )
+        case .check(let requirement):
+            PreferenceRule(kind: .check, requirement: requirement)
+        }
     }
 }
 
-extension PreferenceRule where Value: Comparable {
-    /// Allows the values of a range, including its bounds.
-    public static func range(_ range: ClosedRange<Value>) -> PreferenceRule {
-        between(range.lowerBound, range.upperBound)
+/// The options of one declaration, combined; all copies of the preference share it.
+final class DeclaredOptions: Sendable {
+    /// One option of a declaration.
+    enum Option: Sendable {
+        case rule(AnyRule)
+        case description(String)
+        case title(String)
+        case section(String)
+        case deprecated(String)
+        case secret
+        case required
+        case short(Character)
+        case formerly([String])
     }
 
-    /// Allows the values of at least a minimum, as in `1...`.
-    public static func range(_ range: PartialRangeFrom<Value>) -> PreferenceRule { between(range.lowerBound, nil) }
+    let rules: [AnyRule]
+    let description: String?
+    let title: String?
+    let section: String?
+    /// What to do instead of setting the preference, if it is deprecated.
+    let deprecation: String?
+    let isSecret: Bool
+    let isRequired: Bool
+    let short: Character?
+    let formerNames: [String]
+    /// The options that were given twice.
+    let repeated: [String]
 
-    /// Allows the values of at most a maximum, as in `...10`.
-    public static func range(_ range: PartialRangeThrough<Value>) -> PreferenceRule { between(nil, range.upperBound) }
-
-    private static func between(_ minimum: Value?, _ maximum: Value?) -> PreferenceRule {
-        PreferenceRule(
-            Condition(.range(minimum: minimum, maximum: maximum)) { reason(for: $0, between: minimum, maximum) }
-        )
-    }
-}
-
-extension PreferenceRule where Value: Equatable {
-    /// Allows the values of a list.
-    public static func choices(_ choices: [Value]) -> PreferenceRule {
-        PreferenceRule(Condition(.choices(choices)) { reason(for: $0, among: choices) })
-    }
-}
-
-extension PreferenceRule where Value: Collection {
-    /// Allows collections whose number of elements, and strings whose number of characters, is in a range, such as `1...20` or `1...`.
-    public static func length(_ lengths: some RangeExpression<Int>) -> PreferenceRule {
-        let lengths = lengths.relative(to: 0..<Int.max)
-        return PreferenceRule(Condition(.length(lengths)) { reason(for: $0, ofLength: lengths) })
-    }
-}
-
-extension PreferenceRule {
-    /// Allows `nil` and the values for which a closure returns `true`.
-    ///
-    /// - Parameter isAllowed: Returns whether a wrapped value is allowed, or throws the reason to reject it, which the error `invalid`
-    ///   shows. It runs on any thread, before each write and once for each stored value that is read. It must not use the store.
-    public static func check<Wrapped>(
-        _ isAllowed: @escaping @Sendable (Wrapped) throws -> Bool
-    ) -> PreferenceRule where Value == Wrapped? {
-        PreferenceRule(Condition(.check) { $0.flatMap { reason(for: $0, unless: isAllowed) } })
-    }
-
-    /// Allows `nil` and the values of a range, including its bounds.
-    public static func range<Wrapped: Comparable>(_ range: ClosedRange<Wrapped>) -> PreferenceRule
-    where Value == Wrapped? {
-        between(range.lowerBound, range.upperBound)
-    }
-
-    /// Allows `nil` and the values of at least a minimum, as in `1...`.
-    public static func range<Wrapped: Comparable>(_ range: PartialRangeFrom<Wrapped>) -> PreferenceRule
-    where Value == Wrapped? {
-        between(range.lowerBound, nil)
-    }
-
-    /// Allows `nil` and the values of at most a maximum, as in `...10`.
-    public static func range<Wrapped: Comparable>(_ range: PartialRangeThrough<Wrapped>) -> PreferenceRule
-    where Value == Wrapped? {
-        between(nil, range.upperBound)
-    }
-
-    private static func between<Wrapped: Comparable>(_ minimum: Wrapped?, _ maximum: Wrapped?) -> PreferenceRule
-    where Value == Wrapped? {
-        PreferenceRule(
-            Condition(.range(minimum: .some(minimum), maximum: .some(maximum))) { value in
-                value.flatMap { reason(for: $0, between: minimum, maximum) }
+    /// Combines options; the last of each kind counts.
+    init(_ options: some Sequence<Option>) {
+        var rules: [AnyRule] = []
+        var description, title, section, deprecation: String?
+        var formerNames: [String]?
+        var short: Character?
+        var isSecret = false
+        var isRequired = false
+        var repeated: [String] = []
+        func note(_ name: String, _ wasGiven: Bool) { if wasGiven { repeated.append(name) } }
+        func set(_ text: inout String?, to new: String, _ name: String) {
+            note(name, text != nil)
+            text = new
+        }
+        for option in options {
+            switch option {
+            case .rule(let rule): rules.append(rule)
+            case .description(let text): set(&description, to: text, "description")
+            case .title(let text): set(&title, to: text, "title")
+            case .section(let text): set(&section, to: text, "section")
+            case .deprecated(let text): set(&deprecation, to: text, "deprecated")
+            case .secret:
+                note("secret", isSecret)
+                isSecret = true
+            case .required:
+                note("required", isRequired)
+                isRequired = true
+            case .short(let name):
+                note("short", short != nil)
+                short = name
+            case .formerly(let names):
+                note("formerly", formerNames != nil)
+                formerNames = names
             }
-        )
+        }
+        self.rules = rules
+        self.description = description
+        self.title = title
+        self.section = section
+        self.deprecation = deprecation
+        self.isSecret = isSecret
+        self.isRequired = isRequired
+        self.short = short
+        self.formerNames = formerNames ?? []
+        self.repeated = repeated
     }
 
-    /// Allows `nil` and the values of a list.
-    public static func choices<Wrapped: Equatable>(_ choices: [Wrapped]) -> PreferenceRule where Value == Wrapped? {
-        PreferenceRule(Condition(.choices(choices)) { $0.flatMap { reason(for: $0, among: choices) } })
+    /// Returns the reason of the first rule that rejects a value of the declaration, or `nil` if it is allowed.
+    func reasonToReject<Value: Sendable>(_ value: Value) -> String? {
+        for rule in rules {
+            // An option has the type of the declaration's values.
+            if let reason = unsafeDowncast(rule, to: Rule<Value>.self).reasonToReject(value) { return reason }
+        }
+        return nil
     }
 
-    /// Allows `nil`, collections whose number of elements, and strings whose number of characters, is in a range, such as `1...20` or
-    /// `1...`.
-    public static func length<Wrapped: Collection>(_ lengths: some RangeExpression<Int>) -> PreferenceRule
-    where Value == Wrapped? {
-        let lengths = lengths.relative(to: 0..<Int.max)
-        return PreferenceRule(Condition(.length(lengths)) { $0.flatMap { reason(for: $0, ofLength: lengths) } })
-    }
-}
+    /// The identity of the rules, which copies of a preference share; `nil` if every value is allowed.
+    var rulesIdentity: ObjectIdentifier? { rules.isEmpty ? nil : ObjectIdentifier(self) }
 
-private func reason<Value: Comparable>(for value: Value, between minimum: Value?, _ maximum: Value?) -> String? {
-    let isAllowed = minimum.map { $0 <= value } ?? true && maximum.map { value <= $0 } ?? true
-    return isAllowed ? nil : "\(value) is outside \(text(of: minimum))...\(text(of: maximum))"
-}
-
-private func text<Value>(of bound: Value?) -> String { bound.map { "\($0)" } ?? "" }
-
-private func reason<Value: Equatable>(for value: Value, among choices: [Value]) -> String? {
-    if choices.contains(value) { return nil }
-    return "\(value) is not one of \(choices.map { "\($0)" }.joined(separator: ", "))"
-}
-
-private func reason<Value: Collection>(for value: Value, ofLength lengths: Range<Int>) -> String? {
-    let length = value.count
-    guard !lengths.contains(length) else { return nil }
-    let maximum = lengths.upperBound == .max ? nil : lengths.upperBound - 1
-    return "the length \(length) is outside \(lengths.lowerBound)...\(text(of: maximum))"
-}
-
-private func reason<Value>(for value: Value, unless isAllowed: (Value) throws -> Bool) -> String? {
-    do {
-        return try isAllowed(value) ? nil : "\(value) is rejected by the preference's rule"
-    } catch {
-        return "\(value) is rejected by the preference's rule: \(error)"
+    /// The options of the same value under another name.
+    var underAnotherName: DeclaredOptions {
+        DeclaredOptions(rules.map { .rule($0) } + (isSecret ? [.secret] : []))
     }
 }

@@ -158,8 +158,8 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
 struct SlotKey: Equatable, Sendable {
     let type: ObjectIdentifier
     let coding: String
-    /// The identity of the rule.
-    var rule: ObjectIdentifier?
+    /// The identity of the rules.
+    var rules: ObjectIdentifier?
     /// The part of the stored value that is read, unless all of it is.
     nonisolated(unsafe) var member: AnyKeyPath?
 }

@@ -39,15 +39,23 @@ extension StoreCore {
         list.isAttached.store(false, ordering: .releasing)
     }
 
+    /// Reports a mistake in a declaration, once, when the store is used next; creates no layers, because a declaration reads nothing.
+    @inline(never)
+    func noteMisuse(_ error: PreferenceError) {
+        guard state.withLock({ $0.noteMisuse(error) }) else { return }
+        madeLayers?.isAttached.store(false, ordering: .releasing)
+    }
+
     /// Records the secret names of the store that this one replaces.
     func noteSecrets(of core: StoreCore) {
         let names = core.state.withLock { $0.secretNames }
         if !names.isEmpty { _ = state.withLock { $0.noteSecrets(names) } }
     }
 
-    /// Reports each name that was declared secret and is stored as plain text, once; call without a lock.
-    func checkSecrets(in list: LayerList) {
-        let names = state.withLock { $0.drainUncheckedSecrets() }
+    /// Reports mistakes in declarations, and each name that was declared secret and is stored as plain text, once; call without a lock.
+    func checkDeclarations(in list: LayerList) {
+        let (names, misuses) = state.withLock { ($0.drainUncheckedSecrets(), $0.drainMisuses()) }
+        for misuse in misuses { report(misuse) }
         if names.isEmpty { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
         guard let backend = list.writable?.backend as? any PlainTextBackend else { return }

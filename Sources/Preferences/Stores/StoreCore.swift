@@ -64,7 +64,7 @@ final class StoreCore: Sendable {
         if !list.isAttached.load(ordering: .acquiring) {
             for layer in list.layers { layer.source.attach(self) }
             list.isAttached.store(true, ordering: .releasing)
-            checkSecrets(in: list)
+            checkDeclarations(in: list)
         }
         return list
     }

@@ -19,6 +19,8 @@ struct StoreState {
     private(set) var secretNames: Set<String> = []
     /// The names declared secret since the last check of where they are stored.
     private var uncheckedSecrets: Set<String> = []
+    /// The mistakes in declarations, by their descriptions; `nil` for one that was reported.
+    private var misuses: [String: PreferenceError?] = [:]
 
     /// The names that were declared or observed.
     var names: Dictionary<String, PreferenceNode>.Keys { nodes.keys }
@@ -222,6 +224,21 @@ extension StoreState {
     }
 
     mutating func drainUncheckedSecrets() -> Set<String> { exchange(&uncheckedSecrets, with: []) }
+
+    /// Records a mistake in a declaration; returns whether it is new.
+    mutating func noteMisuse(_ error: PreferenceError) -> Bool {
+        guard misuses[error.description] == nil else { return false }
+        misuses.updateValue(error, forKey: error.description)
+        return true
+    }
+
+    /// Returns the mistakes that were not reported yet, in the order of their descriptions.
+    mutating func drainMisuses() -> [PreferenceError] {
+        guard !misuses.isEmpty else { return [] }
+        let new = misuses.sorted { $0.key < $1.key }.compactMap(\.value)
+        misuses = misuses.mapValues { _ in nil }
+        return new
+    }
 
     private mutating func node(of name: String) -> PreferenceNode {
         if let node = nodes[name] { return node }

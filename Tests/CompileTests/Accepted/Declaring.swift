@@ -73,10 +73,10 @@ struct Codings: PreferenceGroup {
     @Preference("frame", coding: .propertyList) var frame = Frame()
     @Preference("cache", coding: .json) var cache: Frame?
     @Preference("text", coding: .jsonString) var text = Frame()
-    @Preference("size", in: .suite("shared"), coding: .json) var size = Size.small
-    @Preference("mode", .check { $0 != .careful }, coding: .json) var mode = Mode.quick
-    @Preference("count", .range(0...10), coding: .native) var count = 5
-    @Preference("noCount", .range(0...10), coding: .native) var noCount: Int?
+    @Preference("size", coding: .json, in: .suite("shared")) var size = Size.small
+    @Preference("mode", coding: .json, .check { $0 != .careful }) var mode = Mode.quick
+    @Preference("count", coding: .native, .range(0...10)) var count = 5
+    @Preference("noCount", coding: .native, .range(0...10)) var noCount: Int?
     let own = Preference("own", default: 0, coding: .reversed)
 }
 
@@ -98,41 +98,41 @@ struct Rules: PreferenceGroup {
     @Preference("noVolume", .range(0...10)) var noVolume: Int?
     @Preference("someVolume", .range(0...10)) var someVolume: Int? = 5
     @Preference("opacity", .range(0...1), in: .suite("shared")) var opacity = 0.5
-    let name = Preference("name", .check { !$0.isEmpty }, default: "Pitt")
-    let size2 = Preference("size2", .range(6...72), default: 12.0)
+    let name = Preference("name", default: "Pitt", .check { !$0.isEmpty })
+    let size2 = Preference("size2", default: 12.0, .range(6...72))
     let size3 = Preference<Double?>("size3", .range(6...72))
     @Preference("letters", .choices(["a", "b"])) var letters = "a"
     @Preference("look", .choices([.dark])) var look: Theme?
-    @Preference("word", .length(1...8), description: "A word.") var word = "a"
+    @Preference("word", .length(1...8), .description("A word.")) var word = "a"
     @Preference("list", .length(0...3)) var list: [Int]?
     @Preference("even", .check { $0.isMultiple(of: 2) }) var even: Int?
-    @Preference("any", .any) var any = 0
+    @Preference("any") var any = 0
 }
 
 struct Secrets: PreferenceGroup {
-    @Preference("level", isSecret: true) var level = Level()
-    @Preference("theme", isSecret: true) var theme = Theme.light
-    @Preference("frame", isSecret: true) var frame = Frame()
-    @Preference("noLevel", isSecret: true) var noLevel: Level?
-    @Preference("noTheme", isSecret: true) var noTheme: Theme?
-    @Preference("noFrame", isSecret: true) var noFrame: Frame?
-    @Preference("coded", coding: .json, isSecret: true) var coded = Frame()
-    @Preference("noCoded", coding: .json, isSecret: true) var noCoded: Frame?
-    let plainLevel = Preference("plainLevel", default: Level(), isSecret: true)
-    let plainTheme = Preference("plainTheme", default: Theme.light, isSecret: true)
-    let plainFrame = Preference("plainFrame", default: Frame(), isSecret: true)
-    let plainNumber = Preference("plainNumber", default: 0.5, isSecret: true)
-    let plainNoTheme = Preference<Theme?>("plainNoTheme", default: .light, isSecret: true)
-    let plainCoded = Preference("plainCoded", default: Frame(), coding: .json, isSecret: true)
+    @Preference("level", .secret) var level = Level()
+    @Preference("theme", .secret) var theme = Theme.light
+    @Preference("frame", .secret) var frame = Frame()
+    @Preference("noLevel", .secret) var noLevel: Level?
+    @Preference("noTheme", .secret) var noTheme: Theme?
+    @Preference("noFrame", .secret) var noFrame: Frame?
+    @Preference("coded", coding: .json, .secret) var coded = Frame()
+    @Preference("noCoded", coding: .json, .secret) var noCoded: Frame?
+    let plainLevel = Preference("plainLevel", default: Level(), .secret)
+    let plainTheme = Preference("plainTheme", default: Theme.light, .secret)
+    let plainFrame = Preference("plainFrame", default: Frame(), .secret)
+    let plainNumber = Preference("plainNumber", default: 0.5, .secret)
+    let plainNoTheme = Preference<Theme?>("plainNoTheme", default: .light, .secret)
+    let plainCoded = Preference("plainCoded", default: Frame(), coding: .json, .secret)
 }
 
 // All forms have the same order of parameters: name, rule, default, store, coding, description, whether it is a secret.
 struct Orders: PreferenceGroup {
-    @Preference("a", .range(0...10), in: .suite("shared"), coding: .json, description: "A.", isSecret: true) var a = 5
-    @Preference("b", .check { $0 > 0 }, in: .suite("shared"), coding: .json, description: "B.") var b: Int?
-    let c = Preference("c", .range(0...10), default: 5, in: .suite("shared"), coding: .json, description: "C.")
-    let d = Preference<Int?>("d", .range(0...10), in: .suite("shared"), coding: .json, description: "D.")
-    let e = Preference("e", .check { !$0.isEmpty }, default: "a", description: "E.", isSecret: false)
+    @Preference("a", coding: .json, .range(0...10), .description("A."), .secret, in: .suite("shared")) var a = 5
+    @Preference("b", coding: .json, .check { $0 > 0 }, .description("B."), in: .suite("shared")) var b: Int?
+    let c = Preference("c", default: 5, coding: .json, .range(0...10), .description("C."), in: .suite("shared"))
+    let d = Preference<Int?>("d", coding: .json, .range(0...10), .description("D."), in: .suite("shared"))
+    let e = Preference("e", default: "a", .check { !$0.isEmpty }, .description("E."))
 }
 
 // A declared preference can be a property wrapper in any type.

@@ -101,7 +101,7 @@ func list(_ preferences: Preferences) -> [String] {
     let same = preferences.preferences.first == AnyPreference(preferences.$theme)
     let secrets = preferences.preferences.filter(\.isSecret).map(\.name) + [preferences.$theme.isSecret ? "theme" : ""]
     return secrets
-        + preferences.preferences.map { "\($0) \($0.rule) \($0.declaredDescription ?? "") \($0.valueType) \(same)" }
+        + preferences.preferences.map { "\($0) \($0.rules) \($0.declaredDescription ?? "") \($0.valueType) \(same)" }
 }
 
 struct Row: Hashable {

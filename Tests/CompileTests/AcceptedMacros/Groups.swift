@@ -23,11 +23,11 @@ struct Player {
     var computed: Int { 3 }
     let settings = Settings()
     let launches = Preference("launches", default: 0)
-    @Preference("written", .range(0...1), in: .suite("com.example"), description: "As written") var written = 0.5
+    @Preference("written", .range(0...1), .description("As written"), in: .suite("com.example")) var written = 0.5
     static let shared = Player()
     @Secret var token: String?
     @Key("c") @Secret @Rule(.range(0...9999)) var code = 1
-    @Preference("secret", isSecret: true) var secret = ""
+    @Preference("secret", .secret) var secret = ""
     @Transient var selection = 0
     @Transient let constant = 1
     var `default` = 3

@@ -26,7 +26,7 @@ struct AdoptingSnippets {
 
     private func renamed(_ store: PreferenceStore) -> Preference<Look> {
         // snippet: adopting-aliases
-        let look = Preference("night", default: Look.light, in: store, coding: .rawValue(aliases: ["night": .dark]))
+        let look = Preference("night", default: Look.light, coding: .rawValue(aliases: ["night": .dark]), in: store)
         // end
         return look
     }

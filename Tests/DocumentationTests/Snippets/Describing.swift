@@ -6,7 +6,7 @@ struct DescribingSnippets {
     enum PlayerTheme: String, CaseIterable { case system, dark }
 
     struct PlayerPreferences: PreferenceGroup {
-        @Preference("volume", .range(0...10), description: "How loud it is.") var volume = 5
+        @Preference("volume", .range(0...10), .description("How loud it is.")) var volume = 5
         @Preference("theme") var theme = PlayerTheme.system
     }
     // end

@@ -47,10 +47,10 @@ struct HowToDeclare {
     @Test(.isolatedStores)
     func rulesRejectValues() {
         // snippet: how rule
-        let volume = Preference("volume", .range(0...10), default: 5)
-        let language = Preference("language", .choices(["en", "de", "pl"]), default: "en")
+        let volume = Preference("volume", default: 5, .range(0...10))
+        let language = Preference("language", default: "en", .choices(["en", "de", "pl"]))
         let nickname = Preference<String?>("nickname", .length(1...20))
-        let port = Preference("port", .check { $0 != 80 }, default: 8080)
+        let port = Preference("port", default: 8080, .check { $0 != 80 })
         // end
         #expect(throws: PreferenceError.self) { try volume.write(11) }
         #expect(throws: PreferenceError.self) { try language.write("fr") }
@@ -85,10 +85,10 @@ struct HowToDeclare {
         let preferences = GeneralPreferences(in: .inMemory(["volume": 3]))
         // snippet: how list
         for preference in preferences.preferences where preference.isSet {
-            print("\(preference): \(preference.rule)")  // volume = 3 (store): 0...10
+            print("\(preference): \(preference.rules)")  // volume = 3 (store): [0...10]
         }
         // end
-        #expect(output.lines == ["volume = 3 (store): 0...10"])
+        #expect(output.lines == ["volume = 3 (store): [0...10]"])
     }
 
     @Test(.isolatedStores)

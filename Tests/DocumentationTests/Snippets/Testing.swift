@@ -19,7 +19,7 @@ struct TestingSnippets {
 
     @Test
     func errorsAreComparedByTheirCodes() {
-        let volume = Preference("volume", .range(0...10), default: 5, in: .inMemory())
+        let volume = Preference("volume", default: 5, .range(0...10), in: .inMemory())
         // snippet: testing an error
         let error = #expect(throws: PreferenceError.self) { try volume.write(11) }
         #expect(error?.code == .invalid)

@@ -184,9 +184,9 @@ struct ValuesSnippets {
         let store = PreferenceStore.inMemory()
         store.issueHandler = { output.print($0) }
         // snippet: validation
-        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let volume = Preference("volume", default: 5, .range(0...10), in: store)
         let nickname = Preference<String?>("nickname", .length(1...8), in: store)
-        let port = Preference("port", .check { $0 != 80 }, default: 8080, in: store)
+        let port = Preference("port", default: 8080, .check { $0 != 80 }, in: store)
         volume.value = 11  // rejected and reported
         do {
             try nickname.write("Montgomery")
@@ -201,7 +201,7 @@ struct ValuesSnippets {
 
     private struct Columns: PreferenceGroup {
         // snippet: describing a declaration
-        @Preference("spacing", .range(0...64), description: "Points between two columns") var spacing = 8
+        @Preference("spacing", .range(0...64), .description("Points between two columns")) var spacing = 8
         // end
     }
 
@@ -216,7 +216,7 @@ struct ValuesSnippets {
         let print = output.print
         let store = PreferenceStore.inMemory()
         // snippet: secrets of a declaration
-        let token = Preference<String?>("token", in: store, isSecret: true)
+        let token = Preference<String?>("token", .secret, in: store)
         token.value = "hunter2"
         print(token, token.value ?? "-")  // token = <redacted> (store) hunter2
         // end
@@ -244,7 +244,7 @@ struct ValuesSnippets {
 
     // snippet: listed group
     struct PlayerSettings: PreferenceGroup {
-        @Preference("volume", .range(0...10), description: "How loud it is") var volume = 5
+        @Preference("volume", .range(0...10), .description("How loud it is")) var volume = 5
         @Preference("theme") var theme = Theme.light
     }
     // end
@@ -256,12 +256,12 @@ struct ValuesSnippets {
         // snippet: listing
         let player = PlayerSettings(in: .inMemory(["volume": 3]))
         for preference in player.preferences {
-            print("\(preference): \(preference.rule)")
+            print("\(preference): \(preference.rules)")
         }
         player.reset()
         print(player.volume)
-        // volume = 3 (store): 0...10
-        // theme = light (default): "system", "light", "dark"
+        // volume = 3 (store): [0...10]
+        // theme = light (default): ["system", "light", "dark"]
         // 5
         // end
         #expect(output.lines == (try Snippet.shownOutput(of: "listing")))
@@ -291,8 +291,8 @@ struct ValuesSnippets {
         let sorting = Preference(
             "sorting",
             default: Sorting.date,
-            in: store,
-            coding: .rawValue(aliases: ["alphabet": .name])
+            coding: .rawValue(aliases: ["alphabet": .name]),
+            in: store
         )
         print(sorting.value, store["sorting"] ?? "")  // name "alphabet"
         sorting.value = .name
@@ -308,8 +308,8 @@ struct ValuesSnippets {
         // snippet: codings
         let store = PreferenceStore.inMemory()
         let nested = Preference("a", default: Frame(), in: store)
-        let text = Preference("b", default: Frame(), in: store, coding: .jsonString)
-        let own = Preference("c", default: Frame(), in: store, coding: .compact)
+        let text = Preference("b", default: Frame(), coding: .jsonString, in: store)
+        let own = Preference("c", default: Frame(), coding: .compact, in: store)
         for frame in [nested, text, own] {
             frame.value.x = 10
             print(frame.storedValue ?? "")
@@ -326,7 +326,7 @@ struct ValuesSnippets {
     @Test
     func codersOfChoiceStoreJSON() throws {
         let store = PreferenceStore.inMemory()
-        let dates = Preference("dates", default: [Date](), in: store, coding: .isoJSON)
+        let dates = Preference("dates", default: [Date](), coding: .isoJSON, in: store)
         dates.value = [Date(timeIntervalSince1970: 0)]
         #expect(store["dates"] == .data(Data(#"["1970-01-01T00:00:00Z"]"#.utf8)))
         #expect(try dates.read() == [Date(timeIntervalSince1970: 0)])

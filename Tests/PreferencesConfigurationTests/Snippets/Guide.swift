@@ -128,7 +128,7 @@ struct GuideTests {
     @Test
     func secretsAreRedacted() {
         let store = PreferenceStore.inMemory(["account.password": "s3cret", "account.token": "hunter2"])
-        let token = Preference<String?>("account.token", in: store, isSecret: true)
+        let token = Preference<String?>("account.token", .secret, in: store)
         // snippet: secrets
         let provider = PreferenceStoreProvider(
             store,

@@ -53,7 +53,7 @@ struct SecretSnippets {
     func environmentAnswersBeforeTheKeyring() {
         // snippet: environment before the keyring
         let secrets = PreferenceStore.layered([.environment(prefix: "PLAYER"), .keyring])
-        let token = Preference<String?>("apiToken", default: nil, in: secrets, isSecret: true)  // or PLAYER_APITOKEN
+        let token = Preference<String?>("apiToken", default: nil, .secret, in: secrets)  // or PLAYER_APITOKEN
         // end
         token.value = "s3cr3t"
         #expect(PreferenceStore.keyring["apiToken"] == "s3cr3t")
@@ -69,7 +69,7 @@ struct SecretSnippets {
         // `folder` is $CREDENTIALS_DIRECTORY.
         let text = try String(contentsOfFile: folder + "/apiToken", encoding: .utf8)
         let store = PreferenceStore.inMemory(["apiToken": .string(text)])
-        let token = Preference<String?>("apiToken", default: nil, in: store, isSecret: true)
+        let token = Preference<String?>("apiToken", default: nil, .secret, in: store)
         // end
         #expect(token.value == "s3cr3t")
     }

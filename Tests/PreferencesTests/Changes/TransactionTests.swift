@@ -64,7 +64,7 @@ struct TransactionTests {
     @Test(arguments: StoreKind.allCases)
     func whatCantBeStoredChangesNothing(kind: StoreKind) throws {
         try kind.withStore { store in
-            let volume = Preference("volume", .range(0...9), default: 5, in: store)
+            let volume = Preference("volume", default: 5, .range(0...9), in: store)
             let foreign = Preference("count", default: 0, in: .inMemory())
             store.set("text", for: "unreadable")
             let unreadable = Preference("unreadable", default: 0, in: store)

@@ -4,8 +4,8 @@ import Testing
 private enum ListedTheme: String, CaseIterable { case light, dark }
 
 private struct Sound: PreferenceGroup {
-    @Preference("sound.volume", .range(0...10), description: "How loud it is.") var volume = 5
-    let balance = Preference("sound.balance", .range(-1...1), default: 0.0)
+    @Preference("sound.volume", .range(0...10), .description("How loud it is.")) var volume = 5
+    let balance = Preference("sound.balance", default: 0.0, .range(-1...1))
 }
 
 private struct Settings: PreferenceGroup {
@@ -34,8 +34,8 @@ struct ListingTests {
 
     @Test
     func rulesHaveTheirKindAndStoredBounds() {
-        let rules = Settings(in: store).preferences.map(\.rule)
-        #expect(rules.map(\.kind) == [.length, .any, .choices, .check, .range, .range])
+        let rules = Settings(in: store).preferences.flatMap(\.rules)
+        #expect(rules.map(\.kind) == [.length, .choices, .choices, .check, .range, .range])
         #expect(rules.map(\.minimum) == [1, nil, nil, nil, 0, -1.0])
         #expect(rules.map(\.maximum) == [8, nil, nil, nil, 10, 1.0])
         #expect(rules.map(\.choices) == [[], ["light", "dark"], ["left", "right"], [], [], []])
@@ -178,7 +178,7 @@ struct ListingTests {
     @Test
     func preferencesAreEqualByStoreNameAndType() {
         let volume = Preference("volume", default: 5, in: store)
-        #expect(volume == Preference("volume", .range(0...1), default: 6, in: store))
+        #expect(volume == Preference("volume", default: 6, .range(0...1), in: store))
         #expect(volume != volume.bound(to: .inMemory()))
         #expect(volume != Preference("other", default: 5, in: store))
         #expect(Set([volume, Preference("volume", default: 1, in: store)]).count == 1)

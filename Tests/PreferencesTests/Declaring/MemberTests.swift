@@ -15,7 +15,7 @@ private struct Holder: Codable { var blob = Blob(), count = 0 }
 @Suite
 struct MemberTests {
     private let store = PreferenceStore.inMemory()
-    private var pane: Preference<Pane> { Preference("pane", .check { $0.x >= 0 }, default: Pane(), in: store) }
+    private var pane: Preference<Pane> { Preference("pane", default: Pane(), .check { $0.x >= 0 }, in: store) }
 
     @Test
     func memberIsReadAndSetInItsValue() throws {

@@ -8,7 +8,7 @@ struct RuleTests {
 
     @Test
     func valueOutsideTheRangeIsRejectedAndNotClamped() {
-        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let volume = Preference("volume", default: 5, .range(0...10), in: store)
         let error = #expect(throws: PreferenceError.self) { try volume.write(11) }
         #expect(error?.code == .invalid)
         #expect(error?.description == "preference \"volume\": 11 is outside 0...10; nothing was changed")
@@ -17,7 +17,7 @@ struct RuleTests {
 
     @Test
     func defaultIsNotChecked() {
-        let volume = Preference("volume", .range(0...10), default: -1, in: store)
+        let volume = Preference("volume", default: -1, .range(0...10), in: store)
         #expect(volume.value == -1)
     }
 
@@ -34,11 +34,11 @@ struct RuleTests {
     func thrownErrorIsTheReason() {
         let volume = Preference(
             "volume",
+            default: 5,
             .check {
                 if $0 > 3 { throw TooLoud() }
                 return true
             },
-            default: 5,
             in: store
         )
         let error = #expect(throws: PreferenceError.self) { try volume.write(4) }
@@ -47,7 +47,7 @@ struct RuleTests {
 
     @Test
     func rejectedSetIsReportedAndNotPublished() {
-        let volume = Preference("volume", .check { $0.isMultiple(of: 5) }, default: 5, in: store)
+        let volume = Preference("volume", default: 5, .check { $0.isMultiple(of: 5) }, in: store)
         let issues = Recorder<PreferenceError>()
         let seen = Recorder<Int>()
         store.issueHandler = { issues.record($0) }
@@ -61,7 +61,7 @@ struct RuleTests {
     @Test
     func storedValueThatBreaksTheRuleIsReportedAndReadsAsTheDefault() throws {
         store.set(99, for: "volume")
-        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let volume = Preference("volume", default: 5, .range(0...10), in: store)
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         for _ in 0..<3 { #expect(volume.value == 5) }
@@ -76,7 +76,7 @@ struct RuleTests {
 
     @Test(arguments: [("light", nil), ("blue", "blue is not one of light, dark")])
     func choicesAllowOnlyTheirValues(value: String, reason: String?) throws {
-        let theme = Preference("theme", .choices(["light", "dark"]), default: "light", in: store)
+        let theme = Preference("theme", default: "light", .choices(["light", "dark"]), in: store)
         #expect(try reasonToReject { try theme.write(value) } == reason)
         let optional = Preference<String?>("theme", .choices(["light", "dark"]), in: store)
         #expect(try reasonToReject { try optional.write(value) } == reason)
@@ -87,33 +87,33 @@ struct RuleTests {
         ("", "the length 0 is outside 1...3"), ("abc", nil), ("äöü", nil), ("abcd", "the length 4 is outside 1...3"),
     ])
     func lengthCountsCharactersAndElements(value: String, reason: String?) throws {
-        let name = Preference("name", .length(1...3), default: "a", in: store)
+        let name = Preference("name", default: "a", .length(1...3), in: store)
         #expect(try reasonToReject { try name.write(value) } == reason)
         let optional = Preference<String?>("name", .length(1...3), in: store)
         #expect(try reasonToReject { try optional.write(value) } == reason)
-        let list = Preference("list", .length(1...3), default: ["a"], in: store)
+        let list = Preference("list", default: ["a"], .length(1...3), in: store)
         #expect(try reasonToReject { try list.write(value.map { String($0) }) } == reason)
     }
 
     @Test
     func rangeMayBeOpenAtOneEnd() throws {
-        let least = Preference("a", .range(1...), default: 5, in: store)
+        let least = Preference("a", default: 5, .range(1...), in: store)
         #expect(try reasonToReject { try least.write(0) } == "0 is outside 1...")
         #expect(try reasonToReject { try least.write(.max) } == nil)
         let greatest = Preference<Double?>("b", .range(...1), in: store)
         #expect(try reasonToReject { try greatest.write(1.5) } == "1.5 is outside ...1.0")
         let filled = Preference<String?>("c", .length(1...), in: store)
         #expect(try reasonToReject { try filled.write("") } == "the length 0 is outside 1...")
-        let short = Preference("d", .length(..<3), default: [1], in: store)
+        let short = Preference("d", default: [1], .length(..<3), in: store)
         #expect(try reasonToReject { try short.write([1, 2, 3]) } == "the length 3 is outside 0...2")
-        let rules = [AnyPreference(least), AnyPreference(greatest), AnyPreference(filled)].map(\.rule)
+        let rules = [AnyPreference(least), AnyPreference(greatest), AnyPreference(filled)].flatMap(\.rules)
         #expect(rules.map(\.description) == ["1...", "...1.0", "length 1..."])
         #expect(rules.map(\.minimum) == [1, nil, 1] && rules.map(\.maximum) == [nil, 1.0, nil])
     }
 
     @Test
     func closureTakesTheOptionalOrTheWrappedValue() throws {
-        let required = Preference<Int?>("a", .check { $0 != nil }, default: 1, in: store)
+        let required = Preference<Int?>("a", default: 1, .check { $0 != nil }, in: store)
         #expect(try reasonToReject { try required.write(nil) } != nil)
         let even = Preference<Int?>("b", .check { $0.isMultiple(of: 2) }, in: store)
         #expect(try reasonToReject { try even.write(nil) } == nil)
@@ -123,12 +123,12 @@ struct RuleTests {
     @Test
     func everyFormOfDeclarationHasItsRuleAndDescription() throws {
         struct Group: PreferenceGroup {
-            @Preference("a", .range(0...10), description: "wrapped") var wrapped = 5
-            @Preference("b", .range(0...10), coding: .jsonString, description: "coded") var coded = 5
-            @Preference("c", .choices([.dark]), description: "raw") var raw = Look.dark
-            let plain = Preference("d", .range(0...1), default: 0.5, description: "plain")
+            @Preference("a", .range(0...10), .description("wrapped")) var wrapped = 5
+            @Preference("b", coding: .jsonString, .range(0...10), .description("coded")) var coded = 5
+            @Preference("c", .choices([.dark]), .description("raw")) var raw = Look.dark
+            let plain = Preference("d", default: 0.5, .range(0...1), .description("plain"))
             @Preference(Self.declared) var elsewhere
-            static let declared = Preference("e", .range(0...10), default: 5, in: .inMemory(), description: "declared")
+            static let declared = Preference("e", default: 5, .range(0...10), .description("declared"), in: .inMemory())
         }
         let group = Group(in: store)
         #expect(try reasonToReject { try group.$wrapped.write(11) } != nil)

@@ -21,7 +21,7 @@ private struct Paint: RawRepresentable, PreferenceValue {
 }
 
 private struct Part: PreferenceGroup {
-    @Preference("window.width", description: "In points.") var width: UInt = 800
+    @Preference("window.width", .description("In points.")) var width: UInt = 800
 }
 
 private struct Whole: PreferenceGroup {

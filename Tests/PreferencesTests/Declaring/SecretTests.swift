@@ -32,7 +32,7 @@ private enum Secrecy: CaseIterable {
     func make() -> (store: PreferenceStore, isSecret: Bool, kept: [Any]) {
         let store = PreferenceStore.inMemory()
         func declared(in store: PreferenceStore, as name: String = "token") -> Preference<Int> {
-            let other = Preference(name, default: 0, in: store, isSecret: true)
+            let other = Preference(name, default: 0, .secret, in: store)
             _ = other.isSet
             return other
         }
@@ -59,8 +59,8 @@ struct SecretTests {
     @Test(arguments: Secrecy.allCases)
     private func describedSecretIsRedacted(secrecy: Secrecy) async throws {
         let (store, isSecret, kept) = secrecy.make()
-        let token = Preference<String?>("token", .choices([planted]), in: store, isSecret: isSecret)
-        let whole = Preference("token", default: Account(), in: store, isSecret: isSecret)
+        let token = Preference<String?>("token", .choices([planted]), isSecret ? .secret : .title(""), in: store)
+        let whole = Preference("token", default: Account(), isSecret ? .secret : .title(""), in: store)
         let group = Credentials(in: store)
         let changes = Recorder<PreferenceChange<String?>>()
         let observation = token.observe(includingCurrent: true) { changes.record($0) }
@@ -77,7 +77,7 @@ struct SecretTests {
         token.reset()
         shown += texts(of: token)
         token.value = planted
-        shown += texts(of: token) + texts(of: AnyPreference(token)) + texts(of: AnyPreference(token).rule)
+        shown += texts(of: token) + texts(of: AnyPreference(token)) + AnyPreference(token).rules.flatMap { texts(of: $0) }
         shown += texts(of: group) + texts(of: group.preferences) + texts(of: store) + texts(of: token.updates)
         shown += texts(of: observation) + texts(of: store.changes)
         for change in changes.elements { shown += texts(of: change) }
@@ -109,8 +109,8 @@ struct SecretTests {
     @Test
     func otherNamesOfTheStoreAreShown() async throws {
         let store = PreferenceStore.inMemory()
-        let token = Preference("token", default: "", in: store, isSecret: true)
-        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let token = Preference("token", default: "", .secret, in: store)
+        let volume = Preference("volume", default: 5, .range(0...10), in: store)
         let changes = Recorder<String>()
         let observation = volume.observe { changes.record("\($0)") }
         var storeChanges = store.changes.makeAsyncIterator()
@@ -118,7 +118,7 @@ struct SecretTests {
             transaction[token] = planted
             transaction[volume] = 7
         }
-        #expect("\(volume)" == "volume = 7 (store)" && "\(AnyPreference(volume).rule)" == "0...10")
+        #expect("\(volume)" == "volume = 7 (store)" && "\(AnyPreference(volume).rules)" == "[0...10]")
         #expect(changes.elements == ["volume: 5 → 7 (local)"])
         let change = try #require(await storeChanges.next())
         #expect("\(change)" == "token: nil → <redacted>, volume: nil → 7 (local)")
@@ -136,13 +136,19 @@ struct SecretTests {
             init(isSecret: Bool) {
                 token = Preference(
                     "token",
-                    .choices([planted]),
                     default: planted,
-                    in: .inMemory(),
-                    description: "For the server",
-                    isSecret: isSecret
+                    .choices([planted]),
+                    .description("For the server"),
+                    isSecret ? .secret : .title(""),
+                    in: .inMemory()
                 )
-                limit = Preference("limit", .range(3...), default: 7, in: .inMemory(), isSecret: isSecret)
+                limit = Preference(
+                    "limit",
+                    default: 7,
+                    .range(3...),
+                    isSecret ? .secret : .title(""),
+                    in: .inMemory()
+                )
             }
         }
         let schema = try Group(isSecret: isSecret).jsonSchema()
@@ -154,7 +160,7 @@ struct SecretTests {
     @Test
     func secretOfASharedStoreIsASecretInItsIsolatedStore() async throws {
         let suite = PreferenceStore.suite("secrets-\(#line)")
-        _ = Preference("token", default: "", in: suite, isSecret: true)
+        _ = Preference("token", default: "", .secret, in: suite)
         try await PreferenceStore.withIsolatedStores {
             var changes = suite.changes.makeAsyncIterator()
             suite["token"] = .string(planted)
@@ -166,7 +172,7 @@ struct SecretTests {
 
     @Test
     func memberAndBoundPreferenceOfASecretAreSecrets() {
-        let account = Preference("account", default: Account(), in: .inMemory(), isSecret: true)
+        let account = Preference("account", default: Account(), .secret, in: .inMemory())
         #expect(account[\.token].isSecret && account.bound(to: .inMemory()).isSecret)
         let kept = Preference(
             "account",
@@ -198,13 +204,15 @@ private enum Fault: CaseIterable, Sendable {
         case .rawValue:
             enum Look: String { case dark }
             let store = PreferenceStore.inMemory(["token": stored])
-            return await errors(Preference("token", default: Look.dark, in: store, isSecret: isSecret))
+            return await errors(
+                Preference("token", default: Look.dark, isSecret ? .secret : .title(""), in: store)
+            )
         case .argument:
             let store = PreferenceStore.layered([.arguments(["-token", planted]), .inMemory()])
-            return await errors(Preference("token", default: 0, in: store, isSecret: isSecret))
+            return await errors(Preference("token", default: 0, isSecret ? .secret : .title(""), in: store))
         case .variable:
             let store = PreferenceStore.layered([.environment(prefix: "P", ["P_TOKEN": planted]), .inMemory()])
-            return await errors(Preference<Int?>("token", in: store, isSecret: isSecret))
+            return await errors(Preference<Int?>("token", isSecret ? .secret : .title(""), in: store))
         case .ownDecoding:
             let coding = PreferenceCoding<String>("own") {
                 .string($0)
@@ -212,7 +220,9 @@ private enum Fault: CaseIterable, Sendable {
                 throw PlantedError(value: "\($0)")
             }
             let store = PreferenceStore.inMemory(["token": stored])
-            return await errors(Preference("token", default: "", in: store, coding: coding, isSecret: isSecret))
+            return await errors(
+                Preference("token", default: "", coding: coding, isSecret ? .secret : .title(""), in: store)
+            )
         case .ownEncoding:
             let coding = PreferenceCoding<String>("own") { value in
                 throw PreferenceError(
@@ -224,29 +234,38 @@ private enum Fault: CaseIterable, Sendable {
             } decode: {
                 try String(storedValue: $0)
             }
-            let preference = Preference("token", default: "", in: .inMemory(), coding: coding, isSecret: isSecret)
+            let preference = Preference(
+                "token",
+                default: "",
+                coding: coding,
+                isSecret ? .secret : .title(""),
+                in: .inMemory()
+            )
             return await errors(preference, setting: planted)
         case .collection: return await errors([1, stored], [0], isSecret: isSecret)
         case .choices: return await errors(stored, "a", .choices(["a", "planted-too"]), planted, isSecret: isSecret)
         case .range: return await errors(stored, "a", .range("a"..."b"), planted, isSecret: isSecret)
         case .check: return await errors(stored, "a", .check { $0.count == 1 }, planted, isSecret: isSecret)
         case .throwingCheck:
-            let rule = PreferenceRule<String>.check { throw PlantedError(value: $0) }
+            let rule = PreferenceOption<String>.check { throw PlantedError(value: $0) }
             return await errors(stored, "a", rule, planted, isSecret: isSecret)
         case .optionalChoices:
-            return await errors(stored, "a", PreferenceRule<String?>.choices(["a"]), planted, isSecret: isSecret)
+            return await errors(stored, "a", PreferenceOption<String?>.choices(["a"]), planted, isSecret: isSecret)
         }
     }
 
     private func errors<Value: PreferenceValue>(
         _ stored: PropertyListValue,
         _ value: Value,
-        _ rule: PreferenceRule<Value> = .any,
+        _ rule: PreferenceOption<Value> = .description(""),
         _ bad: Value? = nil,
         isSecret: Bool
     ) async -> [PreferenceError] {
         let store = PreferenceStore.inMemory(["token": stored])
-        return await errors(Preference("token", rule, default: value, in: store, isSecret: isSecret), setting: bad)
+        return await errors(
+            Preference("token", default: value, rule, isSecret ? .secret : .title(""), in: store),
+            setting: bad
+        )
     }
 
     private func errors(
@@ -255,7 +274,7 @@ private enum Fault: CaseIterable, Sendable {
         isSecret: Bool
     ) async -> [PreferenceError] {
         let store = PreferenceStore.inMemory(["token": stored])
-        let whole = Preference("token", default: value, in: store, isSecret: isSecret)
+        let whole = Preference("token", default: value, isSecret ? .secret : .title(""), in: store)
         return await errors(whole, setting: nil) + errors(whole[\.count], setting: 2)
     }
 
@@ -285,7 +304,7 @@ private enum Fault: CaseIterable, Sendable {
         // Moves it to a store with the same handler, unchanged and with a mapping.
         let target = PreferenceStore.inMemory()
         target.issueHandler = { found.record($0) }
-        Preference("moved", default: value, in: target, coding: preference.declaration.coding).migrate(from: preference)
+        Preference("moved", default: value, coding: preference.declaration.coding, in: target).migrate(from: preference)
         Preference("mapped", default: "", in: target).migrate(from: preference) {
             throw PlantedError(value: "\($0)\(planted)")
         }
@@ -319,7 +338,7 @@ struct SecretErrorTests {
         let store = PreferenceStore.layered([.arguments(["-token", "x"]), .inMemory(["token": "y"])])
         let issues = Recorder<String>()
         store.issueHandler = { issues.record("\($0)") }
-        let token = Preference("token", .range(0...9), default: 0, in: store, isSecret: true)
+        let token = Preference("token", default: 0, .range(0...9), .secret, in: store)
         #expect(token.value == 0)
         #expect(
             issues.elements == [
@@ -340,8 +359,8 @@ struct SecretErrorTests {
         let issues = Recorder<PreferenceError>()
         target.issueHandler = { issues.record($0) }
         let token = Preference("token", default: 0, in: target)
-        token.migrate(from: Preference("former", default: 0, in: store, isSecret: isSourceSecret))
-        let text = Preference("former", .choices(["planted-too"]), default: "", in: store)
+        token.migrate(from: Preference("former", default: 0, isSourceSecret ? .secret : .title(""), in: store))
+        let text = Preference("former", default: "", .choices(["planted-too"]), in: store)
         token.migrate(from: text) { _ in 0 }
         let other = Preference("former", default: "", in: store)
         token.migrate(from: other) { throw PreferenceError(.managed, "not \($0)") }
@@ -383,13 +402,13 @@ struct PlainTextSecretTests {
         let store = try PreferenceStore.file(at: URL(filePath: path))
         let issues = Recorder<String>()
         store.issueHandler = { issues.record("\($0)") }
-        let token = Preference("token", default: "", in: store, isSecret: true)
-        _ = Preference("token", default: "", in: store, isSecret: true)
+        let token = Preference("token", default: "", .secret, in: store)
+        _ = Preference("token", default: "", .secret, in: store)
         #expect(issues.elements == [], "a declaration calls no issue handler")
         token.value = "a"
         #expect(issues.elements == [message(of: "token", in: path)])
         #expect(token.value == "a" && store["token"] == "a")
-        let later = Preference("later", default: "", in: store, isSecret: true)
+        let later = Preference("later", default: "", .secret, in: store)
         _ = Preference("other", default: "", in: store)
         #expect(issues.elements.count == 1)
         #expect(later.value == "" && token[\.self].value == "a")
@@ -400,7 +419,7 @@ struct PlainTextSecretTests {
     func handlerMayUseThePreference() throws {
         let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
         let seen = Recorder<String>()
-        let token = Preference("token", default: "none", in: store, isSecret: true)
+        let token = Preference("token", default: "none", .secret, in: store)
         store.issueHandler = { _ in
             token.value += "!"
             seen.record(token.value)
@@ -415,7 +434,7 @@ struct PlainTextSecretTests {
         let store = try PreferenceStore.file(at: URL(filePath: path))
         let issues = Recorder<String>()
         store.issueHandler = { issues.record("\($0)") }
-        let token = Preference("token", default: "", in: store.scoped("app."), isSecret: true)
+        let token = Preference("token", default: "", .secret, in: store.scoped("app."))
         #expect(token.value == "")
         #expect(issues.elements == [message(of: "app.token", in: path)])
     }
@@ -427,7 +446,7 @@ struct PlainTextSecretTests {
         for store in [.inMemory(), keyring, .layered([.environment(prefix: "P", [:]), file, keyring])] {
             let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
-            let token = Preference("token", default: "", in: store, isSecret: true)
+            let token = Preference("token", default: "", .secret, in: store)
             token.value = "a"
             #expect(token.value == "a" && issues.elements.isEmpty)
         }

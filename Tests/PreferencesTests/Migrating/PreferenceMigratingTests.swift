@@ -32,7 +32,7 @@ struct PreferenceMigratingTests {
             encode: { .string("\($0)") },
             decode: { try Int(String(storedValue: $0)) }
         )
-        let preference = Preference("new", .range(0...9), default: 0, in: store, coding: coding)
+        let preference = Preference("new", default: 0, coding: coding, .range(0...9), in: store)
         preference.migrate(from: "text")
         #expect(store["new"] == "5" && store["text"] == nil)
         let issues = Recorder<PreferenceError>()
@@ -126,7 +126,7 @@ struct PreferenceMigratingTests {
         store.issueHandler = { issues.record($0) }
         let before = store.contents
         preference("new").migrate(from: preference("old")) { _ in throw NotToday() }
-        Preference("new", .range(0...5), default: 0, in: store).migrate(from: preference("old"))
+        Preference("new", default: 0, .range(0...5), in: store).migrate(from: preference("old"))
         #expect(store.contents == before)
         #expect(issues.elements.map(\.code) == [.unencodable, .invalid])
     }

@@ -83,7 +83,7 @@ struct ReleaseTests {
 
     @Test
     func valueThatWasReplacedIsFreed() {
-        let count = Preference("object", default: nil, in: .inMemory(), coding: .object)
+        let count = Preference("object", default: nil, coding: .object, in: .inMemory())
         weak var first: Token?
         count.value = Token()
         first = count.value

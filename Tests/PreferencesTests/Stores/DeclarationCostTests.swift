@@ -12,7 +12,7 @@ struct DeclarationCostTests {
         for _ in 0..<1_000 {
             let count =
                 isValidated
-                ? Preference("count", .range(0...9), default: 5, in: store) : Preference("count", default: 5, in: store)
+                ? Preference("count", default: 5, .range(0...9), in: store) : Preference("count", default: 5, in: store)
             #expect(count.value == 5)
         }
         let state = store.core.state.withLock { $0 }

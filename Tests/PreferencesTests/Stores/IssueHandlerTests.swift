@@ -83,7 +83,7 @@ struct IssueHandlerTests {
             PreferenceStore.defaultIssueHandler = { _ in }
             await onThread(stackSize: 512 << 10) {
                 let store = PreferenceStore.inMemory()
-                let volume = Preference("volume", .range(0...10), default: 5, in: store)
+                let volume = Preference("volume", default: 5, .range(0...10), in: store)
                 func raiseIssues(_ count: Int) -> Duration {
                     let start = ThreadUsage.time
                     for _ in 1...count { volume.value = 11 }

@@ -186,7 +186,7 @@ struct ScopedStoreTests {
         let issues = Recorder<String>()
         let layered = PreferenceStore.layered([store.scoped("a."), store])
         layered.issueHandler = { issues.record($0.message) }
-        let volume = Preference("v", .range(0...10), default: 5, in: layered)
+        let volume = Preference("v", default: 5, .range(0...10), in: layered)
         #expect(volume.value == 5)
         #expect(issues.elements.count == 2)
         store["v"] = 70

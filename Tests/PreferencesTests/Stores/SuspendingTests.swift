@@ -278,7 +278,7 @@ struct SuspendingTests {
     func errorsOfBodiesAndRulesPassThrough() async throws {
         let backend = GateBackend()
         let store = PreferenceStore(backend: backend)
-        let volume = Preference("volume", .range(0...10), default: 5, in: store)
+        let volume = Preference("volume", default: 5, .range(0...10), in: store)
         await #expect(throws: Failure.self) { try await volume.update { _ in throw Failure() } }
         await #expect(throws: Failure.self) { try await store.transaction { _ in throw Failure() } }
         await expectError(.invalid) { try await volume.write(11) }

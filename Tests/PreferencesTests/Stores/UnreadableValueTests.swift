@@ -95,7 +95,7 @@ struct UnreadableValueTests {
     func invalidStoredValueGivesTheDefault() throws {
         let (store, issues) = try store("{\"volume\":11}\n")
         for _ in 1...3 {
-            let volume = Preference("volume", .range(0...10), default: 5, in: store)
+            let volume = Preference("volume", default: 5, .range(0...10), in: store)
             #expect(volume.value == 5)
             let error = #expect(throws: PreferenceError.self) { try volume.read() }
             #expect(error?.code == .invalid)
@@ -114,7 +114,7 @@ struct UnreadableValueTests {
         func messages(in store: PreferenceStore) throws -> [String] {
             let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
-            let volume = Preference("volume", .check { $0 < 10 }, default: 5, in: store)
+            let volume = Preference("volume", default: 5, .check { $0 < 10 }, in: store)
             _ = volume.value
             if volume.source == .default {
                 let error = try #require(throws: PreferenceError.self) { try volume.read() }
@@ -153,11 +153,11 @@ struct UnreadableValueTests {
         for limit in 1...3 {
             #expect(Preference("volume", default: 5, in: store).value == 5)
             #expect(Preference<Int?>("volume", in: store).value == nil)
-            #expect(Preference("volume", default: 5, in: store, coding: .propertyList).value == 5)
-            #expect(Preference("volume", .range(0...limit), default: 5, in: store).value == 5)
-            #expect(Preference("volume", .check { $0 < limit }, default: 5, in: store).value == 5)
-            #expect(Preference("level", .range(0...limit), default: 5, in: store).value == 5)
-            #expect(Preference<Int?>("level", .range(0...limit), default: 5, in: store).value == 5)
+            #expect(Preference("volume", default: 5, coding: .propertyList, in: store).value == 5)
+            #expect(Preference("volume", default: 5, .range(0...limit), in: store).value == 5)
+            #expect(Preference("volume", default: 5, .check { $0 < limit }, in: store).value == 5)
+            #expect(Preference("level", default: 5, .range(0...limit), in: store).value == 5)
+            #expect(Preference<Int?>("level", default: 5, .range(0...limit), in: store).value == 5)
         }
         #expect(issues.elements.map(\.code) == [.unreadable, .invalid])
         store.set("high", for: "volume")

@@ -8,7 +8,7 @@ struct AliasTests {
 
     @Test
     func formerRawValueReadsAsTheNewCase() {
-        let look = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
+        let look = Preference("look", default: Look.system, coding: .rawValue(aliases: ["night": .dark]), in: store)
         #expect(look.value == .dark)
         #expect(store["look"] == "night", "a read never writes")
         look.value = .dark
@@ -17,7 +17,7 @@ struct AliasTests {
 
     @Test
     func optionalTakesAliasesToo() throws {
-        let look = Preference<Look?>("look", in: store, coding: .rawValue(aliases: ["night": .dark]))
+        let look = Preference<Look?>("look", coding: .rawValue(aliases: ["night": .dark]), in: store)
         #expect(try look.read() == .dark)
         look.value = nil
         #expect(store.names.isEmpty)
@@ -26,7 +26,7 @@ struct AliasTests {
     @Test
     func rawValueWithoutAnAliasIsUnreadable() {
         store.set("noon", for: "look")
-        let look = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
+        let look = Preference("look", default: Look.system, coding: .rawValue(aliases: ["night": .dark]), in: store)
         let error = #expect(throws: PreferenceError.self) { try look.read() }
         #expect(error?.code == .unreadable)
     }
@@ -34,8 +34,8 @@ struct AliasTests {
     @Test
     func declarationsWithDifferentAliasesShareNoValue() {
         store.issueHandler = { _ in }
-        let one = Preference("look", default: Look.system, in: store, coding: .rawValue(aliases: ["night": .dark]))
-        let other = Preference("look", default: Look.system, in: store, coding: .rawValue)
+        let one = Preference("look", default: Look.system, coding: .rawValue(aliases: ["night": .dark]), in: store)
+        let other = Preference("look", default: Look.system, coding: .rawValue, in: store)
         #expect(one.value == .dark)
         #expect(other.value == .system)
     }

@@ -39,8 +39,8 @@ struct LegacyFormsTests {
     func codableValueIsRead(stored: PropertyListValue) throws {
         let store = PreferenceStore.inMemory(["profile": stored])
         #expect(try Preference<Profile?>("profile", in: store).read() == profile)
-        #expect(try Preference<Profile?>("profile", in: store, coding: .json).read() == profile)
-        #expect(try Preference<Profile?>("profile", in: store, coding: .jsonString).read() == profile)
+        #expect(try Preference<Profile?>("profile", coding: .json, in: store).read() == profile)
+        #expect(try Preference<Profile?>("profile", coding: .jsonString, in: store).read() == profile)
     }
 
     /// sindresorhus/Defaults stores an array of `Codable` values as an array of JSON texts.
@@ -78,12 +78,12 @@ struct LegacyFormsTests {
     @Test
     func setWritesTheFormThatIsDeclared() throws {
         let store = PreferenceStore.inMemory(["profile": .data(Data(Self.json.utf8))])
-        try Preference<Profile?>("profile", in: store, coding: .json).write(profile)
+        try Preference<Profile?>("profile", coding: .json, in: store).write(profile)
         guard case .data = store["profile"] else {
             Issue.record("a JSON coding still writes data")
             return
         }
-        try Preference<Profile?>("profile", in: store, coding: .jsonString).write(profile)
+        try Preference<Profile?>("profile", coding: .jsonString, in: store).write(profile)
         guard case .string = store["profile"] else {
             Issue.record("a JSON text coding writes text")
             return

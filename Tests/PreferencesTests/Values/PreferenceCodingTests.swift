@@ -158,7 +158,7 @@ struct PreferenceCodingTests {
         for coding in [PreferenceCoding<Bool>.native, strict] {
             let layered = PreferenceStore.layered([.arguments(["-flag", text]), .inMemory()])
             layered.issueHandler = { #expect($0.code == .unreadable && value == nil) }
-            let flag = Preference("flag", default: !(value ?? true), in: layered, coding: coding)
+            let flag = Preference("flag", default: !(value ?? true), coding: coding, in: layered)
             #expect(flag.value == value ?? false)
             #expect(flag.source == (value == nil ? .default : .layer("arguments")))
         }

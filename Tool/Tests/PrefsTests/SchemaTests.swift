@@ -5,7 +5,7 @@ import Testing
 private enum Theme: String, CaseIterable { case system, dark }
 
 private struct General: PreferenceGroup {
-    @Preference("volume", .range(0...10), description: "How loud it is.") var volume = 5
+    @Preference("volume", .range(0...10), .description("How loud it is.")) var volume = 5
     @Preference("theme") var theme = Theme.system
     @Preference("since") var since: Date?
     @Preference("$odd") var odd = false
@@ -18,7 +18,7 @@ private struct General: PreferenceGroup {
     @Preference("bytes") var bytes: [UInt8]?
     @Preference("size") var size: UInt64?
     @Preference("huge") var huge: Int128?
-    @Preference("token", isSecret: true) var token: String?
+    @Preference("token", .secret) var token: String?
 }
 
 /// Schemas written by the library.

@@ -37,8 +37,8 @@ struct Greeter {
 }
 
 struct GreeterPreferences: PreferenceGroup {
-    @Preference("greeting", .length(1...40), description: "The first word") var greeting = "Hello"
-    @Preference("name", .length(1...40), description: "Who is greeted") var name = "world"
+    @Preference("greeting", .length(1...40), .description("The first word")) var greeting = "Hello"
+    @Preference("name", .length(1...40), .description("Who is greeted")) var name = "world"
 }
 
 struct GreeterService: Service {

@@ -39,7 +39,7 @@ struct AppStorageTests {
         check(Preference("string", default: "", in: store), "a", "b") { AppStorage($0) }
         check(Preference("data", default: Data(), in: store), Data([1]), Data([2])) { AppStorage($0) }
         check(Preference("date", default: date, in: store), date + 1, date + 2) { AppStorage($0) }
-        check(Preference("url", default: other, in: store, coding: .archivedURL), url, other) { AppStorage($0) }
+        check(Preference("url", default: other, coding: .archivedURL, in: store), url, other) { AppStorage($0) }
         let file = URL(fileURLWithPath: NSHomeDirectory()).appending(path: "a file")
         check(Preference("native url", default: other, in: store), url, file) { AppStorage($0) }
         check(Preference("file", default: other, in: store), file, url) { AppStorage($0) }
@@ -51,7 +51,7 @@ struct AppStorageTests {
         check(Preference("string?", in: store) as Preference<String?>, "a", "b") { AppStorage($0) }
         check(Preference("data?", in: store) as Preference<Data?>, Data([1]), Data([2])) { AppStorage($0) }
         check(Preference("date?", in: store) as Preference<Date?>, date, date + 2) { AppStorage($0) }
-        check(Preference("url?", in: store, coding: .archivedURL) as Preference<URL?>, url, other) { AppStorage($0) }
+        check(Preference("url?", coding: .archivedURL, in: store) as Preference<URL?>, url, other) { AppStorage($0) }
         check(Preference("native url?", in: store) as Preference<URL?>, file, other) { AppStorage($0) }
         check(Preference("level?", in: store) as Preference<Level?>, .high, .low) { AppStorage($0) }
         check(Preference("theme?", in: store) as Preference<Theme?>, .dark, .light) { AppStorage($0) }
@@ -60,7 +60,7 @@ struct AppStorageTests {
     @Test
     func urlsAsUserDefaultsKeepThemAreReadWithAnyCoding() throws {
         let url = try #require(URL(string: "https://example.com/a?b#c"))
-        let archive = Preference("url", in: defaults.store(), coding: .archivedURL) as Preference<URL?>
+        let archive = Preference("url", coding: .archivedURL, in: defaults.store()) as Preference<URL?>
         archive.value = url
         defaults.set("~/file", forKey: "home")
         defaults.set("/tmp/file", forKey: "path")
@@ -95,7 +95,7 @@ struct AppStorageTests {
         let url = try #require(URL(string: "https://example.com"))
         #expect(AppStorage(Preference("a", default: url, in: defaults.store())).wrappedValue == url)
         #expect(AppStorage(Preference("b", in: defaults.store()) as Preference<URL?>).wrappedValue == nil)
-        let archived = Preference("c", default: url, in: defaults.store(), coding: .archivedURL)
+        let archived = Preference("c", default: url, coding: .archivedURL, in: defaults.store())
         #expect(AppStorage(archived).wrappedValue == url)
     }
 
@@ -110,7 +110,7 @@ struct AppStorageTests {
     func otherCodingIsRefused() async {
         await #expect(processExitsWith: .failure) {
             let store = ObservableDefaults().store()
-            _ = AppStorage(Preference("n", default: 0, in: store, coding: .json))
+            _ = AppStorage(Preference("n", default: 0, coding: .json, in: store))
         }
     }
 }

@@ -163,7 +163,7 @@ struct BindingTests {
     func rejectedSetIsOneBodyMoreAndShowsTheStoredValue(_ updating: PropertyUpdating) throws {
         let issues = Log<PreferenceError.Code>()
         store.issueHandler = { issues.append($0.code) }
-        let host = Host(Form(Preference("name", .length(1...5), default: "Pitt", in: store)), updating)
+        let host = Host(Form(Preference("name", default: "Pitt", .length(1...5), in: store)), updating)
         host.enter("A name that is too long", into: "Name")
         #expect(host.shown(in: "Name") == "A name that is too long")
         host.update()
@@ -211,7 +211,7 @@ struct BindingTests {
         row.name = "Jo"
         host.update()
         #expect(host.bodies == ["Row": 2])
-        let short = Preference("name", .length(1...3), default: "", in: store)
+        let short = Preference("name", default: "", .length(1...3), in: store)
         PreferenceState(short).wrappedValue = "too long"
         host.update()
         #expect(host.texts == ["Jo"])

@@ -92,9 +92,9 @@ struct Declaring: View {
     @PreferenceState("other") var other: SidebarItem?
     @PreferenceState("cached", coding: .json) var cached = Frame()
     @PreferenceState("noFrame") var noFrame: Frame?
-    @PreferenceState("noCached", coding: .json, description: "Nothing at first.") var noCached: Frame?
-    @PreferenceState("level", .range(0...10), description: "From 0 to 10.") var level = 5
-    @PreferenceState("kind", .choices([.inbox]), description: "Where mail goes.") var kind = SidebarItem.inbox
+    @PreferenceState("noCached", coding: .json, .description("Nothing at first.")) var noCached: Frame?
+    @PreferenceState("level", .range(0...10), .description("From 0 to 10.")) var level = 5
+    @PreferenceState("kind", .choices([.inbox]), .description("Where mail goes.")) var kind = SidebarItem.inbox
 
     struct Frame: Codable, Sendable {
         var width = 100
