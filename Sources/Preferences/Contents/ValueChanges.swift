@@ -154,8 +154,25 @@ enum ShortList<Element> {
         return nil
     }
 
+    func filter(_ isIncluded: (Element) -> Bool) -> ShortList {
+        switch self {
+        case .empty: .empty
+        case .one(let element): isIncluded(element) ? self : .empty
+        case .several(let elements): ShortList(elements.filter(isIncluded))
+        }
+    }
+
     func dropFirst() -> ShortList {
         if case .several(let elements) = self { ShortList(Array(elements.dropFirst())) } else { .empty }
+    }
+}
+
+extension ShortList<ValueChange> {
+    /// The new values by name.
+    var dictionary: [String: PropertyListValue?] {
+        var changes: [String: PropertyListValue?] = [:]
+        forEach { changes.updateValue($0.new, forKey: $0.name) }
+        return changes
     }
 }
 
@@ -179,19 +196,24 @@ final class StoredCandidate: Equatable, Sendable {
     let layer: String?
     /// The source of that layer; nil for a value that isn't stored yet.
     let source: (any ValueSource)?
+    /// The former name of the preference that the value is stored under; nil for its present name.
+    let formerName: String?
 
     init(
         value: PropertyListValue,
         isText: Bool = false,
         layer: String? = nil,
-        source: (any ValueSource)? = nil
+        source: (any ValueSource)? = nil,
+        formerName: String? = nil
     ) {
         self.value = value
         self.isText = isText
         self.layer = layer
         self.source = source
+        self.formerName = formerName
     }
 
+    /// Returns whether both give the same value; a value that moves to the present name stays the same.
     static func == (left: StoredCandidate, right: StoredCandidate) -> Bool {
         left.value == right.value && left.isText == right.isText && left.layer == right.layer
     }
@@ -202,9 +224,27 @@ final class StoredCandidate: Equatable, Sendable {
             let shown = isSecret ? .redacted : "\"\(text)\""
             return "\(shown), from the layer \"\(layer)\", can't be used: \(message)"
         }
+        return place.map { "\(message) (\($0))" } ?? message
+    }
+
+    /// The layer of the value, with its file and its former name, as messages name them; nil for the present name in the writable
+    /// layer without a file.
+    private var place: String? {
         let path = source?.path
-        guard layer != nil || path != nil else { return message }
-        return "\(message) (\(layer ?? "user") layer\(path.map { ", \($0)" } ?? ""))"
+        guard layer != nil || path != nil || formerName != nil else { return nil }
+        return "\(layer ?? "user") layer\(path.map { ", \($0)" } ?? "")\(formerName.map { ", as \"\($0)\"" } ?? "")"
+    }
+
+    /// Returns the issue for a person who should use the present name, or nil if the program will.
+    ///
+    /// A person writes text and files; the program itself stores the present name with its next write.
+    func useOfFormerName(of name: String) -> PreferenceError? {
+        guard let formerName, isText || source?.path != nil else { return nil }
+        return PreferenceError(
+            .deprecated,
+            name: name,
+            "the value is used under the former name \"\(formerName)\" (\(place ?? "")); rename it to \"\(name)\""
+        )
     }
 }
 

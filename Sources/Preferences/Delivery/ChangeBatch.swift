@@ -7,6 +7,8 @@ struct ChangeEntry: Sendable {
     let old: StoredCandidates
     /// The stored values of the layers after it.
     let new: StoredCandidates
+    /// Whether the values are those of a preference's name and of its former names together.
+    var isOfSeveralNames = false
 
     /// Whether the first candidate's value is unchanged, so that only a value below it differs.
     ///
@@ -23,6 +25,8 @@ struct ChangeBatch: Sendable {
     private(set) var entries: [ChangeEntry] = []
     /// The names whose first candidate is unchanged and that differ only below it.
     private(set) var entriesBelow: [ChangeEntry] = []
+    /// The changes of single names that belong to a preference with former names, whose own change is among the others.
+    private(set) var entriesOfStoredNames: [ChangeEntry] = []
 
     /// Whether the batch has a subscriber and so must be delivered.
     var isObserved = false
@@ -32,6 +36,13 @@ struct ChangeBatch: Sendable {
         self.origin = origin
         self.announcedUpTo = announcedUpTo
     }
+
+    /// The changes of stored names, for observers of the whole store.
+    var stored: [ChangeEntry] {
+        entries.filter { !$0.isOfSeveralNames } + entriesOfStoredNames.filter { !$0.isBelow }
+    }
+
+    mutating func append(stored entry: ChangeEntry) { entriesOfStoredNames.append(entry) }
 
     mutating func append(_ entry: ChangeEntry) {
         if entry.isBelow { entriesBelow.append(entry) } else { entries.append(entry) }

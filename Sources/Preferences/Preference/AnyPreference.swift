@@ -160,7 +160,9 @@ extension Preference: DeclaredPreference {
     func write(stored: PropertyListValue?) throws(PreferenceError) {
         if let stored, let value = try declaration.decodeUnchecked(stored) { return try write(value) }
         // Removing a member would remove the rest of the value.
-        if isMember { try write(defaultValue) } else { try store.write(nil, for: name) }
+        guard !isMember else { return try write(defaultValue) }
+        let core = store.resolved.core
+        _ = try core.commit(core.changes(of: name, to: nil))
     }
 
     func canDecode(_ stored: PropertyListValue) -> Bool {
@@ -171,7 +173,9 @@ extension Preference: DeclaredPreference {
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool
     ) throws(PreferenceError) -> PropertyListValue? {
-        let (value, problems) = declaration.read(snapshot.candidates(for: name))
+        let (value, problems) = declaration.read(
+            snapshot.candidates(for: name, formerly: store.resolved.core.formerNames(of: name))
+        )
         let shown = problems.map { isSecret($0.value) ? $0.redacted(as: Value.self) : $0 }
         store.resolved.report(unreadable: shown, name: name)
         return try declaration.encodeUnchecked(value ?? defaultValue)

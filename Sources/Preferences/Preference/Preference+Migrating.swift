@@ -102,7 +102,7 @@ extension Preference {
             )
         }
         try store.core.checkRead()
-        guard let old = store.core.ownValue(of: name) else { return }
+        guard let (storedName, old) = store.core.ownValue(ofPreference: name) else { return }
         let isInPlace = store === target.store && name == target.name
         // In place, a value that the new declaration can read was migrated before.
         if isInPlace, target.canRead(old) { return }
@@ -111,22 +111,28 @@ extension Preference {
             try transform(value),
             over: try target.store.core.base(for: target.name)
         )
-        if store === target.store {
+        let isInSameStore = store === target.store
+        let changes = target.store.core.changes(of: target.name, to: new).dictionary
+        let targetNames = changes.keys.filter { !(isInSameStore && $0 == storedName) }
+        if isInSameStore {
             try store.transaction { transaction in
-                guard transaction[name] == old else { return }
-                guard isInPlace || transaction[target.name] == nil || transaction[target.name] == new else { return }
-                transaction[name] = nil
-                transaction[target.name] = new
+                guard transaction[storedName] == old else { return }
+                for name in targetNames where !isInPlace {
+                    guard transaction[name] == nil || transaction[name] == new else { return }
+                }
+                transaction[storedName] = nil
+                for (name, value) in changes { transaction[name] = value }
             }
         } else {
             try target.store.transaction { transaction in
-                if transaction[target.name] == nil { transaction[target.name] = new }
+                for name in targetNames where transaction[name] != nil { return }
+                for (name, value) in changes { transaction[name] = value }
             }
             guard target.store.core.ownValue(of: target.name) == new else { return }
             try target.store.core.layers.writable?.sync()
             // Removes only the value that was moved: one that was set in the meantime stays for the next launch.
             try store.transaction { transaction in
-                if transaction[name] == old { transaction[name] = nil }
+                if transaction[storedName] == old { transaction[storedName] = nil }
             }
         }
     }

@@ -96,7 +96,11 @@ extension Preference {
         _ body: @escaping @Sendable (ChangeEntry, PreferenceChangeOrigin) -> Void
     ) -> PreferenceObservation {
         let name = name
-        return store.subscribe(to: [name], timing: timing, begin: { begin($0.candidates(for: name)) }) { batch in
+        return store.subscribe(
+            to: [name],
+            timing: timing,
+            begin: { begin($0.candidates(for: name, formerly: $1[name])) }
+        ) { batch in
             if let entry = batch.entry(for: name), isRelevant(entry) { body(entry, batch.origin) }
         }
     }

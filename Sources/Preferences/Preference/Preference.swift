@@ -94,12 +94,12 @@ extension Preference {
     /// Whether the store itself, or the writable layer of a layered store, has a value, readable or not.
     public var isSet: Bool {
         let declaration = declaration.resolved
-        return declaration.store.core.ownValue(of: declaration.name) != nil
+        return declaration.store.core.ownValue(ofPreference: declaration.name) != nil
     }
 
     /// The stored value, even if it can't be decoded, or `nil` if nothing is stored.
     public var storedValue: PropertyListValue? {
-        declaration.store[declaration.name]
+        declaration.store.resolved.core.candidates(for: declaration.name).1.first?.value
     }
 
     /// The store or layer that the value comes from now.
@@ -152,7 +152,8 @@ extension Preference {
         guard declaration.member == nil else { return try declaration.replace(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferenceError) {
-            _ = try declaration.store.core.commit(.one(declaration.name, stored), node: declaration.node)
+            let core = declaration.store.core
+            _ = try core.commit(core.changes(of: declaration.name, to: stored), node: declaration.node)
         } catch {
             throw error.named(declaration.name)
         }
@@ -181,7 +182,11 @@ extension Preference {
         guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferenceError) {
-            _ = try await core.commit(.one(declaration.name, stored), node: declaration.node, suspending: call)
+            _ = try await core.commit(
+                core.changes(of: declaration.name, to: stored),
+                node: declaration.node,
+                suspending: call
+            )
         } catch {
             throw error.named(declaration.name)
         }
@@ -201,7 +206,9 @@ extension Preference {
     ///
     /// An error is reported to the store's issue handler; nothing is changed then.
     public func reset() {
-        if declaration.member == nil { declaration.store.remove(declaration.name) } else { value = defaultValue }
+        guard declaration.member == nil else { return value = defaultValue }
+        let core = declaration.store.resolved.core
+        core.commitOrReport(core.changes(of: declaration.name, to: nil), of: declaration.name)
     }
 
     /// Returns the same preference in another store, for mocks, previews and accounts.

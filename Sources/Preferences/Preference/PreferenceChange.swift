@@ -60,11 +60,12 @@ public struct PreferenceStoreChange: Sendable {
     init(_ batch: ChangeBatch, secretNames: ([String]) -> Set<String> = { _ in [] }) {
         var old: [String: PropertyListValue] = [:]
         var new: [String: PropertyListValue] = [:]
-        for entry in batch.entries {
+        let entries = batch.stored
+        for entry in entries {
             old[entry.name] = entry.old.first?.value
             new[entry.name] = entry.new.first?.value
         }
-        let names = batch.entries.map(\.name)
+        let names = entries.map(\.name)
         self.init(names: Set(names), old: old, new: new, origin: batch.origin, secretNames: secretNames(names))
     }
 }

@@ -60,7 +60,8 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// Records what the options mean for the store, and reports those that contradict each other.
     @inline(never)
     private func note(_ options: DeclaredOptions) {
-        if options.isSecret { store.core.noteSecret(name) }
+        if options.isSecret { for name in [name] + options.formerNames { store.core.noteSecret(name) } }
+        if !options.formerNames.isEmpty { store.core.noteFormerNames(options.formerNames, of: name) }
         guard member == nil else { return }
         for option in options.repeated {
             store.core.noteMisuse(
@@ -145,10 +146,25 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             let replaced = isKept ? keep(value, ticket: ticket) : nil
             // Releases the replaced value here, without the lock: its `deinit` may be the program's code.
             withExtendedLifetime(replaced) {}
+            if let options { reportOldUses(candidates, options) }
             guard !problems.isEmpty else { return value }
             store.report(unreadable: problems, name: name)
             // From here on, a change in a layer below the unreadable value notifies observers; an earlier one is read now.
             if store.core.state.withLock({ _ in slot.isUnchanged(since: ticket) }) { return value }
+        }
+    }
+
+    /// Reports, once each, values that people wrote under a former name, and a value of a deprecated preference.
+    private func reportOldUses(_ candidates: StoredCandidates, _ options: DeclaredOptions) {
+        guard !candidates.isEmpty else { return }
+        if let deprecation = options.deprecation {
+            store.core.reportOnce(
+                PreferenceError(.deprecated, name: name, "the preference is deprecated and has a value; \(deprecation)")
+            )
+        }
+        guard !options.formerNames.isEmpty else { return }
+        candidates.forEach { candidate in
+            if let issue = candidate.useOfFormerName(of: name) { store.core.reportOnce(issue) }
         }
     }
 
@@ -363,9 +379,8 @@ extension PreferenceDeclaration {
         while true {
             let candidates = try core.base(for: name, call)
             let (changed, result) = try body(candidates)
-            if try core.commit(.one(name, changed), ifStillHolds: TransactionReads(of: name, as: candidates), call) {
-                return result
-            }
+            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
+            if try core.commit(core.changes(of: name, to: changed), ifStillHolds: reads, call) { return result }
             Retry.block(try retry.next(name: name))
         }
     }
@@ -380,8 +395,9 @@ extension PreferenceDeclaration {
         while true {
             let candidates = try await core.base(for: name, suspending: call)
             let (changed, result) = try body(candidates)
-            let reads = TransactionReads(of: name, as: candidates)
-            if try await core.commit(.one(name, changed), ifStillHolds: reads, suspending: call) { return result }
+            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
+            let changes = core.changes(of: name, to: changed)
+            if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }
             await Retry.suspend(try retry.next(name: name))
         }
     }

@@ -48,8 +48,10 @@ extension PreferenceGroup {
         for member in set where member.isMember { member.reset() }
         for preferences in Dictionary(grouping: set.filter { !$0.isMember }, by: { ObjectIdentifier($0.store) }).values
         {
-            let removals = preferences.map { ($0.name, PropertyListValue?.none) }
-            preferences[0].store.resolved.core.commitOrReport(.several(Dictionary(removals) { first, _ in first }))
+            let core = preferences[0].store.resolved.core
+            let names = preferences.flatMap { [$0.name] + core.formerNames(of: $0.name) }
+            let removals = names.map { ($0, PropertyListValue?.none) }
+            core.commitOrReport(.several(Dictionary(removals) { first, _ in first }))
         }
     }
 }

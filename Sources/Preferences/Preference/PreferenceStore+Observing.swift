@@ -8,17 +8,17 @@ extension PreferenceStore {
     func subscribe(
         to names: Set<String>? = nil,
         timing: PreferenceTiming = .didSet,
-        begin: (LayerList) -> Void = { _ in },
+        begin: (LayerList, FormerNames) -> Void = { _, _ in },
         _ body: @escaping @Sendable (ChangeBatch) -> Void
     ) -> PreferenceObservation {
         let core = core
-        let list = core.preparedLayers(names ?? [])
+        let list = core.preparedLayers(names.map { $0.union($0.flatMap(core.formerNames)) } ?? [])
         // Comes before the subscription has its number: a set announces up to that number only if a layer has such a subscription.
         if timing == .willSet { for layer in list.layers { layer.source.addEarlySubscription() } }
         let subscription = core.state.withLock { state in
             let subscription = ChangeSubscription(names: names, timing: timing, after: state.sequence, body)
             state.subscribe(subscription)
-            begin(list)
+            begin(list, state.formerNames)
             return subscription
         }
         return PreferenceObservation { [self] in

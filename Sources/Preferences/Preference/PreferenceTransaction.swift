@@ -26,7 +26,7 @@ public struct PreferenceTransaction {
         mutating get {
             guard isOwn(preference) else { return preference.defaultValue }
             do throws(PreferenceError) {
-                let candidates = candidates(for: preference.name)
+                let candidates = candidates(of: preference)
                 return try preference.declaration.readStrictly(candidates) ?? preference.defaultValue
             } catch {
                 fail(error)
@@ -36,10 +36,7 @@ public struct PreferenceTransaction {
         set {
             guard isOwn(preference) else { return }
             do throws(PreferenceError) {
-                changes.updateValue(
-                    try preference.declaration.encode(newValue, over: candidates(for: preference.name)),
-                    forKey: preference.name
-                )
+                try store(preference.declaration.encode(newValue, over: candidates(of: preference)), as: preference.name)
             } catch {
                 fail(error)
             }
@@ -48,7 +45,10 @@ public struct PreferenceTransaction {
 
     /// The value stored under a name, or `nil` if nothing is stored. Setting `nil` removes the value.
     public subscript(name: String) -> PropertyListValue? {
-        mutating get { candidates(for: name).first?.value }
+        mutating get {
+            note(name)
+            return snapshot.candidates(for: name, after: changes).first?.value
+        }
         set {
             guard !name.isEmpty else {
                 fail(PreferenceError(.invalidName, "a preference needs a name that is not empty"))
@@ -63,7 +63,7 @@ public struct PreferenceTransaction {
     public mutating func reset<Value>(_ preference: Preference<Value>) {
         guard preference.declaration.member == nil else { return self[preference] = preference.defaultValue }
         guard isOwn(preference) else { return }
-        changes.updateValue(nil, forKey: preference.name)
+        store(nil, as: preference.name)
     }
 
     /// The names of all stored values, sorted.
@@ -82,16 +82,28 @@ public struct PreferenceTransaction {
         }
     }
 
-    private mutating func candidates(for name: String) -> StoredCandidates {
-        if let own = changes[name] { return StoredCandidates(own) }
+    /// Returns the values of a preference that would be read if the transaction ended here.
+    private mutating func candidates<Value>(of preference: Preference<Value>) -> StoredCandidates {
+        let (name, names) = (preference.name, core.formerNames(of: preference.name))
+        note(name)
+        for name in names { note(name) }
+        return snapshot.candidates(for: name, formerly: names, after: changes)
+    }
+
+    /// Records that a name was read, unless the transaction itself stored its value before.
+    private mutating func note(_ name: String) {
+        if case .some(.some) = changes[name] { return }
         if let unread { fail(unread) }
         // Read once, so that the body sees a single value for the name.
         if !reads.isNoted(name), core.needsQuery(name) {
             snapshot.merge(name, from: core.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
         }
-        let candidates = snapshot.candidates(for: name)
-        reads.note(name, candidates)
-        return candidates
+        reads.note(name, snapshot.candidates(for: name))
+    }
+
+    /// Stores a value under a preference's name alone, or removes the value.
+    private mutating func store(_ value: PropertyListValue?, as name: String) {
+        core.changes(of: name, to: value).forEach { changes.updateValue($1, forKey: $0) }
     }
 
     private mutating func isOwn<Value>(_ preference: Preference<Value>) -> Bool {

@@ -85,7 +85,7 @@ extension PreferenceUpdates {
                 namesByStore[ObjectIdentifier(store), default: (store, [])].names.insert(preference.name)
             }
             let observations = namesByStore.values.map { store, names in
-                store.subscribe(to: names, begin: { latest.begin(names, of: store, with: $0) }) { batch in
+                store.subscribe(to: names, begin: { latest.begin(names, of: store, $0, $1) }) { batch in
                     var isRelevant = false
                     for preference in repeat each preferences {
                         guard preference.store === store, let entry = batch.entry(for: preference.name) else {
@@ -129,8 +129,10 @@ private final class LatestCandidates: Sendable {
     }
 
     /// Stores the values of one store at the time of its subscription; called under that store's lock.
-    func begin(_ names: Set<String>, of store: PreferenceStore, with layers: LayerList) {
-        let candidates = Dictionary(uniqueKeysWithValues: names.map { ($0, layers.candidates(for: $0)) })
+    func begin(_ names: Set<String>, of store: PreferenceStore, _ layers: LayerList, _ formerNames: FormerNames) {
+        let candidates = Dictionary(
+            uniqueKeysWithValues: names.map { ($0, layers.candidates(for: $0, formerly: formerNames[$0])) }
+        )
         state.withLock { $0.latest.byName[ObjectIdentifier(store)] = candidates }
     }
 

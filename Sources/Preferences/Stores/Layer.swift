@@ -123,21 +123,29 @@ final class LayerList: Sendable {
     /// The index of the first layer that an update reads: the writable one, because the update writes there.
     var base: Int { writableIndex ?? 0 }
 
-    /// Returns the values that may be used for a name, strongest first.
-    func candidates(for name: String) -> StoredCandidates {
-        candidates(from: 0) { layers[$0].value(of: name) }
+    /// Returns the values that may be used for a name, strongest first; in each layer, the name comes before its former names.
+    func candidates(for name: String, formerly names: [String] = [], from first: Int = 0) -> StoredCandidates {
+        candidates(for: name, formerly: names, from: first) { layers[$0].value(of: $1) }
     }
 
     /// Returns the same as if `source` had another value under the name.
     func candidates(for name: String, with value: PropertyListValue?, in source: Source) -> StoredCandidates {
-        candidates(from: 0) { layers[$0].source === source ? value : layers[$0].value(of: name) }
+        candidates(for: name) { layers[$0].source === source ? value : layers[$0].value(of: $1) }
     }
 
-    /// Returns the candidates in the layers from `first` on; `value` returns the value of the layer at an index.
-    func candidates(from first: Int, _ value: (Int) -> PropertyListValue?) -> StoredCandidates {
+    /// Returns the candidates in the layers from `first` on; `value` returns the value that the layer at an index has under a name.
+    func candidates(
+        for name: String,
+        formerly names: [String] = [],
+        from first: Int = 0,
+        _ value: (Int, String) -> PropertyListValue?
+    ) -> StoredCandidates {
         var candidates = StoredCandidates()
         for index in first..<layers.count {
-            if let value = value(index) { candidates.append(candidate(value, at: index)) }
+            if let value = value(index, name) { candidates.append(candidate(value, at: index)) }
+            for former in names {
+                if let value = value(index, former) { candidates.append(candidate(value, at: index, as: former)) }
+            }
         }
         return candidates
     }
@@ -166,12 +174,17 @@ final class LayerList: Sendable {
         return contents
     }
 
-    func candidate(_ value: PropertyListValue, at index: Int) -> StoredCandidate {
+    func candidate(
+        _ value: PropertyListValue,
+        at index: Int,
+        as formerName: String? = nil
+    ) -> StoredCandidate {
         StoredCandidate(
             value: value,
             isText: layers[index].isText,
             layer: index == writableIndex ? nil : layers[index].name,
-            source: layers[index].source
+            source: layers[index].source,
+            formerName: formerName
         )
     }
 }
@@ -187,13 +200,18 @@ extension LayerList {
         writableLayer.map { $0.source.isManaged($0.spelled(name)) } ?? false
     }
 
-    /// Returns the first of the changed names that a managed layer has a value for.
-    func managedName(among changes: ValueChanges) -> String? {
+    /// Returns the first of the changed names that a managed layer has a value for, under the name or a former one.
+    func managedName(among changes: ValueChanges, _ formerNames: FormerNames) -> String? {
         let managedLayers = layers.prefix { $0.isManaged }
         guard !managedLayers.isEmpty else { return nil }
         var managed: String?
         changes.forEach { name, _ in
-            if managed == nil, managedLayers.contains(where: { $0.value(of: name) != nil }) { managed = name }
+            guard managed == nil else { return }
+            let name = formerNames.preference(storedAs: name) ?? name
+            let isManaged = managedLayers.contains { layer in
+                layer.value(of: name) != nil || formerNames[name].contains { layer.value(of: $0) != nil }
+            }
+            if isManaged { managed = name }
         }
         return managed
     }

@@ -184,6 +184,9 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
         subscriptions.isEmpty && signal.hasNotifiedReaders && !slots.contains { $0.cell.isUsed }
     }
 
+    /// Whether a declaration of the name exists.
+    var isDeclared: Bool { slots.contains { $0.cell.isUsed } }
+
     /// Whether a read failed to decode the stored value, or that of the strongest layer, since it last changed.
     @exclusivity(unchecked) private(set) var isUnreadable = false
 

@@ -117,27 +117,32 @@ extension PreferenceStore {
 
     /// Returns the source of a name's value, which is that of the first candidate for which `canRead` returns true.
     func source(of name: String, _ canRead: (StoredCandidate) -> Bool) -> PreferenceSource {
-        let (list, candidates) = core.read(CollectionOfOne(name)) { ($0, $0.candidates(for: name)) }
+        let (list, candidates) = core.candidates(for: name)
         guard let candidate = candidates.first(where: canRead) else { return .default }
         if let layer = candidate.layer { return .layer(layer) }
-        return list.isManagedByBackend(name) ? .managed : .store
+        return list.isManagedByBackend(candidate.formerName ?? name) ? .managed : .store
     }
 
+    /// Returns whether an administrator manages a preference, under its name or a former one.
     func isManaged(_ name: String) -> Bool {
-        core.read(CollectionOfOne(name)) { list in
-            list.layers.contains { $0.isManaged && (!$0.source.isOpen || $0.value(of: name) != nil) }
-        } || core.layers.isManagedByBackend(name)
+        let names = [name] + core.formerNames(of: name)
+        return core.read(names) { list in
+            list.layers.contains { layer in
+                layer.isManaged && (!layer.source.isOpen || names.contains { layer.value(of: $0) != nil })
+            }
+        } || names.contains(where: core.layers.isManagedByBackend)
     }
-
 }
 
 extension StoreCore {
     /// Stores the changes, or reports the error.
-    func commitOrReport(_ changes: ValueChanges) {
+    ///
+    /// - Parameter name: The preference that changes, which the error names; by default the only changed name.
+    func commitOrReport(_ changes: ValueChanges, of name: String? = nil) {
         do throws(PreferenceError) {
             _ = try commit(changes)
         } catch {
-            report(changes.onlyName.map(error.named) ?? error)
+            report((name ?? changes.onlyName).map(error.named) ?? error)
         }
     }
 }

@@ -16,6 +16,8 @@ final class StoreCore: Sendable {
     let isSecret: Bool
     private let making: Lock<Making?>
     private let isMade = Atomic(false)
+    /// Whether a preference of the store has former names.
+    let hasFormerNames = Atomic(false)
     // Written once, under the lock `making` and before `isMade`. Each access of an `AtomicLazyReference` took 400 instructions.
     nonisolated(unsafe) private var list: LayerList?
     private static let count = Atomic<UInt64>(0)
@@ -175,25 +177,41 @@ extension StoreCore {
     func candidates(for name: String, cell: PreferenceCell, signal: PreferenceSignal)
         -> (StoredCandidates, ticket: UInt64, isKept: Bool, epoch: Int)
     {
-        let list = preparedLayers(CollectionOfOne(name))
-        let (candidates, ticket, epoch) = state.withLock { _ in
+        let list = preparedLayers(forPreference: name)
+        let (candidates, names, ticket, epoch) = state.withLock { state in
             let ticket = cell.ticket
-            return (list.candidates(for: name), ticket, signal.noteRead())
+            let names = state.formerNames[name]
+            return (list.candidates(for: name, formerly: names), names, ticket, signal.noteRead())
         }
         // Checked after reading the ticket: a value that becomes stale later makes the ticket invalid.
-        let isKept = list.isPrepared.load(ordering: .acquiring) || !list.mayBeStale(name)
+        let isKept =
+            list.isPrepared.load(ordering: .acquiring)
+            || !list.mayBeStale(name) && !names.contains(where: list.mayBeStale)
         return (candidates, ticket, isKept, epoch)
     }
 
-    /// Returns the candidates that an update may read under a name; throws if the writable layer can't be read.
+    /// Returns the layers, opened, and queried for the names of a preference if they are queried by name.
+    private func preparedLayers(forPreference name: String) -> LayerList {
+        let list = preparedLayers(CollectionOfOne(name))
+        guard !list.isPrepared.load(ordering: .acquiring) else { return list }
+        let names = formerNames(of: name)
+        return names.isEmpty ? list : preparedLayers(names)
+    }
+
+    /// Returns the candidates for the value of a preference, with a consistent snapshot of the layers.
+    func candidates(for name: String) -> (LayerList, StoredCandidates) {
+        let list = preparedLayers(forPreference: name)
+        return state.withLock { state in (list, list.candidates(for: name, formerly: state.formerNames[name])) }
+    }
+
+    /// Returns the candidates that an update of a preference may read; throws if the writable layer can't be read.
     func base(for name: String, _ call: StoreCall? = nil) throws(PreferenceError) -> StoredCandidates {
         try checkRead(call)
+        let names = formerNames(of: name)
         for layer in layers.layers where layer.source.reentrant != nil {
-            layer.source.revalidate(CollectionOfOne(layer.spelled(name)))
+            layer.source.revalidate(([name] + names).map(layer.spelled))
         }
-        return read(CollectionOfOne(name)) { list in
-            list.candidates(from: list.base) { list.layers[$0].value(of: name) }
-        }
+        return read([name] + names) { $0.candidates(for: name, formerly: names, from: $0.base) }
     }
 
     /// Returns the snapshot that a transaction reads.
@@ -213,6 +231,19 @@ extension StoreCore {
     /// Returns the value that the writable layer has under a name.
     func ownValue(of name: String) -> PropertyListValue? {
         read(CollectionOfOne(name)) { list in list.writableIndex.flatMap { list.layers[$0].value(of: name) } }
+    }
+
+    /// Returns the value of a preference in the writable layer, and the name that it is stored under: the preference's own or a former
+    /// one.
+    func ownValue(ofPreference name: String) -> (name: String, value: PropertyListValue)? {
+        let names = [name] + formerNames(of: name)
+        return read(names) { list in
+            guard let layer = list.writableLayer else { return nil }
+            for name in names {
+                if let value = layer.value(of: name) { return (name, value) }
+            }
+            return nil
+        }
     }
 
     /// All listed names, each with the value that it reads as.
@@ -261,8 +292,8 @@ extension StoreCore {
         }
         if !list.isPlain {
             for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(call) }
-            let (managed, isHolding) = state.withLock { _ in
-                (list.managedName(among: changes), reads?.holdBelow(in: list) ?? true)
+            let (managed, isHolding) = state.withLock { state in
+                (list.managedName(among: changes, state.formerNames), reads?.holdBelow(in: list) ?? true)
             }
             if let managed { throw PreferenceError(managed: managed) }
             guard isHolding else { return false }
@@ -436,7 +467,7 @@ extension StoreCore {
 
     /// Returns the names that were declared or observed, in the source's spelling; call without a lock.
     func names(in source: Source) -> Set<String> {
-        let names = state.withLock { Set($0.names) }
+        let names = state.withLock { $0.names }
         guard let list = madeLayers, list.isScoped else { return names }
         return list.layers.reduce(into: []) { spelled, layer in
             if layer.source === source { spelled.formUnion(names.map(layer.spelled)) }

@@ -19,11 +19,13 @@ struct StoreState {
     private(set) var secretNames: Set<String> = []
     /// The names declared secret since the last check of where they are stored.
     private var uncheckedSecrets: Set<String> = []
-    /// The mistakes in declarations, by their descriptions; `nil` for one that was reported.
+    /// The former names of the preferences.
+    private(set) var formerNames = FormerNames()
+    /// The mistakes in declarations and other issues that are reported once, by their descriptions; `nil` for one that was reported.
     private var misuses: [String: PreferenceError?] = [:]
 
-    /// The names that were declared or observed.
-    var names: Dictionary<String, PreferenceNode>.Keys { nodes.keys }
+    /// The names that were declared or observed, and the former names of these.
+    var names: Set<String> { Set(nodes.keys).union(formerNames.all) }
 
     /// Invalidates what the store has cached of a change of a source: makes slots stale, collects the signals of the names and, if there are
     /// observers, enqueues a batch. Returns whether there is something to deliver.
@@ -42,6 +44,9 @@ struct StoreState {
             invalidateScoped(changes, of: source, in: list, &batch, context, &notifications)
         } else {
             changes.forEach { change in
+                if formerNames.concern(change.name) {
+                    return appendStored(&batch, context, change.name) { list.entry(for: change, in: source) }
+                }
                 let node = hint ?? nodes[change.name]
                 guard node != nil || !subscriptions.isEmpty, let effect = list.effect(of: change, in: source) else {
                     return
@@ -52,6 +57,7 @@ struct StoreState {
                 if let node, node.invalidate(isShown: effect == .shown) { notifications.addSignal(of: node) }
             }
         }
+        if !formerNames.isEmpty { invalidateRenamed(changes, of: source, in: list, &batch, context, &notifications) }
         guard let batch, batch.isObserved else { return false }
         sequence += 1
         queue.enqueue(batch, setBy: .current, depth: FeedbackDepth.current)
@@ -68,11 +74,70 @@ struct StoreState {
         _ context: ChangeContext,
         _ notifications: inout DeferredNotifications
     ) {
-        for entry in list.entries(for: changes, in: source) {
+        for entry in list.entries(for: changes.dictionary, in: source) {
+            if formerNames.concern(entry.name) {
+                appendStored(&batch, context, entry.name) { entry }
+                continue
+            }
             let node = nodes[entry.name]
             if !subscriptions.isEmpty || node?.isObserved ?? false { append(node, &batch, context) { entry } }
             if let node, node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
         }
+    }
+
+    /// Invalidates what is cached of preferences with former names, each by its values under all of them.
+    @inline(never)
+    private mutating func invalidateRenamed(
+        _ changes: ShortList<ValueChange>,
+        of source: Source,
+        in list: LayerList,
+        _ batch: inout ChangeBatch?,
+        _ context: ChangeContext,
+        _ notifications: inout DeferredNotifications
+    ) {
+        for entry in renamedEntries(for: changes.dictionary, in: source, list) {
+            guard let node = nodes[entry.name] else { continue }
+            if node.isObserved { append(node, &batch, context) { entry } }
+            if node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
+        }
+    }
+
+    /// Returns the changes of the preferences with former names that `changes` of a source make.
+    private func renamedEntries(
+        for changes: [String: PropertyListValue?],
+        in source: Source,
+        _ list: LayerList
+    ) -> [ChangeEntry] {
+        var names: Set<String> = []
+        for layer in list.layers where layer.source === source {
+            for change in changes.keys {
+                guard let name = layer.preferenceName(of: change), formerNames.concern(name) else { continue }
+                names.insert(formerNames.preference(storedAs: name) ?? name)
+            }
+        }
+        return names.sorted().compactMap { name in
+            var entry = list.entry(for: name, formerly: formerNames[name], after: changes, in: source)
+            entry?.isOfSeveralNames = true
+            return entry
+        }
+    }
+
+    /// Adds a change of a single name of a preference with former names, for observers of the whole store or of that name.
+    private mutating func appendStored(
+        _ batch: inout ChangeBatch?,
+        _ context: ChangeContext,
+        _ name: String,
+        _ entry: () -> ChangeEntry
+    ) {
+        guard !subscriptions.isEmpty || nodes[name]?.isObserved ?? false else { return }
+        var new = batch ?? newBatch(context)
+        new.append(stored: entry())
+        new.isObserved = true
+        batch = new
+    }
+
+    private func newBatch(_ context: ChangeContext) -> ChangeBatch {
+        ChangeBatch(sequence: sequence + 1, origin: context.origin, announcedUpTo: context.announcedUpTo)
     }
 
     /// Adds a change to the batch, which it creates if necessary.
@@ -83,13 +148,7 @@ struct StoreState {
         _ context: ChangeContext,
         _ entry: () -> ChangeEntry
     ) {
-        var new =
-            batch
-            ?? ChangeBatch(
-                sequence: sequence + 1,
-                origin: context.origin,
-                announcedUpTo: context.announcedUpTo
-            )
+        var new = batch ?? newBatch(context)
         new.append(entry())
         new.isObserved = new.isObserved || node?.isObserved ?? false || !new.entries.isEmpty
         batch = new
@@ -101,7 +160,9 @@ struct StoreState {
         changes.forEach { change in
             guard change.new != nil, let name = list.writableLayer?.preferenceName(of: change.name),
                 !(nodes[name]?.isUnreadable ?? false),
-                let layer = list.layers[..<list.base].first(where: { $0.value(of: name) != nil })?.name,
+                let layer = list.layers[..<list.base].first(where: { layer in
+                    layer.value(of: name) != nil || formerNames[name].contains { layer.value(of: $0) != nil }
+                })?.name,
                 reportedHidden.insert(name).inserted
             else { return }
             errors.append(
@@ -142,28 +203,28 @@ extension LayerList {
     }
 
     /// Returns the changes of the values that names read as, for layers that show a part of the source.
-    fileprivate func entries(for changes: ShortList<ValueChange>, in source: Source) -> [ChangeEntry] {
-        var new: [String: PropertyListValue?] = [:]
-        changes.forEach { new.updateValue($0.new, forKey: $0.name) }
-        return entries(for: new, in: source)
-    }
-
     fileprivate func entries(for changes: [String: PropertyListValue?], in source: Source) -> [ChangeEntry] {
         var names: Set<String> = []
         for layer in layers where layer.source === source {
             names.formUnion(changes.keys.compactMap(layer.preferenceName))
         }
-        return names.compactMap { name in
-            let old = candidates(for: name)
-            let new = candidates(from: 0) { index in
-                let layer = layers[index]
-                guard layer.source === source, let new = changes[layer.spelled(name)] else {
-                    return layer.value(of: name)
-                }
-                return new
-            }
-            return old == new ? nil : ChangeEntry(name: name, old: old, new: new)
+        return names.compactMap { entry(for: $0, after: changes, in: source) }
+    }
+
+    /// Returns the change of the values that a name and its former names read as; nil if they stay the same.
+    fileprivate func entry(
+        for name: String,
+        formerly names: [String] = [],
+        after changes: [String: PropertyListValue?],
+        in source: Source
+    ) -> ChangeEntry? {
+        let old = candidates(for: name, formerly: names)
+        let new = candidates(for: name, formerly: names) { index, name in
+            let layer = layers[index]
+            guard layer.source === source, let new = changes[layer.spelled(name)] else { return layer.value(of: name) }
+            return new
         }
+        return old == new ? nil : ChangeEntry(name: name, old: old, new: new)
     }
 
     fileprivate func entry(for change: ValueChange, in source: Source) -> ChangeEntry {
@@ -199,13 +260,43 @@ extension StoreState {
     ) -> (PreferenceSlot<Value>, PreferenceNode, removed: [PreferenceNode]) {
         let removed = nodes.count >= nodeLimit ? removeUnused() : []
         let node = node(of: name)
+        if !formerNames.isEmpty, let other = formerNames.preference(storedAs: name) { rejectFormerName(name, of: other) }
         return (node.slot(for: key), node, removed)
+    }
+
+    /// Records the former names of a preference, except those that another preference has.
+    mutating func noteFormerNames(_ names: [String], of name: String) {
+        for former in names where former != name && formerNames.preference(storedAs: former) != name {
+            if nodes[former]?.isDeclared ?? false || formerNames.preference(storedAs: former) != nil
+                || !formerNames[former].isEmpty
+            {
+                rejectFormerName(former, of: name)
+            } else {
+                formerNames.add(former, of: name)
+            }
+        }
+        node(of: name).invalidate()
+    }
+
+    /// Reports a former name that is ignored, because another preference has it.
+    private mutating func rejectFormerName(_ former: String, of name: String) {
+        if formerNames.remove(former, of: name) { nodes[name]?.invalidate() }
+        _ = noteMisuse(
+            PreferenceError(
+                .misuse,
+                name: name,
+                "the former name \"\(former)\" is ignored, because another preference has it; remove one of the two"
+            )
+        )
     }
 
     /// Removes unused names, as a program leaves behind that generates names; runs each time their number has doubled.
     private mutating func removeUnused() -> [PreferenceNode] {
         let removed = nodes.filter { $0.value.isUnused }
-        for name in removed.keys { nodes[name] = nil }
+        for name in removed.keys {
+            nodes[name] = nil
+            formerNames.removeAll(of: name)
+        }
         nodeLimit = Swift.max(64, nodes.count * 2)
         return Array(removed.values)
     }
@@ -229,6 +320,13 @@ extension StoreState {
     mutating func noteMisuse(_ error: PreferenceError) -> Bool {
         guard misuses[error.description] == nil else { return false }
         misuses.updateValue(error, forKey: error.description)
+        return true
+    }
+
+    /// Records an issue that is being reported; returns whether it is new.
+    mutating func noteReported(_ issue: PreferenceError) -> Bool {
+        guard misuses[issue.description] == nil else { return false }
+        misuses.updateValue(nil, forKey: issue.description)
         return true
     }
 
@@ -282,9 +380,10 @@ extension StoreState {
     /// Returns the subscriptions that began before a batch, each once, in the order in which they began.
     private func subscribers(to batch: ChangeBatch, at timing: PreferenceTiming) -> [ChangeSubscription] {
         guard timing == .didSet || earlyCount > 0 else { return [] }
-        var found = timing == .didSet && !batch.entries.isEmpty ? subscriptions : []
+        let isStored = !batch.entries.isEmpty || !batch.entriesOfStoredNames.isEmpty
+        var found = timing == .didSet && isStored ? subscriptions : []
         var sources = found.isEmpty ? 0 : 1
-        for entries in [batch.entries, batch.entriesBelow] {
+        for entries in [batch.entries, batch.entriesBelow, batch.entriesOfStoredNames] {
             for entry in entries {
                 guard let node = nodes[entry.name], node.isObserved else { continue }
                 sources += 1
@@ -318,7 +417,9 @@ extension StoreState {
     ) -> Announcement? {
         guard earlyCount > 0 else { return nil }
         var batch = ChangeBatch(sequence: sequence + 1, origin: .local)
-        for entry in list.entries(for: changes.dictionary, in: source) { batch.append(entry) }
+        let changes = changes.dictionary
+        for entry in list.entries(for: changes, in: source) where !formerNames.concern(entry.name) { batch.append(entry) }
+        for entry in renamedEntries(for: changes, in: source, list) { batch.append(entry) }
         let subscribers = subscribers(to: batch, at: .willSet).filter { $0.identifier <= newest }
         return subscribers.isEmpty ? nil : Announcement(batch: batch, subscribers: subscribers)
     }

@@ -38,9 +38,18 @@ package struct StoreSnapshot: Sendable {
         return nil
     }
 
-    /// Returns the values of a name in the layers, the strongest layer's first.
-    func candidates(for name: String) -> StoredCandidates {
-        list.candidates(from: base) { values[$0 - base][list.layers[$0].spelled(name)] }
+    /// Returns the values of a name in the layers, the strongest layer's first; in each layer, the name comes before its former names.
+    ///
+    /// - Parameter changes: The values to assume in the writable layer.
+    func candidates(
+        for name: String,
+        formerly names: [String] = [],
+        after changes: [String: PropertyListValue?] = [:]
+    ) -> StoredCandidates {
+        list.candidates(for: name, formerly: names, from: base) { index, name in
+            if index == list.writableIndex, let changed = changes[name] { return changed }
+            return values[index - base][list.layers[index].spelled(name)]
+        }
     }
 
     /// Adds the layers' values of a name that was read after this snapshot was made.
@@ -80,9 +89,13 @@ struct TransactionReads: Sendable {
 
     init() {}
 
-    /// Creates the record of reading one name.
-    init(of name: String, as candidates: StoredCandidates) {
-        note(name, candidates)
+    /// Creates the record of reading one preference.
+    init(of name: String, formerly names: [String], as candidates: StoredCandidates) {
+        if names.isEmpty {
+            note(name, candidates)
+        } else {
+            for stored in [name] + names { note(stored, candidates.filter { ($0.formerName ?? name) == stored }) }
+        }
     }
 
     /// Returns whether a name was already read.
@@ -103,7 +116,7 @@ struct TransactionReads: Sendable {
     func holdBelow(in list: LayerList) -> Bool {
         if let versionsBelow { return versionsBelow == list.versionsBelow }
         return below.allSatisfy { name, candidates in
-            candidates == list.candidates(from: list.base + 1) { list.layers[$0].value(of: name) }
+            candidates == list.candidates(for: name, from: list.base + 1)
         }
     }
 }

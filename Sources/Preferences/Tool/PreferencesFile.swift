@@ -171,7 +171,7 @@ extension PreferenceStore {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
             let store = resolved
             let observation = store.subscribe(
-                begin: { layers in
+                begin: { layers, _ in
                     let now = layers.contents
                     // No consumer waits for the first element yet, so yielding it resumes none.
                     yield {

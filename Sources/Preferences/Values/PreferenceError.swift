@@ -31,6 +31,8 @@ public struct PreferenceError: Error, Sendable {
         public static let invalidName = Code("invalidName")
         /// The value is managed by an administrator and can't be changed; nothing was changed.
         public static let managed = Code("managed")
+        /// A deprecated preference, or the former name of one, is used. Reported, never thrown.
+        public static let deprecated = Code("deprecated")
         /// The value was stored, but the value of a layer with higher precedence is read. Reported, never thrown.
         public static let hidden = Code("hidden")
         /// The store can't be written; nothing was changed.

@@ -1,6 +1,80 @@
 internal import DurableFile
 internal import Synchronization
 
+/// The former names of a store's preferences; guarded by the store's lock.
+struct FormerNames: Sendable {
+    private var byPreference: [String: [String]] = [:]
+    private var preferences: [String: String] = [:]
+
+    var isEmpty: Bool { preferences.isEmpty }
+
+    /// All former names.
+    var all: Dictionary<String, String>.Keys { preferences.keys }
+
+    /// The former names of a preference, the first one first.
+    subscript(name: String) -> [String] { byPreference.isEmpty ? [] : byPreference[name] ?? [] }
+
+    /// Returns the preference that has a former name.
+    func preference(storedAs name: String) -> String? { preferences.isEmpty ? nil : preferences[name] }
+
+    /// Returns whether a name is a former one, or that of a preference with former names.
+    func concern(_ name: String) -> Bool {
+        !preferences.isEmpty && (preferences[name] != nil || byPreference[name] != nil)
+    }
+
+    mutating func add(_ former: String, of name: String) {
+        byPreference[name, default: []].append(former)
+        preferences[former] = name
+    }
+
+    /// Removes a former name; returns whether the preference had it.
+    mutating func remove(_ former: String, of name: String) -> Bool {
+        guard preferences[former] == name else { return false }
+        preferences[former] = nil
+        byPreference[name]?.removeAll { $0 == former }
+        if byPreference[name]?.isEmpty ?? false { byPreference[name] = nil }
+        return true
+    }
+
+    mutating func removeAll(of name: String) {
+        for former in byPreference.removeValue(forKey: name) ?? [] { preferences[former] = nil }
+    }
+}
+
+// MARK: Former names
+
+extension StoreCore {
+    /// Records the former names of a preference.
+    @inline(never)
+    func noteFormerNames(_ names: [String], of name: String) {
+        hasFormerNames.store(true, ordering: .releasing)
+        state.withLock { $0.noteFormerNames(names, of: name) }
+        madeLayers?.isAttached.store(false, ordering: .releasing)
+    }
+
+    /// Returns the former names of a preference, without those that another preference has.
+    func formerNames(of name: String) -> [String] {
+        hasFormerNames.load(ordering: .acquiring) ? state.withLock { $0.formerNames[name] } : []
+    }
+
+    /// Returns the changes that store a value of a preference under its name alone, or that remove the value.
+    func changes(of name: String, to value: PropertyListValue?) -> ValueChanges {
+        let formerNames = formerNames(of: name)
+        guard !formerNames.isEmpty else { return .one(name, value) }
+        var changes: [String: PropertyListValue?] = [:]
+        for former in formerNames { changes.updateValue(nil, forKey: former) }
+        changes.updateValue(value, forKey: name)
+        return .several(changes)
+    }
+
+    /// Reports an issue of a declared preference unless it was reported before.
+    func reportOnce(_ issue: PreferenceError) {
+        if state.withLock({ $0.noteReported(issue) }) { report(issue) }
+    }
+}
+
+// MARK: Secrets
+
 // A name is secret in a store if it was declared so there or in another store over the same source, or if all values of the
 // store are secret. Only code that describes a value or creates an error checks that, never a read or a set.
 
@@ -59,7 +133,7 @@ extension StoreCore {
         if names.isEmpty { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
         guard let backend = list.writable?.backend as? any PlainTextBackend else { return }
-        for name in names.sorted() {
+        for name in names.sorted() where state.withLock({ $0.formerNames.preference(storedAs: name) }) == nil {
             report(
                 PreferenceError(
                     .misuse,
