@@ -29,10 +29,16 @@ public struct Preference<Value: Sendable>: Sendable {
             name: name,
             in: store ?? GroupBinding.store,
             coding: coding,
-            options: options.isEmpty ? nil : DeclaredOptions(options.lazy.map(\.kind)),
+            options: options.isEmpty ? nil : Self.combined(options),
             default: makeDefault
         )
         if store == nil { GroupBinding.record(declaration, name: name) }
+    }
+
+    // Out of line, because it looks up the type of an option, which takes 300 instructions.
+    @inline(never)
+    private static func combined(_ options: [PreferenceOption<Value>]) -> DeclaredOptions {
+        DeclaredOptions(options.map(\.kind))
     }
 
     init(_ declaration: PreferenceDeclaration<Value>) {

@@ -8,7 +8,7 @@ internal import Foundation
 /// A preference's declaration and the slot of its decoded value; all copies of the preference share it.
 @usableFromInline
 final class PreferenceDeclaration<Value: Sendable>: Sendable {
-    @usableFromInline let slot: PreferenceSlot<Value>
+    @usableFromInline let slot: PreferenceCell
     @usableFromInline let signal: PreferenceSignal
     @usableFromInline let makeDefault: @Sendable () -> Value
     let store: PreferenceStore
@@ -45,10 +45,8 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             rules: member == nil ? options?.rulesIdentity : member?.rules,
             member: member?.keyPath
         )
-        let forgotten: [PreferenceNode]
-        (slot, node, forgotten) = store.core.state.withLock { $0.slot(for: name, key: key) }
+        (slot, node) = store.core.declare(name, key) { PreferenceCell.create(for: Value.self) }
         signal = node.signal
-        withExtendedLifetime(forgotten) {}
         if let options { note(options) }
     }
 
@@ -83,7 +81,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     }
 
     deinit {
-        slot.leave()
+        slot.leave(as: Value.self)
     }
 
     /// Returns the same declaration in another store.
@@ -122,8 +120,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         case PreferenceCell.absent:
             return makeDefault()
         case PreferenceCell.present:
-            let value = PreferenceSlot<Value>.isPlain ? slot.plainValue(at: stamp) : slot.keptValue(at: stamp)
-            if let value { return value }
+            if let value: Value = slot.value(at: stamp) { return value }
         default:
             break
         }

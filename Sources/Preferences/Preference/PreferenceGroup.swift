@@ -21,22 +21,26 @@ extension PreferenceGroup {
     ///
     /// Binds the preferences that are created while `init()` runs, including those of nested groups, but not lazy or computed
     /// properties, nor those with an explicit `in:`. A static or global preference whose first use is in `init()` is bound by accident,
-    /// too; debug builds report it to the store's issue handler as `misuse`.
+    /// too; debug builds report that to the store's issue handler as `misuse`, and two properties that have one name.
     ///
     /// - Parameter store: The store of the group's preferences.
     public init(in store: PreferenceStore) {
         let binding = GroupBinding(to: store)
         self = GroupBinding.$current.withValue(binding) { Self() }
         assert(binding.reportAccidentallyBound(outside: self))
+        assert(DeclaredPreferences.reportEqualNames(in: self))
     }
 }
 
 extension PreferenceGroup {
     /// The preferences of the group and its nested groups, in the order of their declaration.
     ///
-    /// For a page of settings, a report, or a test. A property of the group with this name hides it.
+    /// For a page of settings, a report, or a test. A property of the group with this name hides it. If two properties have one name
+    /// in one store, that is reported once as `misuse`.
     public var preferences: [AnyPreference] {
-        DeclaredPreferences.all(in: self).map(AnyPreference.init)
+        let properties = DeclaredPreferences.properties(of: self)
+        DeclaredPreferences.reportEqualNames(among: properties, of: Self.self)
+        return properties.map { AnyPreference($0.preference) }
     }
 
     /// Removes the stored values of the group's preferences, in one step for each store, so that the defaults are read.
@@ -110,29 +114,75 @@ final class GroupBinding: Sendable {
 
 /// The preferences of a group and its nested groups.
 enum DeclaredPreferences {
+    /// A preference, and the properties that lead to it, joined by dots.
+    typealias Property = (path: String, preference: any DeclaredPreference)
+
     /// Returns the preferences of a group in the order of declaration.
-    static func all(in group: Any) -> [any DeclaredPreference] {
-        var found: [any DeclaredPreference] = []
+    static func all(in group: Any) -> [any DeclaredPreference] { properties(of: group).map(\.preference) }
+
+    /// Returns the preferences of a group with their properties, in the order of declaration.
+    static func properties(of group: Any) -> [Property] {
+        var found: [Property] = []
         var seen: Set<ObjectIdentifier> = []
-        collect(from: group, into: &found, seen: &seen, depth: 0)
+        collect(from: group, at: "", into: &found, seen: &seen, depth: 0)
         return found
     }
 
     private static func collect(
         from value: Any,
-        into found: inout [any DeclaredPreference],
+        at path: String,
+        into found: inout [Property],
         seen: inout Set<ObjectIdentifier>,
         depth: Int
     ) {
         if let preference = value as? any DeclaredPreference {
-            found.append(preference)
+            found.append((path, preference))
             return
         }
         // Objects may refer to each other in cycles.
         if type(of: value) is AnyClass, !seen.insert(ObjectIdentifier(value as AnyObject)).inserted { return }
         guard depth < 16 else { return }
         for child in Mirror(reflecting: value).children {
-            collect(from: child.value, into: &found, seen: &seen, depth: depth + 1)
+            let label = child.label ?? ""
+            // A wrapped property is stored with an underscore before its name.
+            let property =
+                child.value is any DeclaredPreference && label.hasPrefix("_") ? label.dropFirst() : label[...]
+            collect(
+                from: child.value,
+                at: path.isEmpty ? String(property) : "\(path).\(property)",
+                into: &found,
+                seen: &seen,
+                depth: depth + 1
+            )
+        }
+    }
+
+    /// Reports properties of a group that have one name in one store, once; always returns true, for use in `assert`.
+    @discardableResult
+    static func reportEqualNames(in group: some PreferenceGroup) -> Bool {
+        reportEqualNames(among: properties(of: group), of: type(of: group))
+        return true
+    }
+
+    static func reportEqualNames(among properties: [Property], of group: Any.Type) {
+        var first: [String: [Property]] = [:]
+        for property in properties where !property.preference.isMember {
+            let preference = property.preference
+            let same = first[preference.name, default: []].first { $0.preference.store === preference.store }
+            guard let same else {
+                first[preference.name, default: []].append(property)
+                continue
+            }
+            // A property may show the preference of another one.
+            guard same.preference.declarationIdentities != preference.declarationIdentities else { continue }
+            preference.store.resolved.core.reportOnce(
+                PreferenceError(
+                    .misuse,
+                    name: preference.name,
+                    "the properties \"\(same.path)\" and \"\(property.path)\" of \(group) have this name, so each shows "
+                        + "what is set in the other; give each its own name"
+                )
+            )
         }
     }
 }

@@ -15,7 +15,11 @@ extension PreferenceStore {
     /// - Returns: The unknown names, sorted: an argument's without its dashes, a variable's with the prefix.
     @discardableResult
     public func reportUnknownNames(for groups: any PreferenceGroup...) -> [String] {
-        let declared = Set(groups.flatMap { DeclaredPreferences.all(in: $0).map(\.name) }).sorted()
+        let declared = Set(
+            groups.flatMap { group in
+                DeclaredPreferences.all(in: group).flatMap { [$0.name] + ($0.options?.formerNames ?? []) }
+            }
+        ).sorted()
         let issues = resolved.core.read(EmptyCollection()) { list in
             list.layers.filter(\.isListedText).flatMap { layer -> [(name: String, error: PreferenceError)] in
                 let known = declared.map(layer.spelled)

@@ -36,7 +36,10 @@ public struct PreferenceTransaction {
         set {
             guard isOwn(preference) else { return }
             do throws(PreferenceError) {
-                try store(preference.declaration.encode(newValue, over: candidates(of: preference)), as: preference.name)
+                try store(
+                    preference.declaration.encode(newValue, over: candidates(of: preference)),
+                    as: preference.name
+                )
             } catch {
                 fail(error)
             }

@@ -41,6 +41,23 @@ struct FormerNames: Sendable {
     }
 }
 
+extension StoreCore {
+    /// Returns the cell of a declaration, with the caller counted as a user, and the node of its name.
+    // Not generic: as a generic result, the tuple's type would be looked up at each call.
+    func declare(
+        _ name: String,
+        _ key: SlotKey,
+        create: () -> PreferenceCell
+    ) -> (PreferenceCell, PreferenceNode) {
+        let (cell, node, removed) = state.withLock { state in
+            let (node, removed) = state.declare(name)
+            return (node.cell(for: key, create: create), node, removed)
+        }
+        withExtendedLifetime(removed) {}
+        return (cell, node)
+    }
+}
+
 // MARK: Former names
 
 extension StoreCore {

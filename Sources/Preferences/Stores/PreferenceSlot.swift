@@ -101,39 +101,69 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
     }
 }
 
-/// The decoded value of one name, type and coding in one store, shared by all declarations of these.
-///
-/// The store owns the slot and counts its users: a weak reference would make each retain of a slot slow.
-@usableFromInline
-final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable {
-    /// The decoded value with its stamp, unless it is plain bits.
-    @usableFromInline let kept = Lock<(stamp: UInt64, value: Value?)>((0, nil))
+// MARK: Values
 
-    /// Whether the value is read from the cell's two words, without a lock.
+// A cell of plain bits isn't of a generic class: creating one would look up the metadata of its type, which took 1,500 instructions.
+extension PreferenceCell {
+    /// Whether values of a type are read from the cell's two words, without a lock.
     @inlinable
     @inline(__always)
-    static var isPlain: Bool {
+    static func isPlain<Value>(_: Value.Type) -> Bool {
         _isPOD(Value.self) && MemoryLayout<Value>.size <= 16 && MemoryLayout<Value>.alignment <= 8
     }
 
-    /// Returns the value of a stamp, unless it is plain bits; nil if a change interfered.
+    /// Creates the cell of a type's values; all that use it use it with this type.
+    static func create<Value: Sendable>(for type: Value.Type) -> PreferenceCell {
+        isPlain(type) ? PreferenceCell() : PreferenceSlot<Value>()
+    }
+
+    /// Returns the cached value of a stamp; nil if a change interfered.
     @inlinable
-    func keptValue(at stamp: UInt64) -> Value? {
-        kept.withLock { $0.stamp == stamp ? $0.value : nil }
+    @inline(__always)
+    final func value<Value: Sendable>(at stamp: UInt64) -> Value? {
+        Self.isPlain(Value.self)
+            ? plainValue(at: stamp) : unsafeDowncast(self, to: PreferenceSlot<Value>.self).keptValue(at: stamp)
     }
 
     /// Fills the cell and returns the previous value, which the caller releases after the store's lock.
     ///
     /// Call under that lock while the cell is stale.
-    func fill(_ value: Value?) -> Value? {
+    final func fill<Value: Sendable>(_ value: Value?) -> Value? {
         guard let value else {
             fillAbsent()
             return nil
         }
-        guard !Self.isPlain else {
+        guard !Self.isPlain(Value.self) else {
             fillPlain(value)
             return nil
         }
+        return unsafeDowncast(self, to: PreferenceSlot<Value>.self).keep(value)
+    }
+
+    /// Removes a user. After the last one has left, no declaration can read the cell any more.
+    ///
+    /// Call without a lock, because the value's deinitializer may run code of the program.
+    final func leave<Value: Sendable>(as _: Value.Type) {
+        guard leaveCell(), !Self.isPlain(Value.self) else { return }
+        unsafeDowncast(self, to: PreferenceSlot<Value>.self).removeValue()
+    }
+}
+
+/// The decoded value of one name, type and coding in one store, shared by all declarations of these; for values that aren't plain bits.
+///
+/// The store owns the slot and counts its users: a weak reference would make each retain of a slot slow.
+@usableFromInline
+final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable {
+    /// The decoded value with its stamp.
+    @usableFromInline let kept = Lock<(stamp: UInt64, value: Value?)>((0, nil))
+
+    /// Returns the value of a stamp; nil if a change interfered.
+    @inlinable
+    func keptValue(at stamp: UInt64) -> Value? {
+        kept.withLock { $0.stamp == stamp ? $0.value : nil }
+    }
+
+    fileprivate func keep(_ value: Value) -> Value? {
         let stamp = presentStamp
         let replaced = kept.withLock { kept in
             let replaced = kept.value
@@ -144,11 +174,7 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
         return replaced
     }
 
-    /// Removes a user. After the last one has left, no declaration can read the slot any more.
-    ///
-    /// Call without a lock, because the value's deinitializer may run code of the program.
-    func leave() {
-        guard leaveCell() else { return }
+    fileprivate func removeValue() {
         let last = kept.withLock { exchange(&$0.value, with: nil) }
         withExtendedLifetime(last) {}
     }
@@ -205,24 +231,22 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
         for slot in slots { slot.cell.invalidate() }
     }
 
-    /// Returns the slot of a type and coding, with the caller counted as a user; creates it unless it is in use.
-    func slot<Value>(for key: SlotKey) -> PreferenceSlot<Value> {
+    /// Returns the cell of a type and coding, with the caller counted as a user; creates it unless it is in use.
+    func cell(for key: SlotKey, create: () -> PreferenceCell) -> PreferenceCell {
         // The key includes the type.
         let known = slots.firstIndex { $0.key == key }
-        if let known, slots[known].cell.join() {
-            return unsafeDowncast(slots[known].cell, to: PreferenceSlot<Value>.self)
-        }
-        let slot = PreferenceSlot<Value>()
+        if let known, slots[known].cell.join() { return slots[known].cell }
+        let cell = create()
         if let known {
-            slots[known].cell = slot
-            return slot
+            slots[known].cell = cell
+            return cell
         }
         if slots.count >= slotLimit {
             slots = slots.filter { $0.cell.isUsed }
             slotLimit = max(8, slots.count * 2)
         }
-        slots.append((key, slot))
-        return slot
+        slots.append((key, cell))
+        return cell
     }
 
     func noteUnreadable() { isUnreadable = true }

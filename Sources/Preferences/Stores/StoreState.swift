@@ -251,17 +251,16 @@ extension StoreState {
         for node in nodes.values { node.invalidate() }
     }
 
-    /// Returns the slot of a name, type and coding, with the caller counted as a user, and the node of the name.
+    /// Returns the node of a declared name, and the nodes that were removed because they are no longer used.
     ///
-    /// The caller releases `removed` without the lock, because their deinitializers may run code of the program.
-    mutating func slot<Value>(
-        for name: String,
-        key: SlotKey
-    ) -> (PreferenceSlot<Value>, PreferenceNode, removed: [PreferenceNode]) {
+    /// The caller releases those without the lock, because their deinitializers may run code of the program.
+    mutating func declare(_ name: String) -> (PreferenceNode, removed: [PreferenceNode]) {
         let removed = nodes.count >= nodeLimit ? removeUnused() : []
         let node = node(of: name)
-        if !formerNames.isEmpty, let other = formerNames.preference(storedAs: name) { rejectFormerName(name, of: other) }
-        return (node.slot(for: key), node, removed)
+        if !formerNames.isEmpty, let other = formerNames.preference(storedAs: name) {
+            rejectFormerName(name, of: other)
+        }
+        return (node, removed)
     }
 
     /// Records the former names of a preference, except those that another preference has.
@@ -339,10 +338,9 @@ extension StoreState {
     }
 
     private mutating func node(of name: String) -> PreferenceNode {
-        if let node = nodes[name] { return node }
-        let node = PreferenceNode()
-        nodes[name] = node
-        return node
+        // Looks the name up once.
+        func existing(_ node: inout PreferenceNode) -> PreferenceNode { node }
+        return existing(&nodes[name, default: PreferenceNode()])
     }
 }
 
@@ -418,7 +416,9 @@ extension StoreState {
         guard earlyCount > 0 else { return nil }
         var batch = ChangeBatch(sequence: sequence + 1, origin: .local)
         let changes = changes.dictionary
-        for entry in list.entries(for: changes, in: source) where !formerNames.concern(entry.name) { batch.append(entry) }
+        for entry in list.entries(for: changes, in: source) where !formerNames.concern(entry.name) {
+            batch.append(entry)
+        }
         for entry in renamedEntries(for: changes, in: source, list) { batch.append(entry) }
         let subscribers = subscribers(to: batch, at: .willSet).filter { $0.identifier <= newest }
         return subscribers.isEmpty ? nil : Announcement(batch: batch, subscribers: subscribers)

@@ -140,6 +140,8 @@ extension PreferenceCoding where Value: Codable & Sendable {
 
 extension PreferenceCoding {
     /// Creates a coding that throws the library's errors and, if `decode` fails, reads the forms of other codings and libraries.
+    // Inlined, so that the closures of a coding become one each.
+    @inline(__always)
     init(
         withLegacyForms identifier: String,
         encode: @escaping @Sendable (Value) throws -> PropertyListValue?,
