@@ -77,7 +77,8 @@ struct SecretTests {
         token.reset()
         shown += texts(of: token)
         token.value = planted
-        shown += texts(of: token) + texts(of: AnyPreference(token)) + AnyPreference(token).rules.flatMap { texts(of: $0) }
+        shown +=
+            texts(of: token) + texts(of: AnyPreference(token)) + AnyPreference(token).rules.flatMap { texts(of: $0) }
         shown += texts(of: group) + texts(of: group.preferences) + texts(of: store) + texts(of: token.updates)
         shown += texts(of: observation) + texts(of: store.changes)
         for change in changes.elements { shown += texts(of: change) }

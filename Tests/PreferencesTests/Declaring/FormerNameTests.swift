@@ -1,0 +1,378 @@
+import DurableFile
+import Observation
+import PreferencesTesting
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The names under which a preference's value was stored before.
+struct FormerNameTests {
+    private struct Player: PreferenceGroup {
+        @Preference("volume", .range(0...10), .formerly("loudness", "vol")) var volume = 5
+        @Preference("name") var name = "Pitt"
+    }
+
+    /// Creates a store of two layers, the stronger of which is writable.
+    private func layered(
+        _ user: [String: PropertyListValue],
+        _ system: [String: PropertyListValue]
+    ) -> PreferenceStore {
+        .layered([.inMemory(user), .inMemory(system).readOnly(named: "system")])
+    }
+
+    // MARK: Reading
+
+    @Test(
+        arguments: [
+            (["volume": 1, "loudness": 2, "vol": 3], 1), (["loudness": 2, "vol": 3], 2), (["vol": 3], 3), ([:], 5),
+            // A value that can't be used gives way to the next one.
+            (["volume": 99, "loudness": "loud", "vol": 3], 3),
+        ] as [([String: PropertyListValue], Int)]
+    )
+    func nameComesBeforeItsFormerNames(stored: [String: PropertyListValue], value: Int) {
+        let store = PreferenceStore.inMemory(stored)
+        store.issueHandler = { _ in }
+        let player = Player(in: store)
+        #expect(player.volume == value)
+        #expect(player.$volume.isSet == !stored.isEmpty)
+        #expect(player.$volume.source == (stored.isEmpty ? .default : .store))
+        #expect(player.$volume.storedValue == (stored["volume"] ?? stored["loudness"] ?? stored["vol"]))
+    }
+
+    @Test
+    func strongerLayerComesBeforeAStrongerName() {
+        let player = Player(in: layered(["vol": 3], ["volume": 1]))
+        #expect(player.volume == 3)
+        #expect(Player(in: layered(["name": "x"], ["vol": 4])).$volume.source.description == "system")
+    }
+
+    @Test
+    func argumentsAndVariablesKnowThem() {
+        let user = PreferenceStore.inMemory(["volume": 1])
+        #expect(Player(in: .layered([.arguments(["--vol", "7"]), user])).volume == 7)
+        let issues = Recorder<PreferenceError>()
+        let store = PreferenceStore.layered([.environment(prefix: "APP", ["APP_LOUDNESS": "8"]), user])
+        store.issueHandler = { issues.record($0) }
+        let player = Player(in: store)
+        for _ in 0..<3 {
+            #expect(player.volume == 8)
+            user["name"] = nil
+            store.core.dropCachedValues()
+        }
+        #expect(issues.elements.map(\.code) == [.deprecated])
+        #expect(
+            issues.elements.first?.message
+                == "the value is used under the former name \"loudness\" (environment layer); rename it to \"volume\""
+        )
+        #expect(store.reportUnknownNames(for: player).isEmpty)
+    }
+
+    @Test
+    func valueInAFileIsReportedOnceAndThatInMemoryNever() throws {
+        try withTemporaryFolder { folder in
+            let store = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
+            let issues = Recorder<PreferenceError>()
+            store["vol"] = 3
+            store.issueHandler = { issues.record($0) }
+            for _ in 0..<3 {
+                #expect(Player(in: store).volume == 3)
+                store.core.dropCachedValues()
+            }
+            #expect(issues.elements.map(\.code) == [.deprecated] && issues.elements.map(\.name) == ["volume"])
+            #expect(issues.elements.allSatisfy { $0.message.contains("preferences.jsonl, as \"vol\"") })
+        }
+        let store = PreferenceStore.inMemory(["vol": 3])
+        store.issueHandler = { Issue.record($0) }
+        #expect(Player(in: store).volume == 3)
+    }
+
+    @Test
+    func unreadableValueIsReportedWithItsName() throws {
+        try withTemporaryFolder { folder in
+            let store = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
+            store["vol"] = "loud"
+            let issues = Recorder<PreferenceError>()
+            store.issueHandler = { issues.record($0) }
+            let player = Player(in: store)
+            #expect(player.volume == 5)
+            let unreadable = issues.elements.filter { $0.code == .unreadable }
+            #expect(unreadable.count == 1 && unreadable[0].name == "volume")
+            #expect(unreadable[0].message.contains("as \"vol\""))
+            #expect(throws: PreferenceError.self) { try player.$volume.read() }
+            #expect(throws: PreferenceError.self) { try player.$volume.update { $0 += 1 } }
+            #expect(store["vol"] == "loud")
+        }
+    }
+
+    // MARK: Writing
+
+    @Test(arguments: StoreKind.allCases)
+    func writeStoresTheNameAloneInOneStep(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            store.issueHandler = { _ in }
+            let player = Player(in: store)
+            let writes: [(Player) async throws -> Void] = [
+                { $0.volume = 7 }, { try $0.$volume.write(7) }, { try await $0.$volume.write(7) },
+                { try $0.$volume.update { $0 = 7 } }, { try await $0.$volume.update { $0 = 7 } },
+                { player in try store.transaction { $0[player.$volume] = 7 } },
+                { try AnyPreference($0.$volume).write(7) },
+            ]
+            for write in writes {
+                store["volume"] = nil
+                try store.transaction {
+                    $0["loudness"] = 2; $0["vol"] = 3
+                }
+                var changes = store.changes.makeAsyncIterator()
+                try await write(player)
+                #expect(store.contents == ["volume": 7])
+                let change = await changes.next()
+                #expect(change?.old == ["loudness": 2, "vol": 3] && change?.new == ["volume": 7])
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func resetRemovesAll(kind: StoreKind) throws {
+        try kind.withStore { store in
+            store.issueHandler = { _ in }
+            let player = Player(in: store)
+            let resets: [() throws -> Void] = [
+                { player.$volume.reset() }, { player.reset() }, { AnyPreference(player.$volume).reset() },
+                { try AnyPreference(player.$volume).write(nil) },
+                { try store.transaction { $0.reset(player.$volume) } },
+            ]
+            for reset in resets {
+                try store.transaction {
+                    $0["volume"] = 1; $0["loudness"] = 2; $0["vol"] = 3; $0["other"] = 4
+                }
+                try reset()
+                #expect(store.contents == ["other": 4] && player.volume == 5 && !player.$volume.isSet)
+            }
+        }
+    }
+
+    @Test
+    func updateSeesTheFormerValueAndAChangeOfIt() throws {
+        let store = PreferenceStore.inMemory(["vol": 3])
+        let player = Player(in: store)
+        var runs: [Int] = []
+        try player.$volume.update { volume in
+            runs.append(volume)
+            // An older program sets the name that it knows.
+            if runs.count == 1 { store["vol"] = 6 }
+            volume += 1
+        }
+        #expect(runs == [3, 6] && store.contents == ["volume": 7])
+    }
+
+    @Test
+    func transactionSeesTheFormerValueAndAChangeOfIt() throws {
+        let store = PreferenceStore.inMemory(["vol": 3])
+        let player = Player(in: store)
+        var runs: [Int] = []
+        try store.transaction { transaction in
+            runs.append(transaction[player.$volume])
+            if runs.count == 1 { store["vol"] = 6 }
+            transaction[player.$volume] += 1
+            #expect(transaction[player.$volume] == runs[runs.count - 1] + 1)
+            #expect(transaction["vol"] == nil)
+            transaction.reset(player.$volume)
+            #expect(transaction[player.$volume] == 5)
+            transaction["loudness"] = 8
+            #expect(transaction[player.$volume] == 8)
+        }
+        #expect(runs == [3, 6] && store.contents == ["loudness": 8])
+    }
+
+    @Test
+    func transactionReadsTheWeakerLayerAfterAReset() throws {
+        let player = Player(in: layered(["vol": 3], ["loudness": 4]))
+        try player.$volume.store.transaction { transaction in
+            transaction.reset(player.$volume)
+            #expect(transaction[player.$volume] == 4)
+        }
+        #expect(player.volume == 4)
+    }
+
+    // MARK: Managed values
+
+    @Test
+    func policyUnderAFormerNameHolds() throws {
+        let managed = PreferenceStore(backend: OutsideBackend(["vol": 0]), isManaged: true)
+        let store = PreferenceStore.layered([managed, .inMemory(["volume": 9])])
+        store.issueHandler = { _ in }
+        let player = Player(in: store)
+        #expect(player.volume == 0 && player.$volume.isManaged && player.$volume.source.isManaged)
+        let error = #expect(throws: PreferenceError.self) { try player.$volume.write(3) }
+        #expect(error?.code == .managed && error?.name == "volume")
+        #expect(throws: PreferenceError.self) { try player.$volume.update { $0 = 3 } }
+        #expect(throws: PreferenceError.self) { try store.transaction { $0[player.$volume] = 3 } }
+        #expect(throws: PreferenceError.self) { try store.write(3, for: "volume") }
+        player.reset()
+        #expect(store["volume"] == 9 && player.volume == 0)
+    }
+
+    @Test
+    func setBelowAFormerNameIsReportedAsHidden() {
+        let issues = Recorder<PreferenceError>()
+        let store = PreferenceStore.layered([.arguments(["--vol", "7"]), .inMemory()])
+        store.issueHandler = { issues.record($0) }
+        Player(in: store).volume = 3
+        #expect(issues.elements.map(\.code) == [.hidden])
+    }
+
+    // MARK: Observing
+
+    @Test
+    func observersSeeChangesOfWhatIsShown() async throws {
+        let backend = OutsideBackend(["vol": 3])
+        let store = PreferenceStore(backend: backend)
+        let player = Player(in: store)
+        let seen = Recorder<String>()
+        let observations = [
+            player.$volume.observe { seen.record("\($0.old) → \($0.new)") },
+            player.$volume.observe(at: .willSet) { seen.record("will \($0.old) → \($0.new)") },
+        ]
+        var updates = player.$volume.updates.makeAsyncIterator()
+        var pairs = PreferenceUpdates.of(player.$volume, player.$name).makeAsyncIterator()
+        #expect(await updates.next() == 3)
+        #expect(await pairs.next()?.0 == 3)
+        #expect(player.volume == 3)
+        player.volume = 3  // moves to the name
+        #expect(store.contents == ["volume": 3] && seen.elements.isEmpty)
+        store["vol"] = 8  // hidden by the name
+        #expect(player.volume == 3 && seen.elements.isEmpty)
+        player.volume = 4
+        #expect(seen.elements == ["will 3 → 4", "3 → 4"])
+        #expect(await updates.next() == 4)
+        #expect(await pairs.next()?.0 == 4)
+        store["loudness"] = 6
+        player.$name.value = "Ella"
+        #expect(await pairs.next()?.1 == "Ella")
+        store["volume"] = nil  // shows the former name
+        #expect(player.volume == 6)
+        #expect(Array(seen.elements.suffix(2)) == ["will 4 → 6", "4 → 6"])
+        #expect(await updates.next() == 6)
+        #expect(await pairs.next()?.0 == 6)
+        backend.changeOutside("loudness", to: 1)
+        #expect(await updates.next() == 1)
+        withExtendedLifetime(observations) {}
+    }
+
+    @Test
+    func trackedReadIsNotifiedOfAFormerName() {
+        let store = PreferenceStore.inMemory()
+        let player = Player(in: store)
+        let tracked = Recorder<Int>()
+        func track() {
+            withObservationTracking {
+                _ = player.volume
+            } onChange: {
+                tracked.record(player.volume)
+            }
+        }
+        track()
+        store["vol"] = 3
+        #expect(tracked.elements == [3])
+        track()
+        player.volume = 3
+        #expect(tracked.elements == [3])
+        store["volume"] = 8
+        #expect(tracked.elements == [3, 8])
+    }
+
+    // MARK: Scopes, members, secrets, isolation
+
+    @Test
+    func scopeAddsItsPrefix() throws {
+        let store = PreferenceStore.inMemory(["a.vol": 3, "vol": 9])
+        let player = Player(in: store.scoped("a."))
+        let seen = Recorder<Int>()
+        let observation = player.$volume.observe { seen.record($0.new) }
+        #expect(player.volume == 3 && player.$volume.isSet)
+        store["a.vol"] = 4
+        player.volume = 6
+        #expect(seen.elements == [4, 6] && store.contents == ["a.volume": 6, "vol": 9])
+        let general = Player(in: .layered([store.scoped("b."), store]))
+        #expect(general.volume == 9)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func memberIsReadAndWrittenWithTheWholeValue() throws {
+        struct Frame: Codable { var x = 0, y = 0 }
+        let store = PreferenceStore.inMemory(["window": ["x": 1, "y": 2]])
+        let frame = Preference("frame", default: Frame(), .formerly("window"), in: store)
+        let x = frame[\.x]
+        let seen = Recorder<Int>()
+        let observation = x.observe { seen.record($0.new) }
+        #expect(x.value == 1)
+        store["window"] = ["x": 5, "y": 2]
+        x.value = 7
+        #expect(seen.elements == [5, 7] && store.contents == ["frame": ["x": 7, "y": 2]])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func formerValueOfASecretIsASecret() {
+        let store = PreferenceStore.inMemory(["pin": "planted"])
+        let code = Preference<String?>("code", .secret, .formerly("pin"), in: store)
+        #expect(code.value == "planted" && store.isSecret("pin") && !"\(code)".contains("planted"))
+    }
+
+    @Test
+    func isolatedStoreKnowsThem() async throws {
+        let preference = Preference("volume", default: 5, .formerly("vol"))
+        withIsolatedStores(["vol": 3]) { #expect(preference.value == 3) }
+    }
+
+    @Test
+    func migrationMovesTheFormerValue() {
+        let store = PreferenceStore.inMemory(["vol": 3])
+        let player = Player(in: store)
+        player.$volume.migrate(from: "vol")
+        #expect(store.contents == ["volume": 3] && player.volume == 3)
+    }
+
+    // MARK: Mistakes
+
+    @Test(arguments: [true, false])
+    func nameOfAnotherPreferenceIsIgnored(isDeclaredFirst: Bool) {
+        let store = PreferenceStore.inMemory(["b": 1])
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        let other = isDeclaredFirst ? Preference("b", default: 0, in: store) : nil
+        let preference = Preference("a", default: 5, .formerly("b"), in: store)
+        if !isDeclaredFirst { #expect(preference.value == 1) }
+        let later = other ?? Preference("b", default: 0, in: store)
+        #expect(preference.value == 5 && later.value == 1)
+        preference.value = 6
+        #expect(later.value == 1 && store.contents == ["a": 6, "b": 1])
+        #expect(issues.elements.map(\.code) == [.misuse] && issues.elements.map(\.name) == ["a"])
+    }
+
+    @Test
+    func formerNameOfAnotherPreferenceIsIgnored() {
+        let store = PreferenceStore.inMemory(["old": 1])
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        let first = Preference("a", default: 5, .formerly("old"), in: store)
+        let second = Preference("b", default: 5, .formerly("old"), in: store)
+        #expect(first.value == 1 && second.value == 5)
+        #expect(issues.elements.map(\.code) == [.misuse] && issues.elements.map(\.name) == ["b"])
+    }
+
+    @Test
+    func nameOfAReleasedPreferenceMayBeAFormerOne() {
+        let store = PreferenceStore.inMemory()
+        store.issueHandler = { Issue.record($0) }
+        Preference("vol", default: 0, in: store).value = 3
+        #expect(Player(in: store).volume == 3)
+    }
+}

@@ -1,0 +1,140 @@
+import PreferencesTesting
+import Testing
+
+@testable import Preferences
+
+/// The options of a declaration, apart from rules and former names.
+struct OptionTests {
+    private let store = PreferenceStore.inMemory()
+    private let issues = Recorder<PreferenceError>()
+
+    init() { store.issueHandler = { [issues] in issues.record($0) } }
+
+    @Test
+    func optionsAreListed() {
+        let volume = AnyPreference(
+            Preference(
+                "volume",
+                default: 5,
+                .title("Volume"),
+                .section("Sound"),
+                .description("How loud"),
+                .short("v"),
+                .deprecated("set loudness"),
+                .formerly("vol", "v"),
+                in: store
+            )
+        )
+        #expect(volume.title == "Volume" && volume.section == "Sound" && volume.declaredDescription == "How loud")
+        #expect(volume.shortName == "v" && volume.deprecation == "set loudness" && volume.formerNames == ["vol", "v"])
+        #expect(!volume.isRequired && !volume.isSecret && volume.rules.isEmpty)
+        let plain = AnyPreference(Preference("plain", default: 5, in: store))
+        #expect(plain.title == nil && plain.section == nil && plain.shortName == nil && plain.formerNames.isEmpty)
+    }
+
+    @Test
+    func lastOfTwoOptionsCountsAndIsReportedOnce() {
+        let volume = Preference("volume", default: 5, .title("A"), .secret, .title("B"), .secret, in: store)
+        _ = Preference("volume", default: 5, .title("A"), .title("B"), in: store)
+        #expect(issues.elements.isEmpty, "declaring calls no handler")
+        for _ in 0..<3 { #expect(volume.value == 5) }
+        #expect(AnyPreference(volume).title == "B")
+        #expect(issues.elements.map(\.code) == [.misuse, .misuse])
+        #expect(issues.elements.allSatisfy { $0.name == "volume" && $0.message.contains("given twice") })
+    }
+
+    @Test
+    func rulesCombineAndTheMessageNamesTheOneThatFailed() throws {
+        let even = Preference(
+            "even",
+            default: 4,
+            .range(0...10),
+            .check("must be even") { $0.isMultiple(of: 2) },
+            .range(2...),
+            in: store
+        )
+        func reason(_ value: Int) -> String? {
+            do throws(PreferenceError) {
+                try even.write(value)
+                return nil
+            } catch { return error.message }
+        }
+        #expect(reason(6) == nil)
+        #expect(reason(12) == "12 is outside 0...10; nothing was changed")
+        #expect(reason(3) == "3 is rejected by the rule \"must be even\"; nothing was changed")
+        #expect(reason(0) == "0 is outside 2...; nothing was changed")
+        #expect(AnyPreference(even).rules.map(\.description) == ["0...10", "must be even", "2..."])
+        store["even"] = 0
+        #expect(even.value == 4)
+        #expect(issues.elements.map(\.code) == [.invalid])
+    }
+
+    @Test
+    func requiredRejectsNil() throws {
+        let port = Preference<Int?>("port", .required, in: store)
+        #expect(port.value == nil && AnyPreference(port).isRequired)
+        try port.write(8080)
+        let error = #expect(throws: PreferenceError.self) { try port.write(nil) }
+        #expect(error?.code == .invalid && error?.name == "port")
+        #expect(throws: PreferenceError.self) { try port.update { $0 = nil } }
+        #expect(throws: PreferenceError.self) { try store.transaction { $0[port] = nil } }
+        port.value = nil
+        #expect(port.value == 8080 && issues.elements.map(\.code) == [.invalid])
+        port.reset()
+        #expect(port.value == nil)
+    }
+
+    @Test
+    func requiredWithADefaultIsReportedAndIgnored() throws {
+        let port = Preference<Int?>("port", default: 8080, .required, in: store)
+        try port.write(nil)
+        #expect(issues.elements.map(\.code) == [.misuse] && !AnyPreference(port).isRequired)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func deprecatedIsReportedOnceIfALayerHasIt(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let issues = Recorder<PreferenceError>()
+            store.issueHandler = { issues.record($0) }
+            let volume = Preference("volume", default: 5, .deprecated("set loudness"), in: store)
+            #expect(volume.value == 5 && issues.elements.isEmpty)
+            volume.value = 6
+            for _ in 0..<3 {
+                #expect(volume.value == 6)
+                store.core.dropCachedValues()
+            }
+            #expect(issues.elements.map(\.code) == [.deprecated])
+            #expect(issues.elements.first?.message.contains("set loudness") ?? false)
+        }
+    }
+
+    // MARK: Names of a group
+
+    private struct Twice: PreferenceGroup {
+        struct Sound: PreferenceGroup { @Preference("volume") var loudness = 0.5 }
+        @Preference("volume") var volume = 5
+        let other = Preference("other", default: 1)
+        let sound = Sound()
+        @Preference("elsewhere", in: .inMemory()) var elsewhere = 1
+        let elsewhereToo = Preference("elsewhere", default: 1, in: .inMemory())
+    }
+
+    @Test
+    func nameOfTwoPropertiesIsReportedOnce() {
+        for _ in 0..<3 { _ = Twice(in: store).preferences }
+        #expect(issues.elements.map(\.code) == [.misuse] && issues.elements.map(\.name) == ["volume"])
+        let message = issues.elements.first?.message ?? ""
+        #expect(message.contains("\"volume\" and \"sound.loudness\" of Twice"))
+    }
+
+    @Test
+    func onePreferenceInTwoPropertiesIsNotReported() {
+        struct Shared: PreferenceGroup {
+            @Preference("volume") var volume = 5
+            let same: Preference<Int>
+            init() { same = _volume }
+        }
+        _ = Shared(in: store).preferences
+        #expect(issues.elements.isEmpty)
+    }
+}
