@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A preference as a property of a view, which is evaluated again after each change, wherever it was made.
 ///
-///     @PreferenceState(Defaults.general.$theme) var theme
+///     @PreferenceState(preferences.$theme) var theme
 ///     @PreferenceState(\GeneralPreferences.$theme) var theme
 ///     @PreferenceState("user.name") var name = "Pitt"
 ///

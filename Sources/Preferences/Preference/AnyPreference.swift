@@ -1,6 +1,6 @@
 /// A preference of any type, as `PreferenceGroup.preferences` lists it: for a page of settings, a report, or a test.
 ///
-///     for preference in Defaults.general.preferences {
+///     for preference in preferences.preferences {
 ///         print(preference, preference.rules, preference.declaredDescription ?? "")
 ///     }
 ///

@@ -174,7 +174,7 @@ extension Preference {
         self.init(declaring: name, coding, options, store, wrappedValue)
     }
 
-    /// Creates a property for a preference that is declared elsewhere: `@Preference(Defaults.general.$theme) var theme`.
+    /// Creates a property for a preference that is declared elsewhere: `@Preference(preferences.$theme) var theme`.
     ///
     /// - Parameter preference: The declared preference. It keeps its store, even in a group that `PreferenceGroup.init(in:)` creates.
     public init(_ preference: @autoclosure () -> Preference<Value>) {

@@ -168,7 +168,7 @@ extension Preference {
     /// Stores a value, as the blocking form does; the task is suspended while a backend with a timeout, such as one over a network,
     /// is called.
     ///
-    ///     try await Defaults.general.$theme.write(.dark)
+    ///     try await preferences.$theme.write(.dark)
     ///
     /// Swift chooses this form wherever `await` is allowed. For a backend without a timeout (memory, file, user defaults) it does
     /// what the blocking form does, on the caller's thread. For a backend with a timeout, a thread of the library calls the backend

@@ -101,7 +101,7 @@ extension StoreCore {
 extension Preference {
     /// Modifies the value atomically: no change by another thread or process comes between reading and storing.
     ///
-    ///     try Defaults.counter.$launches.update { $0 += 1 }
+    ///     try preferences.$launches.update { $0 += 1 }
     ///
     /// The body runs on the caller's thread without a lock, and runs again if the value was changed in between, so it
     /// should touch nothing else. After 64 runs the call throws `conflict`. If the stored value can't be read, the call
@@ -114,7 +114,7 @@ extension Preference {
 
     /// Modifies the value atomically, as the blocking form does; suspends the task while a backend with a timeout is called.
     ///
-    ///     try await Defaults.counter.$launches.update { $0 += 1 }
+    ///     try await preferences.$launches.update { $0 += 1 }
     ///
     /// The body runs on the caller's actor, never on another thread; see `PreferenceStore.transaction(_:)` in its `async` form
     /// for the deadline, and `write(_:)` for observers.

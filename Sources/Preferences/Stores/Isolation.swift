@@ -80,7 +80,7 @@ final class IsolationScope: Sendable {
 /// threads and callbacks of other libraries don't; they have to run their code in the scope explicitly:
 ///
 ///     let isolation = PreferenceStore.isolation
-///     queue.async { isolation.run { Defaults.general.theme = .dark } }
+///     queue.async { isolation.run { preferences.theme = .dark } }
 ///
 /// Outside any scope it stands for the shared stores themselves, so code may always pass it on.
 public struct PreferenceIsolation: Sendable {

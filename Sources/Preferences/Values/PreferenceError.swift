@@ -7,7 +7,7 @@ public import Foundation
 /// The error of a preference that could not be read or written, with a message that says what to do.
 ///
 ///     do {
-///         try Defaults.general.$volume.write(11)
+///         try preferences.$volume.write(11)
 ///     } catch PreferenceError.managed {
 ///         showManagedNotice()
 ///     }

@@ -1,8 +1,8 @@
-// swiftc: -default-isolation MainActor
+// swiftc: -default-isolation MainActor -parse-as-library
 import Preferences
 
-// In a module that is isolated to the main actor by default, groups are nonisolated, as PreferenceGroup is Sendable. The
-// namespace and a struct of values are declared nonisolated.
+// In a module that is isolated to the main actor by default, groups are nonisolated, as PreferenceGroup is Sendable, and so are
+// their static constants. Other constants, a namespace and a struct of values are declared nonisolated.
 
 nonisolated struct WindowFrame: Codable { var x = 0 }
 nonisolated enum Theme: String { case light, dark }
@@ -12,19 +12,31 @@ struct GeneralPreferences: PreferenceGroup {
     @Preference("window") var window = WindowFrame()
     @Preference("nickname") var nickname: String?
     let count = Preference("count", default: 0)
+
+    static let shared = GeneralPreferences()
 }
 
-nonisolated enum Defaults {
+nonisolated let preferences = GeneralPreferences()
+
+nonisolated enum Prefs {
     static let general = GeneralPreferences()
 }
 
-nonisolated func anywhere() { Defaults.general.theme = .dark }
-@concurrent func elsewhere() async { Defaults.general.window.x += 1 }
+// Code on the main actor needs no such constant.
+let isolated = GeneralPreferences()
+func onTheMainActor() { isolated.theme = .dark }
+
+nonisolated func anywhere() {
+    preferences.theme = .dark
+    Prefs.general.theme = .dark
+    GeneralPreferences.shared.theme = .dark
+}
+@concurrent func elsewhere() async { preferences.window.x += 1 }
 
 actor Worker {
     func work() async {
-        Defaults.general.count.value += 1
-        for await theme in Defaults.general.$theme.updates where theme == .dark { break }
+        preferences.count.value += 1
+        for await theme in preferences.$theme.updates where theme == .dark { break }
     }
 }
 

@@ -7,11 +7,13 @@ struct Preferences: PreferenceGroup {
     init() {}
 }
 
-enum Defaults { static let general = Preferences() }
+let constant = Preferences()
+enum Prefs { static let general = Preferences() }
 
 // Setting needs no mutable group: it works through a namespace and through a constant.
 func use(_ preferences: Preferences) async throws {
-    Defaults.general.theme = "dark"
+    Prefs.general.theme = "dark"
+    constant.theme = "dark"
     preferences.count += 1
     preferences.nickname = nil
     preferences.$theme.value = "light"

@@ -18,6 +18,6 @@ struct GroupWithBuffer: PreferenceGroup {
 
 // A namespace must use groups or `static let x = Preference(…)`, since a wrapped property is a variable.
 
-enum Defaults {
+enum Prefs {
     @Preference("a") static var a = 0  // error: static property 'a' is not concurrency-safe
 }

@@ -19,8 +19,6 @@ struct GeneralPreferences: PreferenceGroup {
 }
 // end
 
-// snippet: namespace
-extension Defaults {  // the enum of the first example
-    static let general = GeneralPreferences()
-}
+// snippet: constant
+let preferences = GeneralPreferences()
 // end

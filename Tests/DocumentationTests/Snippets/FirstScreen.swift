@@ -5,5 +5,5 @@ struct PlayerPreferences: PreferenceGroup {
     @Preference("volume", .range(0...10)) var volume = 5
     @Preference("artist") var artist: String?
 }
-enum Defaults { static let player = PlayerPreferences() }
+let player = PlayerPreferences()
 // end

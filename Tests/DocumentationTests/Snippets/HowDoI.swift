@@ -14,15 +14,17 @@ import Foundation
 
 struct HowToGroup {
     // snippet: how namespace
-    enum Defaults {
+    enum Prefs {
         static let general = GeneralPreferences()
+        static let player = PlayerPreferences()
     }
     // end
 
     @Test(.isolatedStores)
     func groupsAreUsedByTheirNamespace() {
-        Defaults.general.theme = .dark
-        #expect(PreferenceStore.standard.contents == ["theme": "dark"])
+        Prefs.general.theme = .dark
+        Prefs.player.volume = 7
+        #expect(PreferenceStore.standard.contents == ["theme": "dark", "volume": 7])
     }
 }
 

@@ -12,8 +12,8 @@ struct TestingSnippets {
 
     @Test(.isolatedStores(["launches": 41]))
     func launchIsCounted() throws {
-        try Defaults.general.launches.update { $0 += 1 }
-        #expect(Defaults.general.launches.value == 42)
+        try preferences.launches.update { $0 += 1 }
+        #expect(preferences.launches.value == 42)
     }
     // end
 

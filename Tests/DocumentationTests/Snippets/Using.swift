@@ -5,23 +5,23 @@ import Testing
 struct UsingSnippets {
     @Test(.isolatedStores)
     func playerOfTheFirstScreenIsStored() throws {
-        Defaults.player.volume = 7
-        try Defaults.player.$volume.update { $0 += 1 }
+        player.volume = 7
+        try player.$volume.update { $0 += 1 }
         #expect(PreferenceStore.standard.contents == ["volume": 8])
-        #expect(Defaults.player.artist == nil)
+        #expect(player.artist == nil)
     }
 
     @Test
     func propertiesAreReadAndWritten() {
         PreferenceStore.withIsolatedStores(["nickname": "Pitt"]) {
             // snippet: reading and writing
-            Defaults.general.theme = .dark
-            Defaults.general.window.width += 100
-            Defaults.general.nickname = nil  // removes
-            Defaults.general.$volume.reset()  // as if it had never been set
+            preferences.theme = .dark
+            preferences.window.width += 100
+            preferences.nickname = nil  // removes
+            preferences.$volume.reset()  // as if it had never been set
             // end
             #expect(PreferenceStore.standard.contents.keys.sorted() == ["theme", "window"])
-            #expect(Defaults.general.window.width == 900)
+            #expect(preferences.window.width == 900)
         }
     }
 
@@ -32,13 +32,13 @@ struct UsingSnippets {
         PreferenceStore.withIsolatedStores(["nickname": 5]) {
             // snippet: errors
             do {
-                try Defaults.general.$volume.write(11)
+                try preferences.$volume.write(11)
             } catch {
                 print(error)  // preference "volume": 11 is outside 0...10; nothing was changed
             }
             do {
-                let nickname = try Defaults.general.$nickname.read()  // nil: not set
-                Defaults.general.nickname = nickname ?? "Pitt"
+                let nickname = try preferences.$nickname.read()  // nil: not set
+                preferences.nickname = nickname ?? "Pitt"
             } catch {
                 print(error)  // preference "nickname": expected String, found integer 5; the stored value is kept
             }
@@ -53,7 +53,6 @@ struct UsingSnippets {
     func severalStepsAreOne() throws {
         try PreferenceStore.withIsolatedStores {
             // snippet: updating
-            let preferences = Defaults.general
             try preferences.launches.update { $0 += 1 }
 
             try PreferenceStore.standard.transaction { transaction in

@@ -113,9 +113,7 @@ struct ScreenPreferences: PreferenceGroup {
     @Preference("position") var position = Position()
 }
 
-nonisolated enum Settings {
-    static let screen = ScreenPreferences()
-}
+nonisolated let screen = ScreenPreferences()
 // end
 
 struct ValuesSnippets {
@@ -374,7 +372,7 @@ struct ValuesSnippets {
             Session.count.value = 1
             let counter = Counter()
             await counter.increment()
-            Settings.screen.position.x = 5
+            screen.position.x = 5
             #expect(
                 PreferenceStore.standard.contents == [
                     "sorting": "date", "zoom": 50, "isFirstLaunch": false, "count": 2, "position": ["x": 5],

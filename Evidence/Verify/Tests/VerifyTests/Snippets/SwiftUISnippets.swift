@@ -9,15 +9,12 @@ struct PlayerPreferences: PreferenceGroup {
     @Preference("volume", .range(0...10)) var volume = 5
 }
 
-enum Defaults {
-    static let app = AppPreferences()
-    static let general = AppPreferences()
-    static let player = PlayerPreferences()
-}
+let preferences = AppPreferences()
+let player = PlayerPreferences()
 
 // snippet: player view
 struct VolumeView: View {
-    @PreferenceState(Defaults.player.$volume) var volume
+    @PreferenceState(player.$volume) var volume
 
     var body: some View { Stepper("Volume \(volume)", value: $volume, in: 0...10) }
 }
@@ -25,8 +22,8 @@ struct VolumeView: View {
 
 // snippet: settings view
 struct GeneralView: View {
-    @PreferenceState(Defaults.general.$theme) var theme
-    @PreferenceState(Defaults.general.$automaticallyUpdate) var automaticallyUpdate
+    @PreferenceState(preferences.$theme) var theme
+    @PreferenceState(preferences.$automaticallyUpdate) var automaticallyUpdate
 
     var body: some View {
         Picker("Theme", selection: $theme) {
@@ -39,7 +36,7 @@ struct GeneralView: View {
 
 // snippet: views
 struct SettingsView: View {
-    @PreferenceState(Defaults.app.$theme) var theme
+    @PreferenceState(preferences.$theme) var theme
     @PreferenceState(\AppPreferences.$automaticallyUpdate) var automaticallyUpdate
     @PreferenceState("user.name") var name = "Pitt"
 
@@ -69,7 +66,7 @@ func preview() -> some View {
 
 // snippet: appstorage
 struct ThemeLabel: View {
-    @AppStorage(Defaults.general.$theme) var theme
+    @AppStorage(preferences.$theme) var theme
 
     var body: some View { Text(theme.rawValue) }
 }
@@ -93,7 +90,7 @@ final class VolumeController: UIViewController {
     override func viewDidLoad() {
         super.viewDidLoad()
         // The current volume, then each change, on the main actor.
-        observation = Defaults.player.$volume.observe(includingCurrent: true) { [label] change in
+        observation = player.$volume.observe(includingCurrent: true) { [label] change in
             label.text = "Volume \(change.new)"
         }
     }
@@ -103,7 +100,7 @@ final class VolumeController: UIViewController {
 @MainActor
 func subscribe(_ label: UILabel) -> AnyCancellable {
     // snippet: combine
-    let cancellable = Defaults.player.$volume.publisher()
+    let cancellable = player.$volume.publisher()
         .receive(on: DispatchQueue.main)
         .sink { label.text = "Volume \($0)" }
     // end
