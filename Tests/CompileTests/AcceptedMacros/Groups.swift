@@ -70,9 +70,9 @@ final class Settings {
     #endif
 }
 
-enum Defaults {}
+enum Prefs {}
 
-extension Defaults {
+extension Prefs {
     /// A struct.
     @PreferenceGroup
     public struct Open {
@@ -186,7 +186,7 @@ final class Screen {
     @Transient var selection = 0
 }
 
-func use(_ player: Player, _ settings: Settings, _ defaults: Defaults.OpenObject) {
+func use(_ player: Player, _ settings: Settings, _ defaults: Prefs.OpenObject) {
     player.volume = 7
     player.$volume.reset()
     player.migrate()
@@ -196,7 +196,7 @@ func use(_ player: Player, _ settings: Settings, _ defaults: Defaults.OpenObject
     settings.selection.insert(1)
     settings._frames.reset()
     settings.migrate()
-    print(settings._columns.name, defaults._readable, Defaults.Open(in: .inMemory()).$shared)
+    print(settings._columns.name, defaults._readable, Prefs.Open(in: .inMemory()).$shared)
     let _: any Observable & Sendable & PreferenceGroup = settings
 }
 

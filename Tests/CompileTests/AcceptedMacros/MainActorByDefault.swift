@@ -1,4 +1,4 @@
-// swiftc: -default-isolation MainActor
+// swiftc: -default-isolation MainActor -parse-as-library
 import PreferencesMacros
 
 // In a module that is isolated to the main actor by default, groups are nonisolated, like those without the macro.
@@ -14,7 +14,7 @@ struct Player {
 }
 
 @PreferenceGroup
-final class Settings {
+final class BrowserSettings {
     var theme = Theme.light
     @Key("nick", migratingFrom: "nickname") var nickname = ""
     @Transient var selection = 0
@@ -26,33 +26,31 @@ nonisolated final class Explicit {
     @Transient var selection = 0
 }
 
-nonisolated enum Defaults {
-    static let player = Player()
-    static let settings = Settings()
-}
+nonisolated let player = Player()
+nonisolated enum Prefs { static let settings = BrowserSettings() }
 
 nonisolated func anywhere() {
-    Defaults.player.volume = 7
-    Defaults.player.$theme.reset()
-    Defaults.player.migrate()
-    Defaults.settings.theme = .dark
-    Defaults.settings.selection += 1
-    Defaults.settings._nickname.reset()
-    Defaults.settings.migrate()
+    player.volume = 7
+    player.$theme.reset()
+    player.migrate()
+    Prefs.settings.theme = .dark
+    Prefs.settings.selection += 1
+    Prefs.settings._nickname.reset()
+    Prefs.settings.migrate()
     Explicit(in: .inMemory()).selection = Player(in: .inMemory()).selection
 }
 
 nonisolated func take(_ group: some Observable & PreferenceGroup) {}
 
-nonisolated func pass(_ settings: Settings, _ player: Player) {
+nonisolated func pass(_ settings: BrowserSettings, _ player: Player) {
     take(settings)
     let _: any Observable & Sendable = settings
     let _: any PreferenceGroup = player
 }
 
-@concurrent func elsewhere() async { Settings(in: .inMemory()).theme = .dark }
+@concurrent func elsewhere() async { BrowserSettings(in: .inMemory()).theme = .dark }
 
 final class Model {
-    let settings = Settings(in: .inMemory())
+    let settings = BrowserSettings(in: .inMemory())
     func select() { settings.selection = 1 }
 }

@@ -32,9 +32,9 @@ struct GuideTests {
         let store = PreferenceStore.inMemory()
         let notified = Mutex<[String]>([])
         @Sendable func print(_ text: String) { notified.withLock { $0.append(text) } }
-        typealias Settings = ClassDeclarations.Settings
+        typealias BrowserSettings = ClassDeclarations.BrowserSettings
         // snippet: class use
-        let settings = Settings(in: store)
+        let settings = BrowserSettings(in: store)
         withObservationTracking {
             _ = settings.columns
         } onChange: {
@@ -91,7 +91,7 @@ struct GuideTests {
         #expect(
             Written.PlayerPreferences().preferences.map(\.name) == ByMacro.PlayerPreferences().preferences.map(\.name)
         )
-        let (model, object) = (Written.Settings(), ByMacro.Settings())
+        let (model, object) = (Written.BrowserSettings(), ByMacro.BrowserSettings())
         model.columns = 3
         #expect(object.columns == 3)
         #expect(model.preferences.map(\.name) == object.preferences.map(\.name))
@@ -123,7 +123,7 @@ enum ClassDeclarations {
     typealias Theme = GuideTests.Theme
     // snippet: class
     @PreferenceGroup
-    final class Settings {
+    final class BrowserSettings {
         var theme = Theme.system
         var columns = 2
         @Transient var selection = 0
@@ -177,7 +177,7 @@ enum Written {
         let launches = Preference("launches", default: 0)  // without a wrapper: launches.value
     }
     // snippet: written class
-    final class Settings: PreferenceGroup, Observable {
+    final class BrowserSettings: PreferenceGroup, Observable {
         let _theme = Preference("theme", default: Theme.system)
         var theme: Theme {
             get { _theme.value }
@@ -214,7 +214,7 @@ enum ByMacro {
     }
 
     @PreferenceGroup
-    final class Settings {
+    final class BrowserSettings {
         var theme = Theme.system
         var columns = 2
     }

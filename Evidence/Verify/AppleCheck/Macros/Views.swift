@@ -4,7 +4,7 @@ import SwiftUI
 // A class with the macro is an observable object like any other; a struct's preferences are those of the written form.
 
 @PreferenceGroup
-final class Settings {
+final class BrowserSettings {
     @Rule(.range(1...4)) var columns = 2
     @Transient var selection = 0
 }
@@ -15,7 +15,7 @@ struct Player {
 }
 
 struct SettingsView: View {
-    @Environment(Settings.self) private var settings
+    @Environment(BrowserSettings.self) private var settings
     @PreferenceState(Player().$volume) var volume
 
     var body: some View {
@@ -25,7 +25,7 @@ struct SettingsView: View {
 }
 
 struct SelectionView: View {
-    @Bindable var settings: Settings
+    @Bindable var settings: BrowserSettings
 
     var body: some View {
         Stepper("Selection \(settings.selection)", value: $settings.selection, in: 0...9)
