@@ -243,9 +243,9 @@ struct ExpansionTests {
     @Test
     func extensionsAccessIsTheTypes() {
         expectExpansion(
-            of: "public extension Defaults {\n    @PreferenceGroup\n    struct Player {\n    }\n}",
+            of: "public extension Prefs {\n    @PreferenceGroup\n    struct Player {\n    }\n}",
             is: """
-                public extension Defaults {
+                public extension Prefs {
                     struct Player {
 
                         /// Creates the group over the store that is bound now: the standard one, unless `init(in:)` binds another.

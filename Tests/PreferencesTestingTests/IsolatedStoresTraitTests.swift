@@ -3,21 +3,21 @@ import Preferences
 import PreferencesTesting
 import Testing
 
-private enum Defaults {
+private enum Prefs {
     static let count = Preference("trait.count", default: 0)
     static let theme = Preference("trait.theme", default: "light", in: .suite("trait-tests"))
 }
 
 /// Created before the body of any test runs, like the properties of a suite.
 private struct Model {
-    let initial = Defaults.count.value
+    let initial = Prefs.count.value
 
     func add(_ number: Int) async throws -> Int {
         for _ in 0..<number {
-            try await Defaults.count.update { $0 += 1 }
+            try await Prefs.count.update { $0 += 1 }
             await Task.yield()
         }
-        return Defaults.count.value
+        return Prefs.count.value
     }
 }
 
@@ -30,10 +30,10 @@ struct IsolatedStoresTraitTests {
     func eachCaseHasStoresOfItsOwn(number: Int) async throws {
         #expect(model.initial == 0)
         #expect(PreferenceStore.standard.contents.isEmpty)
-        #expect(Defaults.theme.value == "light")
-        Defaults.theme.value = "\(number)"
+        #expect(Prefs.theme.value == "light")
+        Prefs.theme.value = "\(number)"
         #expect(try await model.add(number) == number)
-        #expect(Defaults.theme.value == "\(number)")
+        #expect(Prefs.theme.value == "\(number)")
         #expect(PreferenceStore.standard.contents == ["trait.count": .integer(Int64(number))])
     }
 
@@ -47,13 +47,13 @@ struct IsolatedStoresTraitTests {
         @Test
         func nestedSuiteHasTheTraitToo() {
             #expect(PreferenceStore.standard.contents.isEmpty)
-            Defaults.count.value = 1
+            Prefs.count.value = 1
         }
 
         @Test
         func andSoHasItsNextTest() {
             #expect(PreferenceStore.standard.contents.isEmpty)
-            Defaults.count.value = 2
+            Prefs.count.value = 2
         }
     }
 }
@@ -63,7 +63,7 @@ struct PreparedStoresTraitTests {
     @Test(arguments: 1...3)
     func contentsAreThereForEachCase(number: Int) {
         #expect(PreferenceStore.standard.contents == ["trait.count": 3])
-        Defaults.count.reset()
-        #expect(Defaults.count.value == 0)
+        Prefs.count.reset()
+        #expect(Prefs.count.value == 0)
     }
 }

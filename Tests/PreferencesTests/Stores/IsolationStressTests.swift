@@ -4,7 +4,7 @@ import Testing
 
 @testable import Preferences
 
-private enum Defaults {
+private enum Prefs {
     static let flag = Preference("stress.flag", default: false)
     static let number = Preference("stress.number", default: 0)
     static let text = Preference("stress.text", default: "none")
@@ -18,17 +18,17 @@ struct IsolationStressTests {
         var count = PreferenceStore.standard.contents.count + PreferenceStore.suite("isolation-stress").contents.count
         func note(_ isForeign: Bool) { if isForeign { count += 1 } }
         for step in 0..<3 {
-            Defaults.flag.value = identity % 2 == 0
-            Defaults.number.value = identity
-            Defaults.text.value = "scope \(identity)"
-            if step > 0 { note(Defaults.layered.value != -identity) }
-            Defaults.suite.value = -identity
+            Prefs.flag.value = identity % 2 == 0
+            Prefs.number.value = identity
+            Prefs.text.value = "scope \(identity)"
+            if step > 0 { note(Prefs.layered.value != -identity) }
+            Prefs.suite.value = -identity
             await Task.yield()
-            note(Defaults.flag.value != (identity % 2 == 0))
-            note(Defaults.number.value != identity)
-            note(Defaults.text.value != "scope \(identity)")
-            note(Defaults.suite.value != -identity)
-            async let child = Defaults.number.value
+            note(Prefs.flag.value != (identity % 2 == 0))
+            note(Prefs.number.value != identity)
+            note(Prefs.text.value != "scope \(identity)")
+            note(Prefs.suite.value != -identity)
+            async let child = Prefs.number.value
             note(await child != identity)
         }
         return count

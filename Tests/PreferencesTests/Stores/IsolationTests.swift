@@ -3,7 +3,7 @@ import Testing
 
 @testable import Preferences
 
-private enum Defaults {
+private enum Prefs {
     static let count = Preference("isolation.count", default: 0)
     static let title = Preference("isolation.title", default: "none")
     static let theme = Preference("isolation.theme", default: "light", in: .suite("isolation-tests"))
@@ -17,16 +17,16 @@ struct IsolationTests {
     @Test
     func scopeBeginsWithItsContentsAndEndsWithItsBody() {
         PreferenceStore.withIsolatedStores(["isolation.count": 7]) {
-            #expect(Defaults.count.value == 7)
+            #expect(Prefs.count.value == 7)
             #expect(PreferenceStore.standard.contents == ["isolation.count": 7])
-            Defaults.count.value = 8
-            #expect(Defaults.count.value == 8)
+            Prefs.count.value = 8
+            #expect(Prefs.count.value == 8)
             PreferenceStore.withIsolatedStores {
-                #expect(Defaults.count.value == 0, "the inner scope counts")
-                Defaults.count.value = 1
+                #expect(Prefs.count.value == 0, "the inner scope counts")
+                Prefs.count.value = 1
             }
-            #expect(Defaults.count.value == 8)
-            Defaults.count.reset()
+            #expect(Prefs.count.value == 8)
+            Prefs.count.reset()
             #expect(PreferenceStore.standard.contents.isEmpty)
         }
     }
@@ -34,8 +34,8 @@ struct IsolationTests {
     @Test
     func everySuiteHasItsOwnStore() {
         PreferenceStore.withIsolatedStores(["isolation.theme": "blue"]) {
-            Defaults.theme.value = "dark"
-            #expect(Defaults.other.value == "light")
+            Prefs.theme.value = "dark"
+            #expect(Prefs.other.value == "light")
             #expect(PreferenceStore.suite("isolation-tests").contents == ["isolation.theme": "dark"])
             #expect(PreferenceStore.standard["isolation.theme"] == "blue")
         }
@@ -55,13 +55,13 @@ struct IsolationTests {
     @Test
     func childTasksInheritTheScope() async {
         await PreferenceStore.withIsolatedStores {
-            Defaults.count.value = 5
-            async let inherited = Defaults.count.value
+            Prefs.count.value = 5
+            async let inherited = Prefs.count.value
             await #expect(inherited == 5)
             await withTaskGroup { group in
-                for _ in 0..<8 { group.addTask { try? Defaults.count.update { $0 += 1 } } }
+                for _ in 0..<8 { group.addTask { try? Prefs.count.update { $0 += 1 } } }
             }
-            #expect(Defaults.count.value == 13)
+            #expect(Prefs.count.value == 13)
         }
     }
 
@@ -71,8 +71,8 @@ struct IsolationTests {
         let straggler = PreferenceStore.withIsolatedStores {
             Task {
                 for await _ in mayGoOn { break }
-                Defaults.count.value = 99
-                return (Defaults.count.value, PreferenceStore.standard.isolated == nil)
+                Prefs.count.value = 99
+                return (Prefs.count.value, PreferenceStore.standard.isolated == nil)
             }
         }
         resume.finish()
@@ -84,12 +84,12 @@ struct IsolationTests {
     @Test
     func updatesIteratorGoesOnWithItsScope() async {
         var iterator = PreferenceStore.withIsolatedStores {
-            let iterator = Defaults.count.updates.makeAsyncIterator()
-            Defaults.count.value = 1
+            let iterator = Prefs.count.updates.makeAsyncIterator()
+            Prefs.count.value = 1
             return iterator
         }
         await PreferenceStore.withIsolatedStores {
-            Defaults.count.value = 2
+            Prefs.count.value = 2
             #expect(await iterator.next() == 0)
             #expect(await iterator.next() == 1)
         }
@@ -99,9 +99,9 @@ struct IsolationTests {
     func observersHearOfTheirScopeAlone() {
         let recorder = Recorder<Int>()
         PreferenceStore.withIsolatedStores {
-            let observation = Defaults.count.observe { recorder.record($0.new) }
-            PreferenceStore.withIsolatedStores { Defaults.count.value = 1 }
-            Defaults.count.value = 2
+            let observation = Prefs.count.observe { recorder.record($0.new) }
+            PreferenceStore.withIsolatedStores { Prefs.count.value = 1 }
+            Prefs.count.value = 2
             observation.cancel()
         }
         #expect(recorder.elements == [2])
@@ -114,9 +114,9 @@ struct IsolationTests {
     func observationTracksTheStoreOfTheScope() {
         let recorder = Recorder<String>()
         PreferenceStore.withIsolatedStores {
-            for read in [{ _ = Defaults.count.value }, { _ = try? Defaults.count.read() }] {
+            for read in [{ _ = Prefs.count.value }, { _ = try? Prefs.count.read() }] {
                 withObservationTracking(read) { recorder.record("changed") }
-                Defaults.count.value += 1
+                Prefs.count.value += 1
             }
         }
         #expect(recorder.elements == ["changed", "changed"])
@@ -127,12 +127,12 @@ struct IsolationTests {
         struct Refusal: Error {}
         try PreferenceStore.withIsolatedStores(["isolation.count": 1]) {
             try PreferenceStore.standard.transaction { transaction in
-                transaction[Defaults.count] += 1
-                transaction[Defaults.title] = "two"
+                transaction[Prefs.count] += 1
+                transaction[Prefs.title] = "two"
             }
             #expect(throws: Refusal.self) {
                 try PreferenceStore.standard.transaction { transaction in
-                    transaction[Defaults.count] += 1
+                    transaction[Prefs.count] += 1
                     throw Refusal()
                 }
             }
@@ -144,9 +144,9 @@ struct IsolationTests {
     func boundPreferenceFollowsTheStoreItIsBoundTo() {
         PreferenceStore.withIsolatedStores {
             let mock = PreferenceStore.inMemory()
-            Defaults.count.bound(to: mock).value = 3
-            #expect(Defaults.count.value == 0)
-            Defaults.theme.bound(to: .standard).value = "dark"
+            Prefs.count.bound(to: mock).value = 3
+            #expect(Prefs.count.value == 0)
+            Prefs.theme.bound(to: .standard).value = "dark"
             #expect(PreferenceStore.standard.names == ["isolation.theme"])
             #expect(mock["isolation.count"] == 3)
         }
@@ -157,12 +157,12 @@ struct IsolationTests {
         let recorder = Recorder<PreferenceError.Code>()
         PreferenceStore.withIsolatedStores(["isolation.count": "many"]) {
             PreferenceStore.standard.issueHandler = { recorder.record($0.code) }
-            #expect(Defaults.count.value == 0)
-            #expect(Defaults.count.value == 0)
+            #expect(Prefs.count.value == 0)
+            #expect(Prefs.count.value == 0)
             PreferenceStore.withIsolatedStores { PreferenceStore.standard.issueHandler = nil }
-            Defaults.title.value = "none"
+            Prefs.title.value = "none"
             PreferenceStore.standard.set(1, for: "isolation.title")
-            #expect(Defaults.title.value == "none")
+            #expect(Prefs.title.value == "none")
         }
         #expect(recorder.elements == [.unreadable, .unreadable])
     }
@@ -174,7 +174,7 @@ struct IsolationTests {
         PreferenceStore.withIsolatedStores(["isolation.count": 4]) {
             #expect(count.value == 4)
             #expect(layer.value == 1, "layers of one's own stay what they are")
-            Defaults.count.value = 5
+            Prefs.count.value = 5
             #expect(count.value == 5)
             let nested = PreferenceStore.layered([overStandard])
             #expect(nested["isolation.count"] == 5)
