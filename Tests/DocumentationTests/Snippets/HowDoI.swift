@@ -221,6 +221,25 @@ struct HowToReadAndWrite {
         // end
         #expect(output.lines == ["The volume is from 0 to 10."])
     }
+
+    @Test(.isolatedStores)
+    func typedErrorsAreCaughtByTheirCodesAlone() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: how catch typed
+        func setVolume(_ volume: Int) throws(PreferenceError) {
+            do throws(PreferenceError) {
+                try preferences.$volume.write(volume)
+            } catch .invalid {
+                print("The volume is from 0 to 10.")
+            }
+        }
+        // end
+        try setVolume(11)
+        #expect(output.lines == ["The volume is from 0 to 10."])
+        try setVolume(7)
+        #expect(preferences.volume == 7)
+    }
 }
 
 struct HowToObserve {

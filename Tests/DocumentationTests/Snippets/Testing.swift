@@ -19,10 +19,15 @@ struct TestingSnippets {
 
     @Test
     func errorsAreComparedByTheirCodes() {
-        let volume = Preference("volume", default: 5, .range(0...10), in: .inMemory())
         // snippet: testing an error
-        let error = #expect(throws: PreferenceError.self) { try volume.write(11) }
-        #expect(error?.code == .invalid)
+        let backend = FaultInjectingBackend()
+        let preferences = GeneralPreferences(in: PreferenceStore(backend: backend))
+        let rejected = #expect(throws: PreferenceError.self) { try preferences.$volume.write(11) }
+        #expect(rejected?.code == .invalid)
+
+        backend.failNext(.apply)
+        let failed = #expect(throws: PreferenceError.self) { try preferences.$volume.write(7) }
+        #expect(failed?.code == .unavailable)
         // end
     }
 }
