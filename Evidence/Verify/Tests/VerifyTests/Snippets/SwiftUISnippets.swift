@@ -2,6 +2,7 @@ import Combine
 import Foundation
 import Preferences
 import SwiftUI
+import Testing
 
 // The examples with SwiftUI, UIKit and Combine in README and guides; `DocumentTests` compares the two.
 
@@ -71,6 +72,41 @@ struct ThemeLabel: View {
     var body: some View { Text(theme.rawValue) }
 }
 // end
+
+// snippet: color
+extension PreferenceCoding where Value == Color {
+    static let color = PreferenceCoding(
+        "color",
+        encode: { color in
+            let parts = color.resolve(in: EnvironmentValues())
+            return try [parts.red, parts.green, parts.blue, parts.opacity].storedValue()
+        },
+        decode: { stored in
+            let parts = try [Double](storedValue: stored)
+            guard parts.count == 4 else { throw PreferenceError(.unreadable, "expected four numbers") }
+            return Color(.sRGB, red: parts[0], green: parts[1], blue: parts[2], opacity: parts[3])
+        }
+    )
+}
+
+struct LabelPreferences: PreferenceGroup {
+    @Preference("accent", coding: .color) var accent = Color.blue
+}
+// end
+
+struct ColorSnippets {
+    @Test
+    func colorIsStoredByItsComponents() {
+        let store = PreferenceStore.inMemory()
+        let labels = LabelPreferences(in: store)
+        #expect(labels.accent == .blue)
+        labels.accent = Color(.sRGB, red: 0.25, green: 0.5, blue: 1, opacity: 0.75)
+        #expect(store["accent"] == [0.25, 0.5, 1.0, 0.75])
+        #expect(labels.accent == Color(.sRGB, red: 0.25, green: 0.5, blue: 1, opacity: 0.75))
+        store["accent"] = [0.5, 0.5]
+        #expect(throws: PreferenceError.self) { try labels.$accent.read() }
+    }
+}
 
 @MainActor
 class UIViewController {
