@@ -224,16 +224,13 @@ final class StoredCandidate: Equatable, Sendable {
             let shown = isSecret ? .redacted : "\"\(text)\""
             return "\(shown), from the layer \"\(layer)\", can't be used: \(message)"
         }
-        return place.map { "\(message) (\($0))" } ?? message
+        let name = formerName.map { ", as \"\($0)\"" } ?? ""
+        guard layer != nil || source?.path != nil || formerName != nil else { return message }
+        return "\(message) (\(place)\(name))"
     }
 
-    /// The layer of the value, with its file and its former name, as messages name them; nil for the present name in the writable
-    /// layer without a file.
-    private var place: String? {
-        let path = source?.path
-        guard layer != nil || path != nil || formerName != nil else { return nil }
-        return "\(layer ?? "user") layer\(path.map { ", \($0)" } ?? "")\(formerName.map { ", as \"\($0)\"" } ?? "")"
-    }
+    /// The layer of the value, with its file, as messages name it.
+    private var place: String { "\(layer ?? "user") layer\(source?.path.map { ", \($0)" } ?? "")" }
 
     /// Returns the issue for a person who should use the present name, or nil if the program will.
     ///
@@ -243,7 +240,7 @@ final class StoredCandidate: Equatable, Sendable {
         return PreferenceError(
             .deprecated,
             name: name,
-            "the value is used under the former name \"\(formerName)\" (\(place ?? "")); rename it to \"\(name)\""
+            "the value is used under the former name \"\(formerName)\" (\(place)); rename it to \"\(name)\""
         )
     }
 }

@@ -13,7 +13,7 @@ public struct AnyPreference: Sendable {
         base = preference
     }
 
-    init(_ base: any DeclaredPreference) {
+    init(base: any DeclaredPreference) {
         self.base = base
     }
 

@@ -40,7 +40,7 @@ extension PreferenceGroup {
     public var preferences: [AnyPreference] {
         let properties = DeclaredPreferences.properties(of: self)
         DeclaredPreferences.reportEqualNames(among: properties, of: Self.self)
-        return properties.map { AnyPreference($0.preference) }
+        return properties.map { AnyPreference(base: $0.preference) }
     }
 
     /// Removes the stored values of the group's preferences, in one step for each store, so that the defaults are read.
@@ -114,8 +114,19 @@ final class GroupBinding: Sendable {
 
 /// The preferences of a group and its nested groups.
 enum DeclaredPreferences {
-    /// A preference, and the properties that lead to it, joined by dots.
-    typealias Property = (path: String, preference: any DeclaredPreference)
+    /// A preference, and the property that has it.
+    struct Property {
+        let preference: any DeclaredPreference
+        /// The names of the properties that lead to it, joined by dots.
+        let path: String
+        /// The type that has the property.
+        let owner: ObjectIdentifier
+
+        /// Returns whether both are one property of a type, of which the group may have several values.
+        func isSame(as other: Property) -> Bool {
+            owner == other.owner && path.split(separator: ".").last == other.path.split(separator: ".").last
+        }
+    }
 
     /// Returns the preferences of a group in the order of declaration.
     static func all(in group: Any) -> [any DeclaredPreference] { properties(of: group).map(\.preference) }
@@ -124,32 +135,35 @@ enum DeclaredPreferences {
     static func properties(of group: Any) -> [Property] {
         var found: [Property] = []
         var seen: Set<ObjectIdentifier> = []
-        collect(from: group, at: "", into: &found, seen: &seen, depth: 0)
+        collect(from: group, at: "", of: type(of: group), into: &found, seen: &seen, depth: 0)
         return found
     }
 
     private static func collect(
         from value: Any,
         at path: String,
+        of owner: Any.Type,
         into found: inout [Property],
         seen: inout Set<ObjectIdentifier>,
         depth: Int
     ) {
         if let preference = value as? any DeclaredPreference {
-            found.append((path, preference))
+            found.append(Property(preference: preference, path: path, owner: ObjectIdentifier(owner)))
             return
         }
         // Objects may refer to each other in cycles.
         if type(of: value) is AnyClass, !seen.insert(ObjectIdentifier(value as AnyObject)).inserted { return }
         guard depth < 16 else { return }
-        for child in Mirror(reflecting: value).children {
-            let label = child.label ?? ""
+        let mirror = Mirror(reflecting: value)
+        for child in mirror.children {
+            let label = mirror.displayStyle == .optional ? "" : child.label ?? ""
             // A wrapped property is stored with an underscore before its name.
             let property =
                 child.value is any DeclaredPreference && label.hasPrefix("_") ? label.dropFirst() : label[...]
             collect(
                 from: child.value,
-                at: path.isEmpty ? String(property) : "\(path).\(property)",
+                at: [path, String(property)].filter { !$0.isEmpty }.joined(separator: "."),
+                of: mirror.subjectType,
                 into: &found,
                 seen: &seen,
                 depth: depth + 1
@@ -174,7 +188,9 @@ enum DeclaredPreferences {
                 continue
             }
             // A property may show the preference of another one.
-            guard same.preference.declarationIdentities != preference.declarationIdentities else { continue }
+            guard same.preference.declarationIdentities != preference.declarationIdentities,
+                !same.isSame(as: property)
+            else { continue }
             preference.store.resolved.core.reportOnce(
                 PreferenceError(
                     .misuse,

@@ -49,11 +49,12 @@ extension StoreCore {
         _ key: SlotKey,
         create: () -> PreferenceCell
     ) -> (PreferenceCell, PreferenceNode) {
-        let (cell, node, removed) = state.withLock { state in
+        let (cell, node, removed, hasMisuses) = state.withLock { state in
             let (node, removed) = state.declare(name)
-            return (node.cell(for: key, create: create), node, removed)
+            return (node.cell(for: key, create: create), node, removed, state.hasUnreportedMisuses)
         }
         withExtendedLifetime(removed) {}
+        if hasMisuses { madeLayers?.isAttached.store(false, ordering: .releasing) }
         return (cell, node)
     }
 }

@@ -23,6 +23,7 @@ struct StoreState {
     private(set) var formerNames = FormerNames()
     /// The mistakes in declarations and other issues that are reported once, by their descriptions; `nil` for one that was reported.
     private var misuses: [String: PreferenceError?] = [:]
+    private(set) var hasUnreportedMisuses = false
 
     /// The names that were declared or observed, and the former names of these.
     var names: Set<String> { Set(nodes.keys).union(formerNames.all) }
@@ -319,6 +320,7 @@ extension StoreState {
     mutating func noteMisuse(_ error: PreferenceError) -> Bool {
         guard misuses[error.description] == nil else { return false }
         misuses.updateValue(error, forKey: error.description)
+        hasUnreportedMisuses = true
         return true
     }
 
@@ -331,7 +333,8 @@ extension StoreState {
 
     /// Returns the mistakes that were not reported yet, in the order of their descriptions.
     mutating func drainMisuses() -> [PreferenceError] {
-        guard !misuses.isEmpty else { return [] }
+        guard hasUnreportedMisuses else { return [] }
+        hasUnreportedMisuses = false
         let new = misuses.sorted { $0.key < $1.key }.compactMap(\.value)
         misuses = misuses.mapValues { _ in nil }
         return new

@@ -435,14 +435,19 @@ struct HowToStore {
     }
 
     @Test
-    func renamedPreferencesMove() {
+    func renamedPreferencesAreRead() {
         let store = PreferenceStore.inMemory(["userName": "Pitt"])
-        let preferences = GeneralPreferences(in: store)
-        // snippet: how rename
-        preferences.$nickname.migrate(from: "userName")
-        // end
-        #expect(store.contents == ["nickname": "Pitt"])
+        let preferences = RenamedPreferences(in: store)
+        #expect(preferences.nickname == "Pitt")
+        preferences.nickname = "Ella"
+        #expect(store.contents == ["nickname": "Ella"])
     }
+
+    // snippet: how rename
+    struct RenamedPreferences: PreferenceGroup {
+        @Preference("nickname", .formerly("userName")) var nickname = ""
+    }
+    // end
 
     @Test
     func migrationsRunOnce() async throws {

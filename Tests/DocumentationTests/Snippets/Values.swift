@@ -300,6 +300,28 @@ struct ValuesSnippets {
     }
 
     @Test
+    func ownOptionsAreExtensions() {
+        let mixer = MixerPreferences(in: .inMemory())
+        mixer.$balance.store.issueHandler = { _ in }
+        mixer.balance = 101
+        #expect(mixer.balance == 50)
+    }
+
+    @Test
+    func formerNamesAreRead() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: former names
+        let store = PreferenceStore.inMemory(["telemetry": false])
+        let sendReports = Preference("sendReports", default: true, .formerly("telemetry"), in: store)
+        print(sendReports.value, store.names)  // false ["telemetry"]
+        sendReports.value = false
+        print(store.names)  // ["sendReports"]
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "former names")))
+    }
+
+    @Test
     func codingsChooseTheForm() throws {
         let output = Output()
         let print = output.print
@@ -381,3 +403,13 @@ struct ValuesSnippets {
         }
     }
 }
+
+// snippet: own option
+extension PreferenceOption where Value == Int {
+    static var percentage: Self { .range(0...100) }
+}
+
+struct MixerPreferences: PreferenceGroup {
+    @Preference("balance", .percentage, .title("Balance")) var balance = 50
+}
+// end

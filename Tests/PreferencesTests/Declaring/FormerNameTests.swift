@@ -85,7 +85,7 @@ struct FormerNameTests {
                 store.core.dropCachedValues()
             }
             #expect(issues.elements.map(\.code) == [.deprecated] && issues.elements.map(\.name) == ["volume"])
-            #expect(issues.elements.allSatisfy { $0.message.contains("preferences.jsonl, as \"vol\"") })
+            #expect(issues.elements.allSatisfy { $0.message.contains("former name \"vol\"") && $0.message.contains("preferences.jsonl") })
         }
         let store = PreferenceStore.inMemory(["vol": 3])
         store.issueHandler = { Issue.record($0) }
@@ -117,17 +117,20 @@ struct FormerNameTests {
         try await kind.withStore { store in
             store.issueHandler = { _ in }
             let player = Player(in: store)
-            let writes: [(Player) async throws -> Void] = [
-                { $0.volume = 7 }, { try $0.$volume.write(7) }, { try await $0.$volume.write(7) },
-                { try $0.$volume.update { $0 = 7 } }, { try await $0.$volume.update { $0 = 7 } },
+            let blocking: [(Player) throws -> Void] = [
+                { $0.volume = 7 }, { try $0.$volume.write(7) }, { try $0.$volume.update { $0 = 7 } },
                 { player in try store.transaction { $0[player.$volume] = 7 } },
                 { try AnyPreference($0.$volume).write(7) },
             ]
+            let suspending: [(Player) async throws -> Void] = [
+                { try await $0.$volume.write(7) }, { try await $0.$volume.update { $0 = 7 } },
+                { player in try await store.transaction { $0[player.$volume] = 7 } },
+            ]
+            let writes = blocking.map { write in { (player: Player) async throws in try write(player) } } + suspending
             for write in writes {
                 store["volume"] = nil
-                try store.transaction {
-                    $0["loudness"] = 2; $0["vol"] = 3
-                }
+                store["loudness"] = 2
+                store["vol"] = 3
                 var changes = store.changes.makeAsyncIterator()
                 try await write(player)
                 #expect(store.contents == ["volume": 7])
@@ -329,7 +332,7 @@ struct FormerNameTests {
     @Test
     func isolatedStoreKnowsThem() async throws {
         let preference = Preference("volume", default: 5, .formerly("vol"))
-        withIsolatedStores(["vol": 3]) { #expect(preference.value == 3) }
+        PreferenceStore.withIsolatedStores(["vol": 3]) { #expect(preference.value == 3) }
     }
 
     @Test

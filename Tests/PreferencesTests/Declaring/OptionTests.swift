@@ -12,23 +12,23 @@ struct OptionTests {
 
     @Test
     func optionsAreListed() {
-        let volume = AnyPreference(
-            Preference(
-                "volume",
-                default: 5,
-                .title("Volume"),
-                .section("Sound"),
-                .description("How loud"),
-                .short("v"),
-                .deprecated("set loudness"),
-                .formerly("vol", "v"),
-                in: store
-            )
+        let declared = Preference(
+            "volume",
+            default: 5,
+            .title("Volume"),
+            .section("Sound"),
+            .description("How loud"),
+            .short("v"),
+            .deprecated("set loudness"),
+            .formerly("vol", "v"),
+            in: store
         )
+        let volume = AnyPreference(declared)
         #expect(volume.title == "Volume" && volume.section == "Sound" && volume.declaredDescription == "How loud")
         #expect(volume.shortName == "v" && volume.deprecation == "set loudness" && volume.formerNames == ["vol", "v"])
         #expect(!volume.isRequired && !volume.isSecret && volume.rules.isEmpty)
-        let plain = AnyPreference(Preference("plain", default: 5, in: store))
+        let number = Preference("plain", default: 5, in: store)
+        let plain = AnyPreference(number)
         #expect(plain.title == nil && plain.section == nil && plain.shortName == nil && plain.formerNames.isEmpty)
     }
 
