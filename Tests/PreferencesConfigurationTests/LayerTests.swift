@@ -40,7 +40,7 @@ struct LayerTests {
         let user = PreferenceStore.inMemory(["player.theme": "light"])
         let player = PlayerPreferences(in: .layered([user, layer]))
         #expect(player.volume == 7)
-        #expect(player.$volume.source == .layer("deployed"))
+        #expect(player.$volume.source.name == "deployed")
         #expect(player.theme == "light")
         #expect(player.$theme.source == .store)
         #expect(player.$isEnabled.source == .default)

@@ -203,7 +203,7 @@ struct RoundTripTests {
     private func expectSame(_ old: some PreferenceGroup, _ new: some PreferenceGroup) throws {
         for (old, new) in zip(old.preferences, new.preferences) {
             #expect(old.isSet, "the test sets no \(old.name)")
-            #expect(new.source == .layer("configuration"), "\(new)")
+            #expect(new.source.name == "configuration", "\(new)")
             #expect(try new.storedForm(in: new.store.snapshot()) == old.storedForm(in: old.store.snapshot()), "\(new)")
         }
     }

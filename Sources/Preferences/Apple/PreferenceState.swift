@@ -85,7 +85,8 @@ extension PreferenceDeclaration {
         let preference = Preference(declaration)
         do throws(PreferenceError) {
             try preference.write(value)
-            guard preference.source != .store, preference.source != .default else { return }
+            let source = preference.source
+            guard source != .store, source != .default else { return }
         } catch {
             declaration.store.report(error.named(name))
         }

@@ -193,7 +193,7 @@ final class StoredCandidate: Equatable, Sendable {
     /// Whether the value is text written by a person for a declared type.
     let isText: Bool
     /// The layer of the value; nil for the writable layer.
-    let layer: String?
+    let layer: PreferenceSource?
     /// The source of that layer; nil for a value that isn't stored yet.
     let source: (any ValueSource)?
     /// The former name of the preference that the value is stored under; nil for its present name.
@@ -202,7 +202,7 @@ final class StoredCandidate: Equatable, Sendable {
     init(
         value: PropertyListValue,
         isText: Bool = false,
-        layer: String? = nil,
+        layer: PreferenceSource? = nil,
         source: (any ValueSource)? = nil,
         formerName: String? = nil
     ) {
@@ -222,7 +222,7 @@ final class StoredCandidate: Equatable, Sendable {
     fileprivate func located(_ message: String, isSecret: Bool) -> String {
         if isText, let layer, case .string(let text) = value {
             let shown = isSecret ? .redacted : "\"\(text)\""
-            return "\(shown), from the layer \"\(layer)\", can't be used: \(message)"
+            return "\(shown), from the layer \"\(layer.name)\", can't be used: \(message)"
         }
         let name = formerName.map { ", as \"\($0)\"" } ?? ""
         guard layer != nil || source?.path != nil || formerName != nil else { return message }
@@ -230,7 +230,7 @@ final class StoredCandidate: Equatable, Sendable {
     }
 
     /// The layer of the value, with its file, as messages name it.
-    private var place: String { "\(layer ?? "user") layer\(source?.path.map { ", \($0)" } ?? "")" }
+    private var place: String { "\(layer?.name ?? "user") layer\(source?.path.map { ", \($0)" } ?? "")" }
 
     /// Returns the issue for a person who should use the present name, or nil if the program will.
     ///

@@ -3,7 +3,7 @@ internal import Synchronization
 /// One level of a store's order of precedence: a source, and how its values are interpreted there.
 struct Layer: Sendable {
     let source: Source
-    /// The layer's name in `PreferenceSource.layer`.
+    /// The layer's name in `Preference.source`.
     var name = "store"
     var isReadOnly = false
     /// Whether the user can't override the layer's values.
@@ -182,7 +182,8 @@ final class LayerList: Sendable {
         StoredCandidate(
             value: value,
             isText: layers[index].isText,
-            layer: index == writableIndex ? nil : layers[index].name,
+            layer: index == writableIndex
+                ? nil : PreferenceSource(layer: layers[index].name, isManaged: layers[index].isManaged),
             source: layers[index].source,
             formerName: formerName
         )

@@ -119,8 +119,9 @@ extension PreferenceStore {
     func source(of name: String, _ canRead: (StoredCandidate) -> Bool) -> PreferenceSource {
         let (list, candidates) = core.candidates(for: name)
         guard let candidate = candidates.first(where: canRead) else { return .default }
-        if let layer = candidate.layer { return .layer(layer) }
-        return list.isManagedByBackend(candidate.formerName ?? name) ? .managed : .store
+        if let layer = candidate.layer { return layer }
+        return list.isManagedByBackend(candidate.formerName ?? name)
+            ? PreferenceSource(layer: "managed", isManaged: true) : .store
     }
 
     /// Returns whether an administrator manages a preference, under its name or a former one.
@@ -143,32 +144,6 @@ extension StoreCore {
             _ = try commit(changes)
         } catch {
             report((name ?? changes.onlyName).map(error.named) ?? error)
-        }
-    }
-}
-
-/// The source of a preference's value.
-public enum PreferenceSource: Sendable, Hashable, CustomStringConvertible {
-    /// The declared default, because no readable value is stored.
-    case `default`
-    /// The store itself.
-    case store
-    /// Another layer of a layered store, with its name.
-    case layer(String)
-
-    /// The managed layer, which an administrator writes and the user can't override.
-    public static let managed = PreferenceSource.layer("managed")
-
-    /// Whether the value comes from the layer named `managed`; `Preference.isManaged` also recognizes managed layers of other
-    /// names.
-    public var isManaged: Bool { self == .managed }
-
-    /// The name of the layer, `store` or `default`.
-    public var description: String {
-        switch self {
-        case .default: "default"
-        case .store: "store"
-        case .layer(let name): name
         }
     }
 }

@@ -39,7 +39,7 @@ struct GuideTests {
         print(player.theme)  // dark
         // end
         #expect(player.theme == "dark")
-        #expect(player.$theme.source == .layer("configuration"))
+        #expect(player.$theme.source.name == "configuration")
         #expect(player.folder == nil)
     }
 

@@ -59,12 +59,12 @@ struct GuideTests {
         let key = "preferences/\(suite)"
         #expect(try node.control("get", "--print-value-only", "\(key)/checkout").contains(#""seed":"checkout""#))
         for (name, value, source) in [
-            ("rateLimit", 80, PreferenceSource.store), ("group.eu.rateLimit", 50, .layer("group")),
-            ("host.web-3.rateLimit", 10, .layer("host")),
+            ("rateLimit", 80, "store"), ("group.eu.rateLimit", 50, "group"),
+            ("host.web-3.rateLimit", 10, "host"),
         ] {
             try node.control("put", "\(key)/\(name)", "\(value)")
             try await eventually("no notification of \(name)") { preferences.rateLimit == value }
-            #expect(preferences.$rateLimit.source == source)
+            #expect(preferences.$rateLimit.source.name == source)
         }
         try node.control("put", "\(key)/checkout", #"{"percent":100,"seed":"checkout"}"#)
         try await eventually("no notification of the rollout") { preferences.checkout.includes(userID) }

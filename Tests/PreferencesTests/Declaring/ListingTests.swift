@@ -135,8 +135,8 @@ struct ListingTests {
         let policy = PreferenceStore(backend: MemoryPolicy(["b": 2]), isManaged: true)
         let remote = PreferenceStore(backend: MemoryPolicy(["c": 3]), isReadOnly: true)
         let layered = PreferenceStore.layered([remote, policy, .inMemory()])
-        #expect(Preference("b", default: 0, in: layered).source == .managed)
-        #expect(Preference("c", default: 0, in: layered).source == .layer("read-only"))
+        #expect(Preference("b", default: 0, in: layered).source.isManaged)
+        #expect(Preference("c", default: 0, in: layered).source.name == "read-only")
         let error = #expect(throws: PreferenceError.self) { try remote.write(1, for: "c") }
         #expect(error?.message == "the read-only store can't be written; nothing was changed")
     }

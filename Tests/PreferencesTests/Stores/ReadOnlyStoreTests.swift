@@ -27,9 +27,9 @@ struct ReadOnlyStoreTests {
             store["rateLimit"] = 1
             #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source == .store)
             store["group.eu.rateLimit"] = 2
-            #expect(fleet.rateLimit == 2 && fleet.$rateLimit.source == .layer("group"))
+            #expect(fleet.rateLimit == 2 && fleet.$rateLimit.source.name == "group")
             store["host.web-3.rateLimit"] = 3
-            #expect(fleet.rateLimit == 3 && fleet.$rateLimit.source == .layer("host"))
+            #expect(fleet.rateLimit == 3 && fleet.$rateLimit.source.name == "host")
             // Values of another host and group, and values that are hidden.
             store["host.web-4.rateLimit"] = 9
             store["group.us.rateLimit"] = 9
@@ -66,7 +66,7 @@ struct ReadOnlyStoreTests {
     func readOnlyStoreIsReadAndRejectsWrites() throws {
         let store = PreferenceStore.inMemory(["rateLimit": 1])
         let fleet = Fleet(in: store.readOnly())
-        #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source == .layer("read-only"))
+        #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source.name == "read-only")
         let error = #expect(throws: PreferenceError.self) { try fleet.$rateLimit.write(2) }
         #expect(error?.code == .readOnly)
         #expect(store["rateLimit"] == 1)
@@ -78,8 +78,8 @@ struct ReadOnlyStoreTests {
     func layersThatWereReadOnlyKeepTheirNames() throws {
         let store = PreferenceStore.layered([.arguments(["-rateLimit", "9"]), .inMemory(["isNew": true])])
         let fleet = Fleet(in: store.readOnly(named: "site"))
-        #expect(fleet.rateLimit == 9 && fleet.$rateLimit.source == .layer("arguments"))
-        #expect(fleet.isNew && fleet.$isNew.source == .layer("site"))
+        #expect(fleet.rateLimit == 9 && fleet.$rateLimit.source.name == "arguments")
+        #expect(fleet.isNew && fleet.$isNew.source.name == "site")
     }
 
     @Test
@@ -89,7 +89,7 @@ struct ReadOnlyStoreTests {
         PreferenceStore.withIsolatedStores {
             shared["host.rateLimit"] = 3
             let fleet = Fleet(in: store)
-            #expect(fleet.rateLimit == 3 && fleet.$rateLimit.source == .layer("host"))
+            #expect(fleet.rateLimit == 3 && fleet.$rateLimit.source.name == "host")
         }
     }
 }

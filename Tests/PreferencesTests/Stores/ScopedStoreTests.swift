@@ -137,7 +137,7 @@ struct ScopedStoreTests {
         ])
         let account = Account(in: layers.scoped("a."))
         #expect(account.count == 3 && account.theme == "dark")
-        #expect(account.$count.source == .layer("arguments"))
+        #expect(account.$count.source.name == "arguments")
         let issues = Recorder<PreferenceError>()
         layers.issueHandler = { issues.record($0) }
         account.count = 4

@@ -160,7 +160,7 @@ struct PreferenceCodingTests {
             layered.issueHandler = { #expect($0.code == .unreadable && value == nil) }
             let flag = Preference("flag", default: !(value ?? true), coding: coding, in: layered)
             #expect(flag.value == value ?? false)
-            #expect(flag.source == (value == nil ? .default : .layer("arguments")))
+            #expect(flag.source.name == (value == nil ? "default" : "arguments"))
         }
     }
 

@@ -70,7 +70,7 @@ struct UserDefaultsRuleTests {
         let theme = Preference("theme", default: "system", in: store)
         let other = Preference("other", default: 0, in: store)
         #expect(theme.value == "corporate")
-        #expect(theme.source == .managed)
+        #expect(theme.source.isManaged)
         #expect(throws: PreferenceError.self) {
             try store.transaction { t in
                 t[other] = 1
@@ -446,7 +446,7 @@ struct UserDefaultsRuleTests {
         ])
         let volume = Preference("volume", default: 5, in: store)
         #expect(volume.value == 7)
-        #expect(volume.source == .layer("arguments"))
+        #expect(volume.source.name == "arguments")
         #expect(store.names.isEmpty)
     }
 }
