@@ -42,15 +42,12 @@ struct PythonReaderTests {
         let texts = ["", "a\"b\\c/d", "\0\u{1}\t\n\r\u{1F}\u{7F}", "\u{FEFF}é\u{2028}😀", "$cost", "e\u{301}"]
         try compare { store in
             for (index, value) in dates.enumerated() {
-                store.set(.date(Date(timeIntervalSinceReferenceDate: value)), for: "date \(index)")
+                store["date \(index)"] = .date(Date(timeIntervalSinceReferenceDate: value))
             }
-            for (index, value) in reals.enumerated() { store.set(.real(value), for: "real \(index)") }
-            for (index, value) in texts.enumerated() { store.set(.string(value), for: "text \(index)") }
-            store.set(
-                [true, false, 0, .integer(.min), .integer(.max), .unsigned(1 << 63), .unsigned(.max)],
-                for: "exact"
-            )
-            store.set([.data(Data()), .data(Data(0...255)), [], [:], [[1], ["a": ["": 2.0]]]], for: "nested")
+            for (index, value) in reals.enumerated() { store["real \(index)"] = .real(value) }
+            for (index, value) in texts.enumerated() { store["text \(index)"] = .string(value) }
+            store["exact"] = [true, false, 0, .integer(.min), .integer(.max), .unsigned(1 << 63), .unsigned(.max)]
+            store["nested"] = [.data(Data()), .data(Data(0...255)), [], [:], [[1], ["a": ["": 2.0]]]]
         }
     }
 
@@ -58,24 +55,24 @@ struct PythonReaderTests {
     func dollarsAndSpellingsOfNamesAreThoseOfTheStore() throws {
         try compare { store in
             for name in ["$", "$$", "$data", "$format", "$\u{301}", "a$", "emoji 😀", "dots.and@signs", "é"] {
-                store.set(["$": 1, "$date": 2, "$$x": 3, "a$": "$null"], for: name)
+                store[name] = ["$": 1, "$date": 2, "$$x": 3, "a$": "$null"]
             }
-            store.set("spelled otherwise", for: "e\u{301}")
+            store["e\u{301}"] = "spelled otherwise"
         }
     }
 
     @Test
     func transactionsAndRemovalsCountInTheOrderOfTheLines() throws {
         try compare { store in
-            store.set("dark", for: "theme")
-            store.set(1, for: "volume")
+            store["theme"] = "dark"
+            store["volume"] = 1
             try store.transaction { transaction in
                 transaction["theme"] = nil
                 transaction["volume"] = 2
                 transaction["window"] = ["x": 1]
             }
-            store.set("back", for: "other")
-            store.remove("other")
+            store["other"] = "back"
+            store["other"] = nil
         }
     }
 

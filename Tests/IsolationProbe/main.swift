@@ -52,7 +52,7 @@ func readTexts() {
     ])
     store.issueHandler = { print($0.code, $0.name ?? "") }
     let json = Data(#"{"identifier":"de_AT"}"#.utf8)
-    store.set(.data(json), for: "json")
+    store["json"] = .data(json)
     let locale = Preference<Locale?>("locale", in: store)
     let offset = Preference<TimeZone?>("offset", in: store)
     print(locale.value?.identifier ?? "none", Preference<TimeZone?>("zone", in: store).value?.identifier ?? "none")
@@ -84,8 +84,8 @@ func readText(_ preference: Preference<String>, _ rounds: Int) -> Int {
 
 /// Reads from a store that isolated ones may stand in for, or from one that has nothing to do with isolation.
 func read(from store: PreferenceStore, _ kind: String, _ rounds: Int) {
-    store.set(true, for: "probe.flag")
-    store.set("a text that is too long to be kept inline", for: "probe.text")
+    store["probe.flag"] = true
+    store["probe.text"] = "a text that is too long to be kept inline"
     if kind == "Flag" {
         let preference = Preference("probe.flag", default: false, in: store)
         precondition(preference.value)

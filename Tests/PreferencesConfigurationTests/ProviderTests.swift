@@ -96,7 +96,7 @@ struct ProviderTests {
         ])
         #expect(config.int(forKey: "player.volume") == 7)
         #expect(config.scoped(to: "player").string(forKey: "theme") == "dark")
-        store.remove("player.volume")
+        store["player.volume"] = nil
         #expect(config.int(forKey: "player.volume") == 3)
     }
 

@@ -29,7 +29,7 @@ struct ProviderWatchTests {
             store["a"] = "loud"
             let result = await iterator.following()
             #expect(throws: PreferenceError.self) { try result?.get() }
-            store.remove("a")
+            store["a"] = nil
             #expect(try await iterator.value() == nil)
         }
     }
@@ -85,7 +85,7 @@ struct ProviderWatchTests {
             #expect(await iterator.following() == 0)
             store["a"] = 1
             #expect(await iterator.following() == 1)
-            store.remove("a")
+            store["a"] = nil
             #expect(await iterator.following() == 0)
         }
     }

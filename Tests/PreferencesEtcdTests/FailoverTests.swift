@@ -20,7 +20,7 @@ struct FailoverTests {
         // This number keeps the order of the list.
         configuration.random = { 0 }
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
-        store.set(1, for: "a")
+        store["a"] = 1
         #expect(store.contents == ["a": 1])
         try await eventually("the watch is elsewhere") { monitor.status.endpoint == node }
     }
@@ -84,7 +84,7 @@ struct FailoverTests {
         configuration.attemptTimeout = .seconds(1)
         let monitor = EtcdMonitor()
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
-        store.set(1, for: "a")
+        store["a"] = 1
         try await eventually("the watch is nowhere") { monitor.status.endpoint != nil }
         let member = try #require(cluster.nodes.first { $0.clientURL == monitor.status.endpoint })
         member.pause()

@@ -132,7 +132,7 @@ struct RefusalTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         let counter = Preference("counter", default: 0, in: store)
-        store.set(1, for: "a")
+        store["a"] = 1
         try await counter.update { $0 += 1 }
         #expect(store.contents == ["a": 1, "counter": 1])
         try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
@@ -152,7 +152,7 @@ struct RefusalTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         #expect(store["a"] == nil)
-        store.set(2, for: "b")
+        store["b"] = 2
         #expect(store["b"] == 2)
         #expect(reports.codes == [.notPermitted])
         transport.mend()

@@ -48,11 +48,11 @@ struct ServiceTests {
         try await eventually("it is not loaded") { monitor.status.isConnected }
         transport.cut()
         try await eventually("the cut is not noticed") { !monitor.status.isConnected }
-        store.set(1, for: "a")
+        store["a"] = 1
         #expect(monitor.status.waitingWrites == 1)
         await group.triggerGracefulShutdown()
         // The store accepts writes until the end.
-        store.set(2, for: "b")
+        store["b"] = 2
         transport.mend()
         try await run
         #expect(monitor.status.waitingWrites == 0)
@@ -69,7 +69,7 @@ struct ServiceTests {
         try await eventually("it is not loaded") { monitor.status.isConnected }
         transport.cut()
         try await eventually("the cut is not noticed") { !monitor.status.isConnected }
-        store.set(1, for: "a")
+        store["a"] = 1
         await group.triggerGracefulShutdown()
         let result = await run.result
         let error = #expect(throws: PreferenceError.self) { try result.get() }

@@ -29,7 +29,7 @@ struct SharingTests {
         let observation = theme.observe { change in
             seen.withLock { $0.append("\(change.old) \(change.new) \(change.origin)") }
         }
-        first.set("dark", for: "theme")
+        first["theme"] = "dark"
         #expect(first["theme"] == "dark")
         try await eventually("the other store never saw it") { seen.withLock { $0 } == ["light dark external"] }
         #expect(theme.value == "dark")
@@ -68,8 +68,8 @@ struct SharingTests {
     @Test
     func valuesInEtcdHaveTheFormOfTheFileStore() throws {
         let store = try PreferenceStore.etcd(suite, configuration)
-        store.set(2.0, for: "real")
-        store.set(.data(Data([0, 1])), for: "data")
+        store["real"] = 2.0
+        store["data"] = .data(Data([0, 1]))
         #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/real") == "2.0\n")
         #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/data") == "{\"$data\":\"AAE=\"}\n")
     }
@@ -78,14 +78,14 @@ struct SharingTests {
     func putsAndDeletionsByEtcdctlAreObserved() async throws {
         let store = try PreferenceStore.etcd(suite, configuration)
         let reports = Reports(of: store)
-        store.set(3, for: "volume")
+        store["volume"] = 3
         try cluster.control("put", "tests/\(suite)/theme", "\"dark\"")
         try cluster.control("del", "tests/\(suite)/volume")
         try await eventually("the changes never came") { store.contents == ["theme": "dark"] }
         try cluster.control("put", "tests/\(suite)/theme", "dark without quotes")
         try await eventually("the value is not reported") { reports.codes.contains(.damaged) }
         #expect(store["theme"] == nil)
-        store.set("light", for: "theme")
+        store["theme"] = "light"
         #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/theme") == "\"light\"\n")
     }
 
@@ -96,7 +96,7 @@ struct SharingTests {
             let used = try TestTransport()
             transport = used
             let store = try PreferenceStore(etcd: suite, configuration, over: used)
-            store.set(1, for: "a")
+            store["a"] = 1
             #expect(store["a"] == 1)
         }
         try await eventually("something still holds the connection") { transport == nil }
@@ -105,7 +105,7 @@ struct SharingTests {
     @Test
     func suitesAndPrefixesAreSeparate() throws {
         let store = try PreferenceStore.etcd(suite, configuration)
-        store.set(1, for: "a")
+        store["a"] = 1
         #expect(try PreferenceStore.etcd(suite + "2", configuration).contents.isEmpty)
         var other = configuration
         other.prefix = "elsewhere"

@@ -87,7 +87,7 @@ struct TelemetryTests {
         var configuration = try configuration()
         configuration.offlineWrites = .queueing
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
-        store.set(1, for: "a")
+        store["a"] = 1
         #expect(log.levels(of: "connected to etcd") == [.info])
         #expect(log.metadata(of: "connected to etcd")?["suite"] == "\(suite)")
         try await eventually("the watch is nowhere") {
@@ -95,8 +95,8 @@ struct TelemetryTests {
         }
         transport.cut()
         try await eventually("it is not noticed") { log.levels(of: "disconnected from etcd") == [.warning] }
-        store.set(2, for: "a")
-        store.set(3, for: "b")
+        store["a"] = 2
+        store["b"] = 3
         let gauge = try metrics.expectGauge("preferences_etcd_writes_waiting", [("suite", suite)])
         #expect(gauge.lastValue == 2)
         #expect(log.levels(of: "writes wait for etcd") == [.notice])

@@ -145,7 +145,7 @@ struct FaultInjectingBackendTests {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (_, store) in places {
-                store.set(1, for: "a")
+                store["a"] = 1
                 group.addTask { try await store.flush() }
                 group.addTask { try await store.flush() }
             }
@@ -162,7 +162,7 @@ struct FaultInjectingBackendTests {
         let backend = FaultInjectingBackend(over: MemoryPlaceBackend(place, nil))
         let store = PreferenceStore(backend: backend)
         let neighbour = PreferenceStore(backend: MemoryPlaceBackend(place, nil))
-        store.set(1, for: "a")
+        store["a"] = 1
         #expect(neighbour["a"] == 1)
         backend.changeOutside(["a": 2])
         #expect(store["a"] == 2)

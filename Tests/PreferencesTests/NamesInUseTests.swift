@@ -28,7 +28,7 @@ struct NamesInUseTests {
     func onlyDeclaredAndSetNamesAreListed() {
         let store = PreferenceStore(backend: backend)
         let a = Preference("a", default: 0, in: store)
-        store.set(4, for: "new")
+        store["new"] = 4
         #expect(store.contents == ["a": 1, "new": 4])
         #expect(a.value == 1)
         #expect(store["others"] == 3)

@@ -68,8 +68,8 @@ while let word = words.popFirst() {
         do { try store.importUserDefaults(UserDefaults(suiteName: "com.example.suite") ?? .standard) } catch {
             print(error)
         }
-    case "write": store.set(.string("mine"), for: words.removeFirst())
-    case "reset": store.remove(words.removeFirst())
+    case "write": store[words.removeFirst()] = .string("mine")
+    case "reset": store[words.removeFirst()] = nil
     case "show": show(store)
     case "urls":
         for (name, url) in urls where Preference<URL?>(name, in: store).value != url.absoluteURL {

@@ -37,7 +37,7 @@ do {
 
 print("\n— A stored value of the wrong type is read as the default, reported once, and kept")
 store.issueHandler = { print("issue:", $0) }
-store.set("loud", for: "volume")
+store["volume"] = "loud"
 print("read twice: \(preferences.volume), \(preferences.volume); still stored: \(store["volume"] ?? "nothing")")
 preferences.volume = 6
 

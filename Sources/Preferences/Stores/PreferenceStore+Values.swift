@@ -1,11 +1,15 @@
 extension PreferenceStore {
     /// The stored value of a name, or `nil` if the name has no value; setting `nil` removes the name.
     ///
-    /// In a layered store, the value is that of the first layer with the name. A read isn't tracked by Observation. If a set
-    /// fails, the error is reported to the issue handler; `write(_:for:)` throws it.
+    ///     store["theme"] = "dark"
+    ///     store["volume"] = nil
+    ///
+    /// In a layered store, the value is that of the first layer with the name. A read isn't tracked by Observation. A value that
+    /// was set survives the death of the process. If a set fails, the error is reported to the issue handler; `write(_:for:)`
+    /// throws it.
     public subscript(name: String) -> PropertyListValue? {
         get { resolved.core.read(CollectionOfOne(name)) { $0.value(of: name) } }
-        set { set(newValue, for: name) }
+        set { resolved.core.commitOrReport(.one(name, newValue)) }
     }
 
     /// Returns the value that the writable layer has under a name.
@@ -72,19 +76,6 @@ extension PreferenceStore {
     /// - Throws: The error of the first layer that can't be read, after all other layers were read; the values read before are kept.
     public nonisolated(nonsending) func refresh() async throws(PreferenceError) {
         try await resolved.core.refresh()
-    }
-
-    /// Stores a value under a name, or removes the name if `value` is `nil`, as the subscript does.
-    ///
-    /// When it returns, the value survives the death of the process. An error is reported to the issue handler; `write(_:for:)`
-    /// throws it.
-    public func set(_ value: PropertyListValue?, for name: String) {
-        resolved.core.commitOrReport(.one(name, value))
-    }
-
-    /// Removes the value stored under a name, if any.
-    public func remove(_ name: String) {
-        resolved.core.commitOrReport(.one(name, nil))
     }
 
     /// Removes everything that this store itself holds, as one change.

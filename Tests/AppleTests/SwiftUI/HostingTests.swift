@@ -100,7 +100,7 @@ struct HostingTests {
         let shown = Log<Int>()
         let (view, window) = host(CountLabel(preference, shown).preferenceStore(store))
         await wait(for: 7, in: shown, view)
-        store.set(8, for: "count")
+        store["count"] = 8
         await wait(for: 8, in: shown, view)
         #expect(preference.value == 0)
         window.close()

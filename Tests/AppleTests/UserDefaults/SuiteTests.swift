@@ -25,7 +25,7 @@ struct SuiteTests {
     @Test
     func flushedSuiteIsReadByAnotherProcess() async throws {
         let store = makeStore()
-        store.set("text", for: "name")
+        store["name"] = "text"
         try await store.flush()
         try await defaults.run("read", "name")
     }
@@ -34,7 +34,7 @@ struct SuiteTests {
     @Test
     func fileOfASuiteIsInTheLibraryOfTheHome() async throws {
         let store = makeStore()
-        store.set(1, for: "name")
+        store["name"] = 1
         try await store.flush()
         let path = NSHomeDirectory() + "/Library/Preferences/\(defaults.suite).plist"
         await wait(for: "the file \(path)") { FileManager.default.fileExists(atPath: path) }

@@ -111,7 +111,7 @@ struct ReactingSnippets {
         // snippet: store changes
         let store = PreferenceStore.inMemory(["theme": "light"])
         var changes = store.changes.makeAsyncIterator()  // begins here
-        store.set("dark", for: "theme")
+        store["theme"] = "dark"
         if let change = await changes.next() {
             print(change.names, change.old, change.new)  // ["theme"] ["theme": "light"] ["theme": "dark"]
         }

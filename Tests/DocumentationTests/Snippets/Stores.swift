@@ -27,7 +27,7 @@ struct StoresSnippets {
 
             let nickname = preferences.$nickname.bound(to: shared)  // the same preference in another store
             // end
-            project.set(7, for: "volume")
+            project["volume"] = 7
             nickname.value = "Pitt"
             #expect(GeneralPreferences(in: trial).theme == .dark)
             #expect(preferences.volume == 7)

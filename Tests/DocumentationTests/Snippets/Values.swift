@@ -339,7 +339,7 @@ struct ValuesSnippets {
         // "10,0"
         // end
         #expect(output.lines == (try Snippet.shownOutput(of: "codings")))
-        store.set("10", for: "c")
+        store["c"] = "10"
         #expect(throws: PreferenceError.self) { try own.read() }
     }
 

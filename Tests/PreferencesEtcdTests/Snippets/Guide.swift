@@ -119,7 +119,7 @@ struct GuideTests {
             }
         }
         // end
-        store.set(1, for: "a")
+        store["a"] = 1
         #expect(store["a"] == 1)
         try await eventually("the watch was never opened") { monitor.status.isConnected }
         task.cancel()

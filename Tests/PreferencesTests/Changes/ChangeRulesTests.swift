@@ -78,8 +78,8 @@ struct ChangeRulesTests {
             let observation = name.observe { seen.record($0.new) }
             let everything = store.subscribe { _ in seen.record("store") }
             name.value = "François"
-            store.set(.string("François"), for: "name")
-            store.remove("other")
+            store["name"] = .string("François")
+            store["other"] = nil
             try store.transaction { $0[name] = "François" }
             #expect(seen.elements.isEmpty)
             withExtendedLifetime((observation, everything)) {}

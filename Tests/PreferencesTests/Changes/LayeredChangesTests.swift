@@ -23,14 +23,14 @@ struct LayeredChangesTests {
         }
         name.reset()
         name.value = "User"
-        upper.remove("name")
+        upper["name"] = nil
         #expect(seen.elements == ["User → System", "System → User", "User → System"])
         withExtendedLifetime(observation) {}
     }
 
     @Test
     func changeBelowAReadableValueIsNotNotified() {
-        upper.set("User", for: "name")
+        upper["name"] = "User"
         let seen = Recorder<String>()
         let observation = name.observe { seen.record("\($0.old) → \($0.new)") }
         let all = name.store.subscribe { seen.record("\($0.entries.map(\.name))") }
@@ -39,14 +39,14 @@ struct LayeredChangesTests {
         } onChange: {
             seen.record("tracked")
         }
-        lower.set("New", for: "name")
+        lower["name"] = "New"
         #expect(seen.elements.isEmpty)
         withExtendedLifetime((observation, all)) {}
     }
 
     @Test
     func changeBelowAnUnreadableValueIsNotified() {
-        upper.set(1, for: "name")
+        upper["name"] = 1
         name.store.issueHandler = { _ in }
         #expect(name.value == "System")
         let seen = Recorder<String>()
@@ -57,7 +57,7 @@ struct LayeredChangesTests {
         } onChange: {
             tracked.record(name.value)
         }
-        lower.set("New", for: "name")
+        lower["name"] = "New"
         #expect(name.value == "New")
         #expect(tracked.elements == ["New"])
         #expect(seen.elements == ["System → New"])
@@ -66,7 +66,7 @@ struct LayeredChangesTests {
 
     @Test
     func setBelowAnUnreadableValueThatChangesNothingIsNotNotified() {
-        upper.set(1, for: "name")
+        upper["name"] = 1
         name.store.issueHandler = { _ in }
         #expect(name.value == "System")
         let seen = Recorder<String>()
@@ -76,7 +76,7 @@ struct LayeredChangesTests {
         } onChange: {
             seen.record("tracked")
         }
-        lower.set("System", for: "name")
+        lower["name"] = "System"
         #expect(seen.elements.isEmpty)
         withExtendedLifetime(observation) {}
     }
@@ -84,7 +84,7 @@ struct LayeredChangesTests {
     /// Each type reads a name differently: one can read the stronger value, the other can't.
     @Test
     func changeBelowIsNotifiedToItsReaders() async {
-        upper.set(1, for: "name")
+        upper["name"] = 1
         let number = Preference("name", default: 0, in: name.store)
         name.store.issueHandler = { _ in }
         var names = name.updates.makeAsyncIterator()
@@ -92,8 +92,8 @@ struct LayeredChangesTests {
         var both = PreferenceUpdates.of(name, number).makeAsyncIterator()
         let changes = Recorder<Set<String>>()
         let all = name.store.subscribe { changes.record(PreferenceStoreChange($0).names) }
-        lower.set("New", for: "name")
-        upper.set(2, for: "name")
+        lower["name"] = "New"
+        upper["name"] = 2
         #expect(await [names.next(), names.next(), names.next()] == ["System", "New", "New"])
         #expect(await [numbers.next(), numbers.next()] == [1, 2])
         for expected in [("System", 1), ("New", 1), ("New", 2)] {
@@ -107,14 +107,14 @@ struct LayeredChangesTests {
     /// The reader finds the stronger value unreadable while another thread sets the one below.
     @Test(.timeLimit(.minutes(60)))
     func trackedReadsBelowAnUnreadableValueAreNotifiedOrCurrent() async {
-        upper.set(1, for: "name")
+        upper["name"] = 1
         name.store.issueHandler = { _ in }
         for round in 0..<rounds(2_000) {
             let isTold = Counter()
             let read = Recorder<String>()
             await onThreads(2) { [name, lower] thread in
                 if thread == 0 {
-                    lower.set(.string("\(round)"), for: "name")
+                    lower["name"] = .string("\(round)")
                 } else {
                     withObservationTracking {
                         read.record(name.value)
@@ -125,7 +125,7 @@ struct LayeredChangesTests {
             }
             // Off the main actor, a closure that runs during a change may be notified only with the next one.
             if read.elements != ["\(round)"], isTold.value == 0 {
-                lower.set(.string("once more \(round)"), for: "name")
+                lower["name"] = .string("once more \(round)")
                 // The main actor may be sending the signal of the first set now, and then sends this one, too.
                 await waitUntil { isTold.value > 0 }
             }

@@ -32,7 +32,7 @@ struct TimingTests {
         )
         #expect(
             printout(timing) {
-                $0.store.set("François", for: "user.name"); $0.store.remove("user.name")
+                $0.store["user.name"] = "François"; $0.store["user.name"] = nil
             } == expected
         )
     }

@@ -32,7 +32,7 @@ struct TransactionTests {
             for _ in 0..<500 { insist { try count.update { $0 += 1 } } }
         }
         // A write of another name also reads the values that the other store wrote last.
-        for (index, store) in stores.enumerated() { store.set(1, for: "end \(index)") }
+        for (index, store) in stores.enumerated() { store["end \(index)"] = 1 }
         #expect(stores.map { $0["count"] } == [2_000, 2_000])
     }
 
@@ -66,7 +66,7 @@ struct TransactionTests {
         try kind.withStore { store in
             let volume = Preference("volume", default: 5, .range(0...9), in: store)
             let foreign = Preference("count", default: 0, in: .inMemory())
-            store.set("text", for: "unreadable")
+            store["unreadable"] = "text"
             let unreadable = Preference("unreadable", default: 0, in: store)
             let before = store.contents
             let all = store.subscribe { _ in Issue.record("nothing changes") }
@@ -117,13 +117,13 @@ struct TransactionTests {
     func onlyWhatWasReadIsCompared(kind: StoreKind) throws {
         try kind.withStore { store in
             func runs(_ body: (inout PreferenceTransaction) -> Void) throws -> Int {
-                store.remove("b")
+                store["b"] = nil
                 var runs = 0
                 try store.transaction { transaction in
                     body(&transaction)
                     transaction["a"] = .integer(.random(in: 0 ... .max))
                     runs += 1
-                    if runs == 1 { store.set(1, for: "b") }
+                    if runs == 1 { store["b"] = 1 }
                 }
                 return runs
             }

@@ -104,7 +104,7 @@ struct UpdatesTests {
             transaction["unrelated"] = 1
         }
         flag.value = true
-        store.set(2, for: "unrelated")
+        store["unrelated"] = 2
         count.reset()
         for expected in [(0, "Pitt"), (1, "François"), (0, "François")] {
             #expect(await two.next().map { $0 == expected } == true)

@@ -98,7 +98,7 @@ struct MemberTests {
 
     @Test
     func unreadableWholeValueIsNotOverwritten() {
-        store.set("damaged", for: "pane")
+        store["pane"] = "damaged"
         store.issueHandler = { _ in }
         let width = pane[\.size.width]
         #expect(width.value == 800)

@@ -60,7 +60,7 @@ struct RuleTests {
 
     @Test
     func storedValueThatBreaksTheRuleIsReportedAndReadsAsTheDefault() throws {
-        store.set(99, for: "volume")
+        store["volume"] = 99
         let volume = Preference("volume", default: 5, .range(0...10), in: store)
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }

@@ -205,7 +205,7 @@ struct FileBackendTests {
         try folder.link("other", to: "link/new/a.jsonl")
         let names = ["real/new/a.jsonl", "link/new/a.jsonl", "link/../real/./new/a.jsonl", "other"]
         let stores = try names.map { try PreferenceStore.file(at: URL(filePath: folder.path($0))) }
-        stores[1].set(1, for: "a")
+        stores[1]["a"] = 1
         for store in stores {
             #expect(store === stores[0])
             #expect(store["a"] == 1)

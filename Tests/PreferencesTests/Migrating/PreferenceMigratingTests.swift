@@ -79,7 +79,7 @@ struct PreferenceMigratingTests {
 
     @Test
     func valueThatIsSetAlreadyIsKept() {
-        store.set(1, for: "new")
+        store["new"] = 1
         preference("new").migrate(from: preference("old"))
         #expect(store["new"] == 1)
         #expect(store["old"] == 7, "nothing is lost")

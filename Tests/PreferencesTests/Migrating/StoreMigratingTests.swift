@@ -86,7 +86,7 @@ struct StoreMigratingTests {
             let path = folder.appending(path: "preferences.jsonl").path
             // Two stores over two backends stand for two processes: they share only the file.
             let stores = (0..<4).map { _ in PreferenceStore(backend: FileBackend(path: path)) }
-            stores[0].set(0, for: "runs")
+            stores[0]["runs"] = 0
             await withTaskGroup(of: Void.self) { group in
                 for store in stores {
                     group.addTask {
@@ -106,7 +106,7 @@ struct StoreMigratingTests {
                     }
                 }
             }
-            stores[0].set(0, for: "other")
+            stores[0]["other"] = 0
             #expect(stores[0]["runs"] == 20)
             #expect(stores[0]["preferences.version"] == 20)
         }

@@ -74,10 +74,10 @@ struct UnusedNameTests {
             told.record(1)
         }
         for number in 0..<1_000 { _ = Preference("\(number)", default: 0, in: store) }
-        store.set(1, for: "tracked")
+        store["tracked"] = 1
         #expect(told.elements == [1])
         // One more change, in case a tracking was being installed during the last one.
-        store.set(2, for: "tracked")
+        store["tracked"] = 2
         for number in 0..<1_000 { _ = Preference("again \(number)", default: 0, in: store) }
         #expect(!names.contains("tracked"))
     }

@@ -161,7 +161,7 @@ struct IsolationTests {
             #expect(Prefs.count.value == 0)
             PreferenceStore.withIsolatedStores { PreferenceStore.standard.issueHandler = nil }
             Prefs.title.value = "none"
-            PreferenceStore.standard.set(1, for: "isolation.title")
+            PreferenceStore.standard["isolation.title"] = 1
             #expect(Prefs.title.value == "none")
         }
         #expect(recorder.elements == [.unreadable, .unreadable])
@@ -190,7 +190,7 @@ struct IsolationTests {
         }
         PreferenceStore.withIsolatedStores {
             #expect(layered["isolation.count"] == nil)
-            layered.set(true, for: "isolation.flag")
+            layered["isolation.flag"] = true
             #expect(PreferenceStore.suite("isolation-tests").contents == ["isolation.flag": true])
         }
     }

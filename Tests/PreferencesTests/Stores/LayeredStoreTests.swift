@@ -306,7 +306,7 @@ struct LayeredStoreTests {
         #expect(issues.elements.map(\.code) == [.hidden])
         #expect(issues.elements.first?.name == "volume")
         #expect(issues.elements.first?.message.contains("that of layer \"arguments\" is used instead") == true)
-        layers.store.set(3, for: "size")
+        layers.store["size"] = 3
         #expect(issues.elements.last?.message.contains("\"environment\"") == true)
         // An argument that can't be read hides nothing, because readers skip it; it is an issue itself.
         let speed = Preference("speed", default: 0, in: layers.store)
@@ -314,8 +314,8 @@ struct LayeredStoreTests {
         try speed.write(4)
         #expect(speed.value == 4)
         #expect(issues.elements.map(\.code).filter { $0 == .hidden }.count == 2)
-        layers.user.set(7, for: "volume")
-        layers.store.remove("volume")
+        layers.user["volume"] = 7
+        layers.store["volume"] = nil
         #expect(issues.elements.map(\.code).filter { $0 == .hidden }.count == 2)
     }
 
@@ -375,7 +375,7 @@ struct LayeredStoreTests {
         #expect(above.elements.map(\.code) == [.damaged])
         file.issueHandler = { own.record($0) }
         try folder.append("damaged, too\n", to: "preferences.jsonl")
-        file.set(4, for: "volume")
+        file["volume"] = 4
         #expect(above.elements.count == 1)
         #expect(own.elements.map(\.code) == [.damaged])
     }

@@ -27,7 +27,7 @@ struct LoadingTests {
             tracked.record(count.value)
         }
 
-        store.set(1, for: "other")
+        store["other"] = 1
         #expect(count.value == 5)
         #expect(countAbove.value == 5)
         #expect(seen.elements == [5, 5])
@@ -57,7 +57,7 @@ struct LoadingTests {
         let backend = OutsideBackend()
         let store = PreferenceStore(backend: backend)
         let count = Preference("count", default: 0, in: store)
-        store.set(0, for: "count")
+        store["count"] = 0
         let isDone = Lock(false)
         let missed = Counter()
         await onThreads(2) { thread in

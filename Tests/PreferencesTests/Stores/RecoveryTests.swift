@@ -37,7 +37,7 @@ struct RecoveryTests {
         let observations = [launches, volume].map { $0.observe { seen.record($0) } }
         #expect(volume.value == 5)
         try await volume.write(7)
-        store.set("light", for: "theme")
+        store["theme"] = "light"
         #expect(volume.value == 7 && volume.source == .store && store.names == ["theme", "volume"])
         #expect(issues.elements == [.unavailable], "once")
         let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
@@ -45,7 +45,7 @@ struct RecoveryTests {
         #expect(base.load(host: .none)["volume"] == 3)
 
         backend.failNext(.load, count: 0)
-        store.remove("theme")
+        store["theme"] = nil
         #expect(base.load(host: .none) == ["launches": 41, "volume": 7])
         #expect(launches.value == 41 && volume.value == 7)
         #expect(

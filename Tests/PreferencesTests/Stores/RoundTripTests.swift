@@ -128,7 +128,7 @@ struct RoundTripTests {
         let folder = try TemporaryFolder()
         let values = Dictionary(uniqueKeysWithValues: (0..<rounds(10_000)).map { ("\($0)", random.stored()) })
         try reopened(in: folder) { store in
-            for (name, value) in values { store.set(value, for: name) }
+            for (name, value) in values { store[name] = value }
             #expect(store.contents == values, "seed \(seed)")
         }
         try reopened(in: folder) { store in

@@ -50,7 +50,7 @@ struct ScopedStoreTests {
             whole.value = 1
             part.value = 2
             part.reset()
-            store.set(5, for: "b.count")
+            store["b.count"] = 5
             #expect(
                 seen.elements.sorted() == [
                     "part 0 1", "part 1 2", "part 2 0", "whole 0 1", "whole 1 2", "whole 2 0", "will 0 1", "will 1 2",

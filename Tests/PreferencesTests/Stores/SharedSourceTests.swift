@@ -84,7 +84,7 @@ struct SharedSourceTests {
                 var round: Int64 = 0
                 repeat {
                     round += 1
-                    other.set(.integer(round), for: "below")
+                    other["below"] = .integer(round)
                 } while ended.value < 2
                 return
             }
@@ -106,7 +106,7 @@ struct SharedSourceTests {
         let last = rounds(50_000)
         await onThreads(3) { thread in
             guard thread > 0 else {
-                for value in 1...last { counts[value % 3].store.set(.integer(Int64(value)), for: "count") }
+                for value in 1...last { counts[value % 3].store["count"] = .integer(Int64(value)) }
                 return
             }
             var newest = 0
@@ -158,7 +158,7 @@ struct SharedSourceTests {
             let preference = Preference("count", default: -1, in: above)
             let inner = preference.observe { _ in withExtendedLifetime(above) {} }
             if preference.value < change.new, change.new != 0 { wrong.next() }
-            above.set(1, for: "own")
+            above["own"] = 1
             inner.cancel()
         }
         await onThreads(2) { thread in
@@ -183,8 +183,8 @@ struct SharedSourceTests {
             let last = held.withLock { exchange(&$0, with: nil) }
             withExtendedLifetime(last) {}
         }
-        user.set(1, for: "count")
-        user.set(2, for: "count")
+        user["count"] = 1
+        user["count"] = 2
         #expect(user.core.layers.layers[0].source.cores.count == 1)
         withExtendedLifetime(observation) {}
     }

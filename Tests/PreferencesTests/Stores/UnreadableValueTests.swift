@@ -55,10 +55,10 @@ struct UnreadableValueTests {
         )
         #expect(throws: PreferenceError.self) { try preference.update { _ in Issue.record("the body ran") } }
         #expect(preference.isSet && preference.source == .default)
-        store.set(2, for: "other")
+        store["other"] = 2
         #expect(try folder.read("preferences.jsonl") == text + "{\"other\":2}\n", sourceLocation: sourceLocation)
         // Another unreadable value is another issue, a readable value isn't one.
-        store.set(.array([.data(Data([1]))]), for: "name")
+        store["name"] = .array([.data(Data([1]))])
         #expect(try preference.value.storedValue() == defaultValue.storedValue())
         try preference.write(defaultValue)
         #expect(preference.source == .store)
@@ -160,12 +160,12 @@ struct UnreadableValueTests {
             #expect(Preference<Int?>("level", default: 5, .range(0...limit), in: store).value == 5)
         }
         #expect(issues.elements.map(\.code) == [.unreadable, .invalid])
-        store.set("high", for: "volume")
+        store["volume"] = "high"
         #expect(Preference("volume", default: 5, in: store).value == 5)
         #expect(updates.elements == [1])
         #expect(issues.elements.map(\.code) == [.unreadable, .invalid, .unreadable], "another value is another issue")
-        store.set(3, for: "volume")
-        store.set("high", for: "volume")
+        store["volume"] = 3
+        store["volume"] = "high"
         #expect(Preference("volume", default: 5, in: store).value == 5)
         #expect(issues.elements.count == 4, "it was readable in between")
     }
@@ -179,7 +179,7 @@ struct UnreadableValueTests {
         let volume = Preference("volume", default: 5, in: layers)
         for number in 1...3 {
             #expect(volume.value == 5)
-            user.set(.integer(Int64(number)), for: "volume")
+            user["volume"] = .integer(Int64(number))
             #expect(volume.value == number)
             volume.reset()
         }

@@ -25,7 +25,7 @@ struct AliasTests {
 
     @Test
     func rawValueWithoutAnAliasIsUnreadable() {
-        store.set("noon", for: "look")
+        store["look"] = "noon"
         let look = Preference("look", default: Look.system, coding: .rawValue(aliases: ["night": .dark]), in: store)
         let error = #expect(throws: PreferenceError.self) { try look.read() }
         #expect(error?.code == .unreadable)

@@ -17,8 +17,8 @@ struct CloudBackendTests {
     func valuesAreReadSetAndRemoved() {
         let store = makeStore()
         #expect(store.contents == ["theme": "dark"])
-        store.set(1, for: "n")
-        store.remove("theme")
+        store["n"] = 1
+        store["theme"] = nil
         #expect(cloud.stored == ["n": 1])
         #expect(issues.all.isEmpty)
     }
@@ -42,10 +42,10 @@ struct CloudBackendTests {
         let store = makeStore()
         let changes = Log<PreferenceChangeOrigin>()
         let observation = store.subscribe { changes.append($0.origin) }
-        store.set(2.0, for: "n")
+        store["n"] = 2.0
         cloud.receive([:])
         cloud.receive(["n": 2])
-        store.set(2.0, for: "n")
+        store["n"] = 2.0
         #expect(changes.all == [.local])
         #expect(store["n"] == 2.0)
         #expect(cloud.sets == ["n"])
@@ -88,9 +88,9 @@ struct CloudBackendTests {
     func storeThatIsAboveTheLimitsCanShrink() {
         cloud.receive(["big": .data(Data(count: 500))])
         let store = makeStore(CloudLimits(size: 200))
-        store.set(.data(Data(count: 300)), for: "big")
+        store["big"] = .data(Data(count: 300))
         #expect(issues.all.isEmpty)
-        store.set(.data(Data(count: 301)), for: "big")
+        store["big"] = .data(Data(count: 301))
         #expect(issues.all.map(\.code) == [.tooLarge])
     }
 
@@ -107,7 +107,7 @@ struct CloudBackendTests {
     @Test
     func flushThrowsIfTheCloudCanNotBeReached() async throws {
         let store = makeStore()
-        store.set(1, for: "n")
+        store["n"] = 1
         try await store.flush()
         cloud.removeEntitlement()
         await #expect(throws: PreferenceError.self) { try await store.flush() }

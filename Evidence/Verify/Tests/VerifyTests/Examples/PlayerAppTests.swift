@@ -45,7 +45,7 @@ struct PlayerAppTests {
             let host = Host(TrackList(tracks: Track.all))
             #expect(host.texts.prefix(2) == ["Track 1", "Artist 1"])
             #expect(host.bodies == ["TrackList": 1, "TrackRow": 100, "Stars": 100])
-            PreferenceStore.standard.set(3, for: "stars-42")
+            PreferenceStore.standard["stars-42"] = 3
             host.update()
             #expect(host.shown(in: "★★★") == 3)
             #expect(host.bodies == ["TrackList": 1, "TrackRow": 101, "Stars": 101])

@@ -139,7 +139,7 @@ struct BindingTests {
         view.count.value += 1
         host.update()
         #expect(host.bodies == ["Counting": 2, "Field": 1])
-        preview.set("Al", for: "name")
+        preview["name"] = "Al"
         host.update()
         #expect(host.shown(in: "Name") == "Al")
         #expect(host.bodies == ["Counting": 3, "Field": 2])
@@ -153,7 +153,7 @@ struct BindingTests {
         host.update()
         #expect(host.texts == ["1", "Pitt"])
         #expect(host.bodies == ["Rows": 2, "Row": 1])
-        store.set("Jo", for: "name")
+        store["name"] = "Jo"
         host.update()
         #expect(host.texts == ["1", "Jo"])
         #expect(host.bodies == ["Rows": 2, "Row": 2])

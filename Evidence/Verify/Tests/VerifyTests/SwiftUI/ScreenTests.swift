@@ -85,7 +85,7 @@ struct ScreenTests {
         #expect(host.texts == ["dark Jo 0 archive 100 - inbox 100", "0 0 5 inbox"])
         try #require(host.control("Theme", of: Theme.self)).wrappedValue = .light
         #expect(preview["theme"] == "light")
-        preview.set("Al", for: "nickname")
+        preview["nickname"] = "Al"
         host.update()
         #expect(host.texts == ["light Jo 0 archive 100 Al inbox 100", "0 0 5 inbox"])
         #expect(host.bodies == ["Declaring": 2])

@@ -34,8 +34,8 @@ struct UserDefaultsChangeTests {
         let store = defaults.store()
         let changes = Log<PreferenceStoreChange>()
         let observation = store.subscribe { changes.append(PreferenceStoreChange($0)) }
-        store.set(value, for: name)
-        store.set(value, for: name)
+        store[name] = value
+        store[name] = value
         #expect(changes.all.map(\.origin) == [.local])
         #expect(store[name] == value)
         #expect(defaults.watch.writes == [name])

@@ -40,7 +40,7 @@ struct UserDefaultsRuleTests {
         defaults.set(2, forKey: "mine")
         let store = defaults.store()
         let preference = Preference("mine", default: 0, in: store)
-        store.set(3, for: "new")
+        store["new"] = 3
         #expect(store.names == ["mine", "new"])
         store.removeAll()
         #expect(preference.value == 0)
@@ -101,15 +101,15 @@ struct UserDefaultsRuleTests {
         let store = defaults.store(sizeLimit: UserDefaultsSizeLimit(limit: 1000))
         let issues = Log<PreferenceError>()
         store.issueHandler = { issues.append($0) }
-        store.set(.data(Data(count: 600)), for: "a")
+        store["a"] = .data(Data(count: 600))
         #expect(issues.all.isEmpty)
-        store.set(.data(Data(count: 200)), for: "b")
-        store.set(.data(Data(count: 210)), for: "b")
+        store["b"] = .data(Data(count: 200))
+        store["b"] = .data(Data(count: 210))
         #expect(issues.all.map(\.code) == [.tooLarge])
         #expect(throws: PreferenceError.self) { try store.transaction { $0["c"] = .data(Data(count: 400)) } }
         #expect(store["c"] == nil)
         #expect(defaults.object(forKey: "c") == nil)
-        store.set(.data(Data(count: 10)), for: "a")
+        store["a"] = .data(Data(count: 10))
         #expect(issues.all.count == 1)
     }
 
