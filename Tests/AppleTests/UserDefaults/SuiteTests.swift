@@ -43,7 +43,7 @@ struct SuiteTests {
 
     @Test
     func globalDomainCannotBeASuite() {
-        #expect(throws: PreferenceError.self) { try PreferenceStore.suite(named: UserDefaults.globalDomain) }
+        #expect(throws: PreferenceError.self) { try PreferenceStore.suite(validating: UserDefaults.globalDomain) }
     }
 
     @Test
