@@ -122,7 +122,7 @@ struct ProviderTests {
     /// The environment's names can't be listed, as they are spelled in another way.
     @Test
     func snapshotHasNamesThatAreNotListed() throws {
-        let environment = PreferenceStore.environment(prefix: "APP", ["APP_PLAYER_VOLUME": "7"])
+        let environment = PreferenceStore.environment(["APP_PLAYER_VOLUME": "7"], prefix: "APP")
         let store = PreferenceStore.layered([environment, .inMemory(["player.volume": 3])])
         let snapshot = PreferenceStoreProvider(store).snapshot()
         #expect(try snapshot.value(forKey: "player.volume", type: .int).value == 7)

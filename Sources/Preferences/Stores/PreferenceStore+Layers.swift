@@ -26,11 +26,19 @@ extension PreferenceStore {
     /// `APP`, the variable `APP_EDITOR_FONT` is for the preference "editor.font". Values are read like those of `arguments`.
     /// The layer's names are not listed by `names` and `contents`.
     public static func environment(prefix: String) -> PreferenceStore {
-        environment(prefix: prefix, ProcessInfo.processInfo.environment)
+        environment(ProcessInfo.processInfo.environment, prefix: prefix)
     }
 
-    static func environment(prefix: String, _ environment: [String: String]) -> PreferenceStore {
-        let values = environment.filter { $0.key.hasPrefix(prefix + "_") }.mapValues { PropertyListValue.string($0) }
+    /// Returns the given environment variables as a layer, as `environment(prefix:)` does with those of the process: for tests,
+    /// and for variables from another place.
+    ///
+    ///     let store = PreferenceStore.layered([.environment(["APP_VOLUME": "7"], prefix: "APP"), .standard])
+    ///
+    /// - Parameters:
+    ///   - variables: The values of the variables by their names; those without the prefix are ignored.
+    ///   - prefix: The beginning of the names, without the `_` that follows it.
+    public static func environment(_ variables: [String: String], prefix: String) -> PreferenceStore {
+        let values = variables.filter { $0.key.hasPrefix(prefix + "_") }.mapValues { PropertyListValue.string($0) }
         return PreferenceStore(
             Layer(source: Source(values), name: "environment", isReadOnly: true, isText: true) { name in
                 prefix + "_" + String(name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })

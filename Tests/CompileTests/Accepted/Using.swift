@@ -92,6 +92,9 @@ func move(_ preferences: Preferences, from old: Preference<Int>) async throws {
 }
 
 let layered = PreferenceStore.layered([.arguments, .environment(prefix: "APP"), .managed, .suite("app"), .system])
+let given = PreferenceStore.layered([
+    .arguments(["--volume", "7"]), .environment(["APP_A": "1"], prefix: "APP"), .standard,
+])
 
 // A test or a preview can use a separate store for a group and for one preference.
 let preview = Preferences(in: .inMemory(["theme": "dark", "count": 3]))

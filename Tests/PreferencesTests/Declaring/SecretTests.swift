@@ -212,7 +212,7 @@ private enum Fault: CaseIterable, Sendable {
             let store = PreferenceStore.layered([.arguments(["-token", planted]), .inMemory()])
             return await errors(Preference("token", default: 0, isSecret ? .secret : .title(""), in: store))
         case .variable:
-            let store = PreferenceStore.layered([.environment(prefix: "P", ["P_TOKEN": planted]), .inMemory()])
+            let store = PreferenceStore.layered([.environment(["P_TOKEN": planted], prefix: "P"), .inMemory()])
             return await errors(Preference<Int?>("token", isSecret ? .secret : .title(""), in: store))
         case .ownDecoding:
             let coding = PreferenceCoding<String>("own") {
@@ -444,7 +444,7 @@ struct PlainTextSecretTests {
     func isNotReportedForOtherStores() throws {
         let file = PreferenceStore(.system(Source(FileBackend(path: folder.path("system.jsonl"), isReadOnly: true))))
         let keyring = PreferenceStore(backend: MemoryBackend(), isSecret: true)
-        for store in [.inMemory(), keyring, .layered([.environment(prefix: "P", [:]), file, keyring])] {
+        for store in [.inMemory(), keyring, .layered([.environment([:], prefix: "P"), file, keyring])] {
             let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             let token = Preference("token", default: "", .secret, in: store)

@@ -42,7 +42,7 @@ struct ArgumentTests {
         in scope: String? = nil
     ) -> (names: [String], issues: [PreferenceError]) {
         let layered = PreferenceStore.layered([
-            .arguments(arguments), .environment(prefix: "APP", environment), .inMemory(["unknown": 1]),
+            .arguments(arguments), .environment(environment, prefix: "APP"), .inMemory(["unknown": 1]),
         ])
         let store = scope.map { layered.scoped($0) } ?? layered
         let issues = Recorder<PreferenceError>()

@@ -15,7 +15,7 @@ struct LayeredStoreTests {
 
         init(arguments: [String] = [], environment: [String: String] = [:]) {
             store = .layered([
-                .arguments(arguments), .environment(prefix: "APP", environment), managed, user, system,
+                .arguments(arguments), .environment(environment, prefix: "APP"), managed, user, system,
             ])
         }
 

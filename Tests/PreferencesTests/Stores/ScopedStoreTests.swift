@@ -133,7 +133,7 @@ struct ScopedStoreTests {
     func scopeOfALayeredStoreReadsTextBelowItsPrefix() throws {
         let user = PreferenceStore.inMemory()
         let layers = PreferenceStore.layered([
-            .arguments(["-a.count", "3"]), .environment(prefix: "APP", ["APP_A_THEME": "dark"]), user,
+            .arguments(["-a.count", "3"]), .environment(["APP_A_THEME": "dark"], prefix: "APP"), user,
         ])
         let account = Account(in: layers.scoped("a."))
         #expect(account.count == 3 && account.theme == "dark")
