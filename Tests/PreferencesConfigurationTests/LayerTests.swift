@@ -217,7 +217,8 @@ struct LayerTests {
         let provider = InMemoryProvider(values: ["account.1.player.volume": 7])
         let reader = ConfigReader(provider: provider).scoped(to: "account.1")
         let store = PreferenceStore.layered([
-            PreferenceStore.inMemory().scoped("account.1."), .configuration(reader, for: PlayerPreferences.self),
+            PreferenceStore.inMemory().scoped(prefix: "account.1."),
+            .configuration(reader, for: PlayerPreferences.self),
         ])
         #expect(PlayerPreferences(in: store).volume == 7)
     }

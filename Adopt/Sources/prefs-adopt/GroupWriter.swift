@@ -38,7 +38,7 @@ struct GroupWriter {
             lines += property(finding, &names).map { "    " + $0 }
         }
         for (resolution, title) in [
-            (Finding.Resolution.pattern, "Names with computed parts; use a group in `store.scoped(_:)` for each:"),
+            (Finding.Resolution.pattern, "Names with computed parts; use a group in `store.scoped(prefix:)` for each:"),
             (.computed, "Computed names:"),
         ] {
             let others = members.filter { $0.resolution == resolution }

@@ -93,15 +93,15 @@ public final class PreferenceStore: Sendable {
 
     /// Creates a store of the names that begin with a prefix: for accounts, documents and windows.
     ///
-    ///     let account = AccountPreferences(in: store.scoped("account.42."))
+    ///     let account = AccountPreferences(in: store.scoped(prefix: "account.42."))
     ///     account.theme = .dark  // stored as "account.42.theme"
     ///
     /// The scope shares its values with the store: each is visible in both at once. Names, `contents`, observers and
     /// transactions of the scope omit the prefix and see only the names that begin with it, and `removeAll()` removes only
     /// those. Issues go to the store's handler, with the whole names. A scope of a scope has both prefixes. The same prefix
     /// gives the same store while that is referenced. A scope may be a layer over its store, so that a value which an account
-    /// doesn't set is read from the general settings: `.layered([store.scoped("account.42."), store])`.
-    public func scoped(_ prefix: String) -> PreferenceStore {
+    /// doesn't set is read from the general settings: `.layered([store.scoped(prefix: "account.42."), store])`.
+    public func scoped(prefix: String) -> PreferenceStore {
         if let known = scopes.withLock({ $0[prefix]?.store }) { return known }
         let made = PreferenceStore(
             scope: prefix,
@@ -123,7 +123,7 @@ public final class PreferenceStore: Sendable {
 
     /// Creates a read-only store with the values of this one: for layers of `layered(_:)` that the program doesn't write.
     ///
-    ///     let host = fleet.scoped("host.web-3.").readOnly(named: "host")
+    ///     let host = fleet.scoped(prefix: "host.web-3.").readOnly(named: "host")
     ///     let preferences = FleetPreferences(in: .layered([host, fleet]))
     ///     print(preferences.$rateLimit.source)  // host
     ///

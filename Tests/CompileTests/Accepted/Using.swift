@@ -115,7 +115,7 @@ struct Row: Hashable {
 
 // Scopes by a prefix, a store over a backend, and a reset of several preferences.
 func places(_ store: PreferenceStore, _ backend: some PreferenceBackend, _ preferences: Preferences) throws {
-    let account = Preferences(in: store.scoped("account.42."))
+    let account = Preferences(in: store.scoped(prefix: "account.42."))
     let remote = PreferenceStore(backend: backend, name: "remote", isReadOnly: true, isManaged: false, isSecret: true)
     store["raw"] = 1
     try store.write("text", for: "raw")

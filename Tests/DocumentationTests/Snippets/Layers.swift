@@ -95,7 +95,7 @@ struct LayersSnippets {
         let print = output.print
         // snippet: scope as a layer
         let store = PreferenceStore.inMemory(["theme": "dark"])
-        let account = GeneralPreferences(in: .layered([store.scoped("account.42."), store]))
+        let account = GeneralPreferences(in: .layered([store.scoped(prefix: "account.42."), store]))
         account.volume = 3
         print(account.theme, store.names)  // dark ["account.42.volume", "theme"]
         // end
@@ -109,7 +109,8 @@ struct LayersSnippets {
         // snippet: overrides
         let fleet = PreferenceStore.inMemory(["volume": 5, "group.eu.volume": 6, "host.web-3.theme": "dark"])
         let store = PreferenceStore.layered([
-            fleet.scoped("host.web-3.").readOnly(named: "host"), fleet.scoped("group.eu.").readOnly(named: "group"),
+            fleet.scoped(prefix: "host.web-3.").readOnly(named: "host"),
+            fleet.scoped(prefix: "group.eu.").readOnly(named: "group"),
             fleet,
         ])
         let preferences = GeneralPreferences(in: store)

@@ -48,7 +48,8 @@ struct GuideTests {
         // snippet: overrides over etcd
         let fleet = try PreferenceStore.etcd(suite, configuration)
         let store = PreferenceStore.layered([
-            fleet.scoped("host.web-3.").readOnly(named: "host"), fleet.scoped("group.eu.").readOnly(named: "group"),
+            fleet.scoped(prefix: "host.web-3.").readOnly(named: "host"),
+            fleet.scoped(prefix: "group.eu.").readOnly(named: "group"),
             fleet,
         ])
         let preferences = CheckoutPreferences(in: store)

@@ -143,7 +143,7 @@ struct SchemaInstallationTests {
 
     @Test
     func scopeHasItsOwnProperties() throws {
-        let account = store.scoped("account.1.")
+        let account = store.scoped(prefix: "account.1.")
         for _ in 1...2 {
             try Sound(in: store).installSchema()
             try Sound(in: account).installSchema()

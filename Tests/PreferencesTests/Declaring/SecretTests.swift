@@ -42,8 +42,8 @@ private enum Secrecy: CaseIterable {
         case .store: return (PreferenceStore(backend: MemoryBackend(), isSecret: true), false, [])
         case .layerOfStore:
             let keyring = PreferenceStore(backend: MemoryBackend(), isSecret: true)
-            return (.layered([.environment(prefix: "SECRETS"), keyring.scoped("app.")]), false, [])
-        case .scope: return (store.scoped("app."), false, [declared(in: store, as: "app.token")])
+            return (.layered([.environment(prefix: "SECRETS"), keyring.scoped(prefix: "app.")]), false, [])
+        case .scope: return (store.scoped(prefix: "app."), false, [declared(in: store, as: "app.token")])
         case .layeredStore: return (store, false, [declared(in: .layered([.arguments([]), store]))])
         case .none: return (store, false, [])
         }
@@ -435,7 +435,7 @@ struct PlainTextSecretTests {
         let store = try PreferenceStore.file(at: URL(filePath: path))
         let issues = Recorder<String>()
         store.issueHandler = { issues.record("\($0)") }
-        let token = Preference("token", default: "", .secret, in: store.scoped("app."))
+        let token = Preference("token", default: "", .secret, in: store.scoped(prefix: "app."))
         #expect(token.value == "")
         #expect(issues.elements == [message(of: "app.token", in: path)])
     }

@@ -44,7 +44,7 @@ struct ArgumentTests {
         let layered = PreferenceStore.layered([
             .arguments(arguments), .environment(environment, prefix: "APP"), .inMemory(["unknown": 1]),
         ])
-        let store = scope.map { layered.scoped($0) } ?? layered
+        let store = scope.map { layered.scoped(prefix: $0) } ?? layered
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         return (store.reportUnknownNames(for: Player()), issues.elements)

@@ -12,7 +12,8 @@ struct ReadOnlyStoreTests {
 
     private static func layered(over fleet: PreferenceStore) -> PreferenceStore {
         .layered([
-            fleet.scoped("host.web-3.").readOnly(named: "host"), fleet.scoped("group.eu.").readOnly(named: "group"),
+            fleet.scoped(prefix: "host.web-3.").readOnly(named: "host"),
+            fleet.scoped(prefix: "group.eu.").readOnly(named: "group"),
             fleet,
         ])
     }
@@ -85,7 +86,7 @@ struct ReadOnlyStoreTests {
     @Test
     func readOnlyStoreOverASharedOneIsIsolatedWithIt() {
         let shared = PreferenceStore.suite("com.example.read-only")
-        let store = PreferenceStore.layered([shared.scoped("host.").readOnly(named: "host"), shared])
+        let store = PreferenceStore.layered([shared.scoped(prefix: "host.").readOnly(named: "host"), shared])
         PreferenceStore.withIsolatedStores {
             shared["host.rateLimit"] = 3
             let fleet = Fleet(in: store)

@@ -19,8 +19,8 @@ struct ScopedStoreTests {
     @Test(arguments: StoreKind.allCases)
     func scopeShowsItsNamesWithoutThePrefix(kind: StoreKind) throws {
         try kind.withStore { store in
-            let account = Account(in: store.scoped("account.42."))
-            let other = Account(in: store.scoped("account.7."))
+            let account = Account(in: store.scoped(prefix: "account.42."))
+            let other = Account(in: store.scoped(prefix: "account.7."))
             account.theme = "dark"
             other.count = 7
             store["theme"] = "light"
@@ -37,7 +37,7 @@ struct ScopedStoreTests {
     @Test(arguments: StoreKind.allCases)
     func changesReachBothSides(kind: StoreKind) throws {
         try kind.withStore { store in
-            let scope = store.scoped("a.")
+            let scope = store.scoped(prefix: "a.")
             let whole = Preference("a.count", default: 0, in: store)
             let part = Preference("count", default: 0, in: scope)
             let seen = Recorder<String>()
@@ -69,7 +69,7 @@ struct ScopedStoreTests {
             store["a.x"] = 2
             store["a.y"] = 3
             store["ab"] = 4
-            store.scoped("a.").removeAll()
+            store.scoped(prefix: "a.").removeAll()
             #expect(store.contents == ["x": 1, "ab": 4])
         }
     }
@@ -77,7 +77,7 @@ struct ScopedStoreTests {
     @Test(arguments: StoreKind.allCases)
     func transactionOfAScopeConflictsWithItsOwnNamesAlone(kind: StoreKind) throws {
         try kind.withStore { store in
-            let scope = store.scoped("a.")
+            let scope = store.scoped(prefix: "a.")
             store["a.x"] = 1
             var runs = 0
             // Names of other scopes come and go while the transaction reads all of its own.
@@ -104,7 +104,7 @@ struct ScopedStoreTests {
     @Test
     func scopeIsALayerOverItsOwnStore() throws {
         let store = PreferenceStore.inMemory(["theme": "light"])
-        let account = Account(in: .layered([store.scoped("account.42."), store]))
+        let account = Account(in: .layered([store.scoped(prefix: "account.42."), store]))
         let seen = Recorder<[String]>()
         let observation = account.$theme.observe { seen.record([$0.old, $0.new]) }
         #expect(account.theme == "light")
@@ -124,9 +124,9 @@ struct ScopedStoreTests {
     @Test
     func scopesNest() {
         let store = PreferenceStore.inMemory()
-        Account(in: store.scoped("a.").scoped("b.")).count = 1
+        Account(in: store.scoped(prefix: "a.").scoped(prefix: "b.")).count = 1
         #expect(store.names == ["a.b.count"])
-        #expect(store.scoped("a.").names == ["b.count"])
+        #expect(store.scoped(prefix: "a.").names == ["b.count"])
     }
 
     @Test
@@ -135,7 +135,7 @@ struct ScopedStoreTests {
         let layers = PreferenceStore.layered([
             .arguments(["-a.count", "3"]), .environment(["APP_A_THEME": "dark"], prefix: "APP"), user,
         ])
-        let account = Account(in: layers.scoped("a."))
+        let account = Account(in: layers.scoped(prefix: "a."))
         #expect(account.count == 3 && account.theme == "dark")
         #expect(account.$count.source.name == "arguments")
         let issues = Recorder<PreferenceError>()
@@ -148,10 +148,10 @@ struct ScopedStoreTests {
     @Test
     func oneScopeIsOneStoreWhileItIsHeld() throws {
         let store = PreferenceStore.inMemory()
-        let scope = store.scoped("a.")
-        #expect(store.scoped("a.") === scope && store.scoped("b.") !== scope)
-        #expect(Account(in: store.scoped("a.")).$count == Account(in: scope).$count)
-        try store.scoped("a.").transaction { $0[Account(in: scope).$count] = 4 }
+        let scope = store.scoped(prefix: "a.")
+        #expect(store.scoped(prefix: "a.") === scope && store.scoped(prefix: "b.") !== scope)
+        #expect(Account(in: store.scoped(prefix: "a.")).$count == Account(in: scope).$count)
+        try store.scoped(prefix: "a.").transaction { $0[Account(in: scope).$count] = 4 }
         #expect(store["a.count"] == 4)
     }
 
@@ -159,7 +159,7 @@ struct ScopedStoreTests {
     @Test
     func manyScopesOfOneStoreNeedNoMoreStack() {
         let store = PreferenceStore.inMemory()
-        let scopes = (0..<3_000).map { Account(in: store.scoped("\($0).")) }
+        let scopes = (0..<3_000).map { Account(in: store.scoped(prefix: "\($0).")) }
         for scope in scopes { #expect(scope.count == 0) }
         scopes[1_234].count = 1
         #expect(store.names == ["1234.count"])
@@ -173,7 +173,7 @@ struct ScopedStoreTests {
         let store = PreferenceStore.layered([.arguments([]), PreferenceStore(backend: backend)])
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
-        let (a, b) = (Account(in: store.scoped("a.")), Account(in: store.scoped("b.")))
+        let (a, b) = (Account(in: store.scoped(prefix: "a.")), Account(in: store.scoped(prefix: "b.")))
         #expect(a.count == 0 && b.count == 1)
         #expect(issues.elements.map(\.name) == ["a.count"])
         backend.report(PreferenceError(.damaged, "something"))
@@ -184,7 +184,7 @@ struct ScopedStoreTests {
     func valueInEachOfTwoLayersOfOneSourceIsReportedUntilItChanges() {
         let store = PreferenceStore.inMemory(["a.v": 50, "v": 60])
         let issues = Recorder<String>()
-        let layered = PreferenceStore.layered([store.scoped("a."), store])
+        let layered = PreferenceStore.layered([store.scoped(prefix: "a."), store])
         layered.issueHandler = { issues.record($0.message) }
         let volume = Preference("v", default: 5, .range(0...10), in: layered)
         #expect(volume.value == 5)
@@ -197,7 +197,7 @@ struct ScopedStoreTests {
     @Test(.timeLimit(.minutes(1)))
     func nameThatIsThePrefixAloneIsNotTheScopes() throws {
         let store = PreferenceStore.inMemory(["theme": "dark"])
-        try store.scoped("theme").transaction { transaction in
+        try store.scoped(prefix: "theme").transaction { transaction in
             #expect(transaction.contents.isEmpty)
             transaction["B"] = 2
         }
@@ -206,7 +206,7 @@ struct ScopedStoreTests {
 
     @Test
     func emptyNameOfAScopeIsInvalid() {
-        let scope = PreferenceStore.inMemory().scoped("a.")
+        let scope = PreferenceStore.inMemory().scoped(prefix: "a.")
         #expect(throws: PreferenceError.self) { try scope.write(1, for: "") }
         #expect(scope.contents.isEmpty)
     }
@@ -214,13 +214,13 @@ struct ScopedStoreTests {
     @Test
     func prefixMatchesHoweverItsCharactersAreComposed() {
         let store = PreferenceStore.inMemory(["cafe\u{301}.x": 1])
-        #expect(store.scoped("caf\u{e9}.").contents == ["x": 1])
-        #expect(store.scoped("caf\u{e9}.")["x"] == 1)
+        #expect(store.scoped(prefix: "caf\u{e9}.").contents == ["x": 1])
+        #expect(store.scoped(prefix: "caf\u{e9}.")["x"] == 1)
     }
 
     @Test
     func scopeOfASharedStoreIsIsolatedWithIt() {
-        let scope = PreferenceStore.standard.scoped("scoped-store-tests.")
+        let scope = PreferenceStore.standard.scoped(prefix: "scoped-store-tests.")
         let count = Preference("count", default: 0, in: scope)
         PreferenceStore.withIsolatedStores(["scoped-store-tests.count": 4]) {
             #expect(count.value == 4)
@@ -234,7 +234,7 @@ struct ScopedStoreTests {
     func anotherProcessesLineReachesTheScope() async throws {
         let folder = try TemporaryFolder()
         let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        let count = Preference("count", default: 0, in: store.scoped("a."))
+        let count = Preference("count", default: 0, in: store.scoped(prefix: "a."))
         var updates = count.updates.makeAsyncIterator()
         #expect(await updates.next() == 0)
         try folder.write("{\"a.count\":3}\n", to: "preferences.jsonl")
@@ -248,7 +248,7 @@ struct ScopedStoreTests {
         let store = try PreferenceStore.file(at: url)
         #expect(store.location?.path == url.path)
         #expect(PreferenceStore.layered([.arguments([]), store]).location?.path == url.path)
-        #expect(store.scoped("a.").location?.path == url.path)
+        #expect(store.scoped(prefix: "a.").location?.path == url.path)
         #expect(PreferenceStore.inMemory().location == nil)
     }
 
