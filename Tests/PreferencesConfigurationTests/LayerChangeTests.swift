@@ -53,7 +53,7 @@ struct LayerChangeTests {
         let reader = ConfigReader(provider: PreferenceStoreProvider(user, for: PlayerPreferences.self))
         let shown = PreferenceStore.configuration(reader, for: PlayerPreferences.self)
         let (old, new) = (PlayerPreferences(in: user), PlayerPreferences(in: shown))
-        var volumes = PreferenceUpdates.of(new.$volume, new.$theme).makeAsyncIterator()
+        var volumes = PreferenceStore.updates(of: new.$volume, new.$theme).makeAsyncIterator()
         #expect(await volumes.next() ?? (0, "") == (5, "system"))
         for volume in 6...20 {
             try await user.transaction { transaction in

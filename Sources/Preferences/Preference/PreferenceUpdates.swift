@@ -63,16 +63,16 @@ public enum PreferenceBuffering: Sendable, Hashable {
     case newest(Int)
 }
 
-extension PreferenceUpdates {
+extension PreferenceStore {
     /// Returns the current values of several preferences, then all of them again after each change or transaction of any.
     ///
-    ///     for await (theme, volume) in PreferenceUpdates.of(preferences.$theme, preferences.$volume) { … }
+    ///     for await (theme, volume) in PreferenceStore.updates(of: preferences.$theme, preferences.$volume) { … }
     ///
     /// A transaction's changes to preferences of one store come together. The preferences may be of several stores; then each
     /// store's changes come in its own order.
-    public static func of<each Value: Sendable>(
-        _ preferences: repeat Preference<each Value>
-    ) -> PreferenceUpdates<(repeat each Value)> where Element == (repeat each Value) {
+    public static func updates<each Value: Sendable>(
+        of preferences: repeat Preference<each Value>
+    ) -> PreferenceUpdates<(repeat each Value)> {
         PreferenceUpdates(buffering: .unbounded) { yield in
             // The scope of isolated stores in which the iterator is created counts, not the one in which it is used.
             let preferences = (repeat (each preferences).inUse)

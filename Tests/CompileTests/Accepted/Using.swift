@@ -44,7 +44,7 @@ func use(_ preferences: Preferences) async throws {
         transaction["raw"] = 1
     }
 
-    for await (theme, count) in PreferenceUpdates.of(preferences.$theme, preferences.$count) {
+    for await (theme, count) in PreferenceStore.updates(of: preferences.$theme, preferences.$count) {
         _ = (theme as String, count as Int)
         break
     }

@@ -76,7 +76,7 @@ struct ReactingSnippets {
         let preferences = GeneralPreferences(in: .inMemory())
         // snippet: following
         let task = Task {
-            for await (theme, volume) in PreferenceUpdates.of(preferences.$theme, preferences.$volume) {
+            for await (theme, volume) in PreferenceStore.updates(of: preferences.$theme, preferences.$volume) {
                 print("\(theme) \(volume)")
             }
         }

@@ -146,7 +146,7 @@ struct ChangeRulesTests {
             let batches = Recorder<Set<String>>()
             let observation = first.observe { [first, second] _ in seen.record((first.value, second.value)) }
             let everything = store.subscribe { batches.record(Set($0.entries.map(\.name))) }
-            var both = PreferenceUpdates.of(first, second).makeAsyncIterator()
+            var both = PreferenceStore.updates(of: first, second).makeAsyncIterator()
             for value in 1...50 {
                 try await store.transaction { transaction in
                     transaction[first] = value

@@ -89,7 +89,7 @@ struct LayeredChangesTests {
         name.store.issueHandler = { _ in }
         var names = name.updates.makeAsyncIterator()
         var numbers = number.updates.makeAsyncIterator()
-        var both = PreferenceUpdates.of(name, number).makeAsyncIterator()
+        var both = PreferenceStore.updates(of: name, number).makeAsyncIterator()
         let changes = Recorder<Set<String>>()
         let all = name.store.subscribe { changes.record(PreferenceStoreChange($0).names) }
         lower["name"] = "New"

@@ -53,7 +53,7 @@ struct UpdatesTests {
     @Test
     func releaseOfTheIteratorEndsTheSubscription() async {
         var updates: PreferenceUpdates<Int>.Iterator? = count.updates.makeAsyncIterator()
-        let both: PreferenceUpdates<(Int, String)>.Iterator? = PreferenceUpdates<(Int, String)>.of(count, name)
+        let both: PreferenceUpdates<(Int, String)>.Iterator? = PreferenceStore.updates(of: count, name)
             .makeAsyncIterator()
         #expect(await updates?.next() == 0)
         #expect(subscriptionCount == 2)
@@ -96,8 +96,8 @@ struct UpdatesTests {
     @Test
     func severalAreSeenTogether() async throws {
         let flag = Preference("flag", default: false, in: .inMemory())
-        var two = PreferenceUpdates.of(count, name).makeAsyncIterator()
-        var three = PreferenceUpdates.of(count, name, flag).makeAsyncIterator()
+        var two = PreferenceStore.updates(of: count, name).makeAsyncIterator()
+        var three = PreferenceStore.updates(of: count, name, flag).makeAsyncIterator()
         try await store.transaction { transaction in
             transaction[count] = 1
             transaction[name] = "François"

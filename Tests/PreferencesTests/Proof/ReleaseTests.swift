@@ -33,7 +33,7 @@ struct ReleaseTests {
             let observation = count.observe { [count] _ in withExtendedLifetime((token, count.value)) {} }
             let willSet = count.subscribe(timing: .willSet) { _, _ in withExtendedLifetime((token, count.value)) {} }
             var updates = text.updates.makeAsyncIterator()
-            var both = PreferenceUpdates.of(count, text).makeAsyncIterator()
+            var both = PreferenceStore.updates(of: count, text).makeAsyncIterator()
             var changes = store.changes.makeAsyncIterator()
             withObservationTracking {
                 _ = (count.value, text.value)

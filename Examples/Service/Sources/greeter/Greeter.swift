@@ -45,7 +45,7 @@ struct GreeterService: Service {
     let preferences: GreeterPreferences
 
     func run() async throws {
-        let updates = PreferenceUpdates.of(preferences.$greeting, preferences.$name).cancelOnGracefulShutdown()
+        let updates = PreferenceStore.updates(of: preferences.$greeting, preferences.$name).cancelOnGracefulShutdown()
         for await (greeting, name) in updates {
             let sources = "(greeting: \(preferences.$greeting.source), name: \(preferences.$name.source))"
             show("\(greeting), \(name)! \(sources)")
