@@ -79,39 +79,6 @@ struct Host {
             """
     }
 
-    /// Returns `migrate()`, if a property has former names.
-    func migration() -> DeclSyntax? {
-        guard let lines = moves(in: declaration.memberBlock.members) else { return nil }
-        return """
-            /// Moves values that are stored under former names of the preferences to their current names, once; call it at launch.
-            \(raw: access)func migrate() {
-                \(raw: lines.joined(separator: "\n    "))
-            }
-            """
-    }
-
-    /// Returns the statements of `migrate()`, under the same `#if` as the properties.
-    private func moves(in members: MemberBlockItemListSyntax) -> [String]? {
-        let lines = members.flatMap { member -> [String] in
-            if let variable = member.decl.as(VariableDeclSyntax.self) {
-                return [Property(variable, in: self)?.move].compactMap { $0 }
-            }
-            guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { return [] }
-            let clauses = condition.clauses.map { clause in
-                var lines = [
-                    [clause.poundKeyword.text, clause.condition?.trimmedDescription].compactMap { $0 }.joined(
-                        separator: " "
-                    )
-                ]
-                if case .decls(let members)? = clause.elements, let moves = moves(in: members) { lines += moves }
-                return lines
-            }
-            guard clauses.contains(where: { $0.count > 1 }) else { return [] }
-            return clauses.flatMap { $0 } + ["#endif"]
-        }
-        return lines.isEmpty ? nil : lines
-    }
-
     // MARK: Problems
 
     private func problemsOfKind() -> [Diagnostic] {
@@ -234,19 +201,8 @@ struct Host {
             guard let former = property.formerNames.first(where: all.contains) else { continue }
             problems.append(
                 property.variable.problem(
-                    "a property of this group is stored as \"\(former)\", so its value would be moved away; "
-                        + "remove that name from 'migratingFrom:'"
-                )
-            )
-        }
-        let method = declarations.lazy.compactMap { $0.as(FunctionDeclSyntax.self) }.first {
-            $0.name.bareName == "migrate" && $0.signature.parameterClause.parameters.isEmpty
-                && !$0.modifiers.contains { $0.name.text == "static" }
-        }
-        if let method, preferences.contains(where: { !$0.formerNames.isEmpty }) {
-            problems.append(
-                method.name.problem(
-                    "'migratingFrom:' adds a method 'migrate()' to the group; give this one another name and call 'migrate()' in it"
+                    "a property of this group is stored as \"\(former)\", which is therefore not read as a former name; "
+                        + "remove it from '.formerly'"
                 )
             )
         }

@@ -2,7 +2,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@Key`, `@Rule`, `@Secret` and `@Transient`: `@PreferenceGroup` reads them; outside of a group they are reported.
+/// `@Key`, `@Options` and `@Transient`: `@PreferenceGroup` reads them; outside of a group they are reported.
 struct MarkerMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax,

@@ -9,7 +9,7 @@ import SwiftSyntaxMacros
 /// The compiler expands each role separately. The one for members reports the problems; the other roles then add only enough to
 /// keep the compiler from reporting consequences.
 struct PreferenceGroupMacro {
-    /// Expansions keep the format in which rules are written.
+    /// Expansions keep the format in which options are written.
     static var formatMode: FormatMode { .disabled }
 }
 
@@ -24,7 +24,7 @@ extension PreferenceGroupMacro: MemberMacro {
         let problems = host.problems + host.problemsOfMembers()
         problems.forEach(context.diagnose)
         guard host.problems.isEmpty else { return [] }
-        return [host.initializer(), host.migration()].compactMap { $0 }
+        return host.initializer().map { [$0] } ?? []
     }
 }
 
@@ -41,9 +41,10 @@ extension PreferenceGroupMacro: MemberAttributeMacro {
         else { return [] }
         switch (property.kind, host.isClass) {
         case (.preference, false):
-            return [attribute("Preference", property.arguments(with: property.rule))]
+            return [attribute("Preference", ([property.storedName.literal] + property.options).joined(separator: ", "))]
         case (.preference, true):
-            return [attribute("_PreferenceProperty", property.arguments(with: nil))]
+            let description = property.description.map { ", description: \($0)" } ?? ""
+            return [attribute("_PreferenceProperty", property.storedName.literal + description)]
         case (.transient, true):
             return ["@\(raw: Host.module)._TransientProperty"]
         case (.transient, false), (.other, _):

@@ -15,10 +15,8 @@ struct Property {
     let type: TypeSyntax?
     let initialValue: ExprSyntax?
     let storedName: String
+    /// The literal names of the option `.formerly`.
     let formerNames: [String]
-    let rule: ExprSyntax?
-    let isSecret: Bool
-    let isInClass: Bool
     let problems: [Diagnostic]
 
     /// Creates the property of a declaration; `nil` for a static one.
@@ -29,12 +27,10 @@ struct Property {
         name = binding?.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName ?? ""
         type = binding?.typeAnnotation?.type.trimmed
         initialValue = binding?.initializer?.value.trimmed
-        isInClass = host.isClass
-        let key = variable.attributes.named("Key").first?.labeledArguments
-        storedName = host.prefix + (key?.first?.expression.plainText ?? name)
-        formerNames = key?.dropFirst().compactMap { $0.expression.plainText } ?? []
-        rule = variable.attributes.named("Rule").first?.labeledArguments.first?.expression.trimmed
-        isSecret = !variable.attributes.named("Secret").isEmpty
+        let key = variable.attributes.named("Key").first?.labeledArguments.first
+        storedName = host.prefix + (key?.expression.plainText ?? name)
+        let former = variable.writtenOptions.compactMap { $0.call(of: "formerly") }.flatMap(\.arguments)
+        formerNames = former.compactMap { $0.expression.plainText }
         (kind, problems) = PropertyCheck(variable, in: host).result
     }
 
@@ -61,18 +57,14 @@ struct Property {
         return false
     }
 
-    /// Returns the arguments of the preference's declaration: `"player.volume", .range(0...10), description: "How loud it is"`.
-    func arguments(with rule: ExprSyntax?) -> String {
-        let description = variable.documentation.map { "description: \($0.literal)" }
-        return [storedName.literal, rule?.description, description, isSecret ? "isSecret: true" : nil]
-            .compactMap { $0 }.joined(separator: ", ")
+    /// The options of the preference's declaration: `.range(0...10)`, `.description("How loud it is")`.
+    var options: [String] {
+        variable.writtenOptions.map(\.trimmedDescription) + (description.map { [".description(\($0))"] } ?? [])
     }
 
-    /// The statement that moves a value stored under a former name.
-    var move: String? {
-        guard kind == .preference, problems.isEmpty, !formerNames.isEmpty else { return nil }
-        return
-            "\((isInClass ? "_" + name : "$" + name).asIdentifier).migrate(from: \(formerNames.map(\.literal).joined(separator: ", ")))"
+    /// The literal of the description in the documentation comment, unless the options have one.
+    var description: String? {
+        variable.writtenOptions.contains { $0.call(of: "description") != nil } ? nil : variable.documentation?.literal
     }
 }
 
@@ -139,9 +131,22 @@ extension ExprSyntax {
         let text = segment.content.text
         return literal.openingPounds == nil && text.contains("\\") ? nil : text
     }
+
+    /// Returns the expression as a call of a static member, such as `.description("…")`; `nil` for other expressions.
+    func call(of member: String) -> FunctionCallExprSyntax? {
+        guard let call = self.as(FunctionCallExprSyntax.self),
+            call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == member
+        else { return nil }
+        return call
+    }
 }
 
 extension VariableDeclSyntax {
+    /// The arguments of `@Options`.
+    var writtenOptions: [ExprSyntax] {
+        attributes.named("Options").first?.labeledArguments.map(\.expression) ?? []
+    }
+
     /// The first paragraph of the documentation comment, on one line.
     var documentation: String? {
         var lines: [Substring] = []

@@ -7,7 +7,8 @@ import SwiftSyntaxBuilder
 struct PropertyCheck {
     private let variable: VariableDeclSyntax
     private let host: Host
-    private static let markers: Set = ["Key", "Rule", "Secret", "Transient"]
+    /// With those of an earlier version.
+    private static let markers: Set = ["Key", "Options", "Rule", "Secret", "Transient"]
     private let markers: Set<String>
     private let wrappers: [AttributeSyntax]
 
@@ -42,7 +43,7 @@ struct PropertyCheck {
                 .other,
                 [
                     variable.problem(
-                        "a property with '@Transient' is not stored, so it can't have a key or a rule or be a secret",
+                        "a property with '@Transient' is not stored, so it can't have a key or options",
                         fixIts: [.removing(markers.subtracting(["Transient"]), from: variable)]
                     )
                 ]
@@ -62,7 +63,7 @@ struct PropertyCheck {
             let unwrapped = problemsOfUnwrapping(binding)
             return (.transient, unwrapped.isEmpty ? problemsOfDefault(binding) : unwrapped)
         }
-        let found = problemsOfKey() + problemsOfRule() + problemsOfType(binding)
+        let found = problemsOfKey() + problemsOfOptions() + problemsOfType(binding)
         return (.preference, found.isEmpty ? problemsOfDefault(binding) : found)
     }
 
@@ -101,7 +102,7 @@ struct PropertyCheck {
                 "'@Preference' can't be in a final class with '@PreferenceGroup', which is 'Sendable'; "
                     + (fixIt == nil
                         ? "write 'let \(name) = Preference(…)' and use its value"
-                        : "the group makes each 'var' a preference, with '@Key' for its name and '@Rule' for its rule"),
+                        : "the group makes each 'var' a preference, with '@Key' for its name and '@Options' for its options"),
                 fixIts: fixIt.map { [$0] } ?? []
             )
         ]
@@ -258,7 +259,7 @@ struct PropertyCheck {
     private func problemsOfKey() -> [Diagnostic] {
         let keys = variable.attributes.named("Key")
         if keys.count > 1 { return [keys[1].problem("a preference has one '@Key'")] }
-        return (keys.first?.labeledArguments ?? []).compactMap { argument in
+        return (keys.first?.labeledArguments ?? []).prefix(1).compactMap { argument in
             switch argument.expression.plainText {
             case nil:
                 argument.expression.problem("a stored name must be a plain string literal, as in '@Key(\"\(name)\")'")
@@ -268,21 +269,18 @@ struct PropertyCheck {
         }
     }
 
-    private func problemsOfRule() -> [Diagnostic] {
-        let rules = variable.attributes.named("Rule")
-        if rules.count > 1 {
-            return [rules[1].problem("a preference has one rule; '.check { … }' can combine several")]
-        }
+    private func problemsOfOptions() -> [Diagnostic] {
+        if let problem = OptionAttributes(of: variable).problem { return [problem] }
         // In a wrapper that a macro adds, the compiler (6.3) finds no name that a closure declares.
-        guard !host.isClass, let rule = rules.first?.labeledArguments.first?.expression,
-            let name = Syntax(rule).firstLocalName
+        guard !host.isClass,
+            let name = variable.writtenOptions.lazy.compactMap({ Syntax($0).firstLocalName }).first
         else {
             return []
         }
         return [
             name.problem(
-                "in a struct the closure of a rule can't name its parameters or other values; write '$0', as in "
-                    + "'PreferenceRule<Int>.check { $0 > 1 }', or a function, as in '.check(isAllowed)'"
+                "in a struct the closure of an option can't name its parameters or other values; write '$0', as in "
+                    + "'PreferenceOption<Int>.check { $0 > 1 }', or a function, as in '.check(\"small\", isSmall)'"
             )
         ]
     }
@@ -304,25 +302,19 @@ private struct WrittenPreference {
         arguments = attribute.labeledArguments
     }
 
-    /// Creates `@Key`, `@Rule` and `@Secret` for it, and its description as a comment; `nil` if these can't express it.
+    /// Creates `@Key` and `@Options` for it; `nil` if these can't express it.
     var fixIt: FixIt? {
-        let labels = arguments.map { $0.label?.text }
-        guard let stored = arguments.first?.expression.plainText, labels.first == .some(nil),
-            stored.hasPrefix(host.prefix),
-            labels.allSatisfy({ $0 == nil || ["description", "isSecret"].contains($0) }),
-            labels.count(where: { $0 == nil }) < 3,
+        let options = arguments.dropFirst()
+        guard let first = arguments.first, first.label == nil, let stored = first.expression.plainText,
+            stored.hasPrefix(host.prefix), options.allSatisfy({ $0.label == nil }),
             let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareName
         else { return nil }
         let key = String(stored.dropFirst(host.prefix.count))
         guard !key.isEmpty else { return nil }
         var markers: [String] = []
         if key != name { markers.append("@Key(\(key.literal))") }
-        if let rule = arguments.dropFirst().first(where: { $0.label == nil }) {
-            markers.append("@Rule(\(rule.expression.trimmedDescription))")
-        }
-        if let isSecret = arguments.first(where: { $0.label?.text == "isSecret" })?.expression.trimmedDescription {
-            guard ["true", "false"].contains(isSecret) else { return nil }
-            if isSecret == "true" { markers.append("@Secret") }
+        if !options.isEmpty {
+            markers.append("@Options(\(options.map(\.expression.trimmedDescription).joined(separator: ", ")))")
         }
         var new = variable.without(["Preference", "ObservationIgnored"])
         if !markers.isEmpty {
@@ -331,15 +323,6 @@ private struct WrittenPreference {
             new.attributes = AttributeListSyntax(written + Array(new.attributes))
         }
         new.leadingTrivia = variable.leadingTrivia
-        if let description = arguments.first(where: { $0.label?.text == "description" })?.expression {
-            guard let text = description.plainText, !text.contains(where: \.isNewline) else { return nil }
-            if variable.documentation == nil {
-                let indentation = variable.leadingTrivia.pieces.last { if case .spaces = $0 { true } else { false } }
-                new.leadingTrivia += Trivia(
-                    pieces: [.docLineComment("/// \(text)"), .newlines(1)] + [indentation].compactMap { $0 }
-                )
-            }
-        }
         return .replacing(
             variable,
             with: new,

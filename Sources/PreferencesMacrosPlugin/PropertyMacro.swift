@@ -5,7 +5,7 @@ import SwiftSyntaxMacros
 
 /// The property of a class: a peer that holds its preference, or its transient value, and accessors for the value.
 struct PropertyMacro {
-    /// Expansions keep the format in which defaults and rules are written.
+    /// Expansions keep the format in which defaults and options are written.
     static var formatMode: FormatMode { .disabled }
 }
 
@@ -42,17 +42,16 @@ extension PropertyMacro: PeerMacro {
                 """
             ]
         }
-        // The name, and the declaration's last arguments; the rule comes between them, and then the default.
-        var arguments = node.labeledArguments.map {
-            "\($0.label.map { "\($0.text): " } ?? "")\($0.expression.trimmedDescription)"
+        let stored = node.labeledArguments.first?.expression.trimmedDescription
+        let description = node.labeledArguments.dropFirst().first.map {
+            ".description(\($0.expression.trimmedDescription))"
         }
-        let stored = arguments.removeFirst()
-        let rule = variable.attributes.named("Rule").first?.labeledArguments.first?.expression.trimmedDescription
-        let all = [stored, rule, value.map { "default: \($0)" }].compactMap { $0 } + arguments
+        let all =
+            [stored, value.map { "default: \($0)" }] + variable.writtenOptions.map(\.trimmedDescription) + [description]
         return [
             """
             /// The preference of `\(raw: name)`.
-            \(raw: access)nonisolated let \(raw: peer) = \(raw: Host.module).Preference\(raw: specialized)(\(raw: all.joined(separator: ", ")))
+            \(raw: access)nonisolated let \(raw: peer) = \(raw: Host.module).Preference\(raw: specialized)(\(raw: all.compactMap { $0 }.joined(separator: ", ")))
             """
         ]
     }

@@ -8,9 +8,9 @@ import Testing
 final class Settings {
     /// The colours
     var theme = Theme.system
-    @Rule(.range(1...4)) var columns = 2
-    @Rule(.length(1...8)) var artist: String?
-    @Key("nick", migratingFrom: "userName") var nickname = ""
+    @Options(.range(1...4), .title("Columns")) var columns = 2
+    @Options(.length(1...8)) var artist: String?
+    @Key("nick") @Options(.formerly("userName")) var nickname = ""
     var frame = Frame()
     var opacity = 1.0
     var `default` = 1
@@ -29,8 +29,9 @@ final class Settings {
 @PreferenceGroup
 final class Session {
     /// For the server
-    @Secret @Key("t") @Rule(.length(1...)) var token = "hunter2"
-    @Secret var code: Int?
+    @Key("t") @Options(.secret, .length(1...)) var token = "hunter2"
+    /// Not this
+    @Options(.secret, .description("The code")) var code: Int?
 }
 
 /// A final class with the macro.
@@ -105,12 +106,11 @@ struct ClassGroupTests {
     }
 
     @Test
-    func formerNamesMoveWhenAsked() {
-        let store = PreferenceStore.inMemory(["userName": "U"])
-        let settings = Settings(in: store)
-        #expect(settings.nickname == "")
-        settings.migrate()
-        #expect(settings.nickname == "U" && store.names == ["app.nick"])
+    func optionsAreThoseOfTheDeclaration() {
+        let settings = Settings(in: .inMemory())
+        #expect(AnyPreference(settings._columns).title == "Columns")
+        #expect(AnyPreference(settings._nickname).formerNames == ["userName"])
+        #expect(Session(in: .inMemory())._code.declaredDescription == "The code")
     }
 
     private static let uses: [(name: String, read: @Sendable (Settings) -> Void, set: @Sendable (Settings) -> Void)] = [

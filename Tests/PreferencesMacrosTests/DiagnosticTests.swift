@@ -22,14 +22,14 @@ struct DiagnosticTests {
             [("remove '@Key'", "    var volume: Int { 5 }")]
         ),
         (
-            "    @Key(\"v\") @Rule(.range(0...1)) public var volume: Int { 5 }",
-            "'@Key' and '@Rule' can't be on a computed property, which is not a preference of its group", "@Key",
-            [("remove '@Key' and '@Rule'", "    public var volume: Int { 5 }")]
+            "    @Key(\"v\") @Options(.range(0...1)) public var volume: Int { 5 }",
+            "'@Key' and '@Options' can't be on a computed property, which is not a preference of its group", "@Key",
+            [("remove '@Key' and '@Options'", "    public var volume: Int { 5 }")]
         ),
         (
-            "    @Rule(.range(0...1)) let volume = Preference(\"volume\", default: 5)",
-            "'@Rule' can't be on a 'let', which is not a preference of its group", "@Rule",
-            [("remove '@Rule'", "    let volume = Preference(\"volume\", default: 5)")]
+            "    @Options(.range(0...1)) let volume = Preference(\"volume\", default: 5)",
+            "'@Options' can't be on a 'let', which is not a preference of its group", "@Options",
+            [("remove '@Options'", "    let volume = Preference(\"volume\", default: 5)")]
         ),
         (
             "    var volume: Int", "'volume' needs a default, as its type isn't written as an optional", "volume",
@@ -75,26 +75,72 @@ struct DiagnosticTests {
             "a stored name must be a plain string literal, as in '@Key(\"volume\")'",
             "\"a", []
         ),
-        ("    @Key(\"a\", migratingFrom: \"b\", \"\") var volume = 5", "a stored name can't be empty", "\"\")", []),
         ("    @Key(\"a\") @Key(\"b\") var volume = 5", "a preference has one '@Key'", "@Key(\"b\")", []),
         (
-            "    @Rule(.range(0...1)) @Rule(.range(1...)) var volume = 5",
-            "a preference has one rule; '.check { … }' can combine several", "@Rule(.range(1", []
+            "    @Options(.range(0...1)) @Key(\"a\") @Options(.range(1...), .secret) var volume = 5",
+            "a preference has one '@Options': write '@Options(.range(0...1), .range(1...), .secret)'",
+            "@Options(.range(1",
+            [
+                (
+                    "write '@Options(.range(0...1), .range(1...), .secret)'",
+                    "    @Options(.range(0...1), .range(1...), .secret) @Key(\"a\") var volume = 5"
+                )
+            ]
+        ),
+        (
+            "    @Rule(.range(0...10)) public var volume = 5",
+            "'@Rule' is an option now: write '@Options(.range(0...10))'", "@Rule",
+            [("write '@Options(.range(0...10))'", "    @Options(.range(0...10)) public var volume = 5")]
+        ),
+        (
+            "    @Secret var token: String?", "'@Secret' is an option now: write '@Options(.secret)'", "@Secret",
+            [("write '@Options(.secret)'", "    @Options(.secret) var token: String?")]
+        ),
+        (
+            "    @Key(\"b\", migratingFrom: \"a\", \"c\") var volume = 5",
+            "'migratingFrom:' is an option now: write '@Options(.formerly(\"a\", \"c\"))'", "@Key",
+            [
+                (
+                    "write '@Options(.formerly(\"a\", \"c\"))'",
+                    "    @Key(\"b\") @Options(.formerly(\"a\", \"c\")) var volume = 5"
+                )
+            ]
+        ),
+        (
+            "    @Secret\n    @Key(\"b\", migratingFrom: \"a\")\n    @Options(.length(1...)) @Rule(.check(isAllowed)) var text = \"\"",
+            "'@Secret' and 'migratingFrom:' and '@Rule' are options now: write '@Options(.secret, .formerly(\"a\"), .length(1...), "
+                + ".check(isAllowed))'", "@Secret",
+            [
+                (
+                    "write '@Options(.secret, .formerly(\"a\"), .length(1...), .check(isAllowed))'",
+                    "    @Options(.secret, .formerly(\"a\"), .length(1...), .check(isAllowed))\n    @Key(\"b\") var text = \"\""
+                )
+            ]
+        ),
+        (
+            "    @Rule(\n        .check { $0 > 1 }\n    )\n    @Secret\n    var volume = 5",
+            "'@Rule' and '@Secret' are options now: write '@Options(.check { $0 > 1 }, .secret)'", "@Rule",
+            [
+                (
+                    "write '@Options(.check { $0 > 1 }, .secret)'",
+                    "    @Options(.check { $0 > 1 }, .secret)\n    var volume = 5"
+                )
+            ]
         ),
         (
             "    @Transient @Key(\"b\") var volume = 5",
-            "a property with '@Transient' is not stored, so it can't have a key or a rule or be a secret",
+            "a property with '@Transient' is not stored, so it can't have a key or options",
             "@Transient", [("remove '@Key'", "    @Transient var volume = 5")]
         ),
         (
-            "    @Secret @Transient var volume = 5",
-            "a property with '@Transient' is not stored, so it can't have a key or a rule or be a secret",
-            "@Secret", [("remove '@Secret'", "    @Transient var volume = 5")]
+            "    @Options(.secret) @Transient var volume = 5",
+            "a property with '@Transient' is not stored, so it can't have a key or options",
+            "@Options", [("remove '@Options'", "    @Transient var volume = 5")]
         ),
         (
-            "    @Secret var volume: Int { 5 }",
-            "'@Secret' can't be on a computed property, which is not a preference of its group", "@Secret",
-            [("remove '@Secret'", "    var volume: Int { 5 }")]
+            "    @Options(.secret) var volume: Int { 5 }",
+            "'@Options' can't be on a computed property, which is not a preference of its group", "@Options",
+            [("remove '@Options'", "    var volume: Int { 5 }")]
         ),
     ]
 
@@ -176,13 +222,14 @@ struct DiagnosticTests {
             (".check { (value: Int) in value > 1 }", "value: Int"), (".check { value in value > 1 }", "value in"),
             (".check { let one = 1; return $0 > one }", "one = 1"),
             (".check { $0.allSatisfy { (item) in item > 1 } }", "item)"),
+            (".secret, .check(\"large\") { value in value > 1 }", "value in"),
         ]
     )
-    func namesInARuleOfAStructAreRefused(rule: String, place: String) throws {
+    func namesInAnOptionOfAStructAreRefused(option: String, place: String) throws {
         try Refused(
-            "    @Rule(\(rule)) var volume = 5",
-            "in a struct the closure of a rule can't name its parameters or other values; write '$0', as in "
-                + "'PreferenceRule<Int>.check { $0 > 1 }', or a function, as in '.check(isAllowed)'",
+            "    @Options(\(option)) var volume = 5",
+            "in a struct the closure of an option can't name its parameters or other values; write '$0', as in "
+                + "'PreferenceOption<Int>.check { $0 > 1 }', or a function, as in '.check(\"small\", isSmall)'",
             at: place,
             []
         ).check()
@@ -235,6 +282,39 @@ struct DiagnosticTests {
         )
     }
 
+    @Test
+    func formerNameOfAnotherPropertyIsRefused() {
+        expectExpansion(
+            of: """
+                @PreferenceGroup(prefix: "player.")
+                struct Group {
+                    @Options(.formerly("gain", "player.volume")) var loudness = 1
+                    var volume = 1
+                    init() {}
+                }
+                """,
+            is: """
+                struct Group {
+                    @Options(.formerly("gain", "player.volume"))
+                    @PreferencesMacros.Preference("player.loudness", .formerly("gain", "player.volume")) var loudness = 1
+                    @PreferencesMacros.Preference("player.volume")
+                    var volume = 1
+                    init() {}
+                }
+                """,
+            conformances: false,
+            diagnostics: [
+                .init(
+                    message:
+                        "a property of this group is stored as \"player.volume\", which is therefore not read as a former name; "
+                        + "remove it from '.formerly'",
+                    line: 3,
+                    column: 5
+                )
+            ]
+        )
+    }
+
     static let written: [(String, String, String)] = [
         ("    @Preference(\"player.volume\") var volume = 5", "    var volume = 5", "write 'var volume'"),
         (
@@ -242,18 +322,13 @@ struct DiagnosticTests {
             "write '@Key(\"loud\")'"
         ),
         (
-            "    @ObservationIgnored @Preference(\"player.loud\", .range(0...10), description: \"How loud\")\n    public var volume = 5",
-            "    /// How loud\n    @Key(\"loud\") @Rule(.range(0...10)) public var volume = 5",
-            "write '@Key(\"loud\") @Rule(.range(0...10))'"
+            "    @ObservationIgnored @Preference(\"player.loud\", .range(0...10), .description(\"How loud\"))\n    public var volume = 5",
+            "    @Key(\"loud\") @Options(.range(0...10), .description(\"How loud\")) public var volume = 5",
+            "write '@Key(\"loud\") @Options(.range(0...10), .description(\"How loud\"))'"
         ),
         (
-            "    /// How loud it is\n    @Preference(\"player.volume\", description: \"Loud\") var volume = 5",
-            "    /// How loud it is\n    var volume = 5", "write 'var volume'"
-        ),
-        (
-            "    @Preference(\"player.pin\", .range(0...9), description: \"Secret\", isSecret: true) var code = 5",
-            "    /// Secret\n    @Key(\"pin\") @Rule(.range(0...9)) @Secret var code = 5",
-            "write '@Key(\"pin\") @Rule(.range(0...9)) @Secret'"
+            "    /// How loud it is\n    @Preference(\"player.volume\", .secret) var volume = 5",
+            "    /// How loud it is\n    @Options(.secret) var volume = 5", "write '@Options(.secret)'"
         ),
     ]
 
@@ -263,7 +338,7 @@ struct DiagnosticTests {
             property,
             in: "class",
             "'@Preference' can't be in a final class with '@PreferenceGroup', which is 'Sendable'; the group makes each 'var' a "
-                + "preference, with '@Key' for its name and '@Rule' for its rule",
+                + "preference, with '@Key' for its name and '@Options' for its options",
             at: "@Preference",
             [(fixIt, fixed)]
         ).check(prefix: "player.")
@@ -271,7 +346,7 @@ struct DiagnosticTests {
 
     @Test(arguments: [
         "\"volume\"", "\"player.volume\", in: store", "\"player.volume\", coding: .json",
-        "\"player.volume\", isSecret: hides", "name",
+        "\"player.volume\", description: \"Loud\"", "name",
     ])
     func writtenPreferenceThatMarkersDontSayHasNoFixIt(arguments: String) throws {
         try Refused(

@@ -10,12 +10,14 @@ struct ExpansionTests {
                 @PreferenceGroup(prefix: "player.")
                 struct Player {
                     /// How loud it is
-                    @Rule(.range(0...10)) var volume = 5
+                    @Options(.range(0...10), .title("Volume")) var volume = 5
                     var artist: String?
-                    @Key("nick") var nickname = ""
+                    @Key("nick") @Options(.formerly("userName")) var nickname = ""
                     @Transient var selection = 0
                     /// For the server
-                    @Secret var token: String?
+                    @Options(.secret) var token: String?
+                    /// Not this
+                    @Options(.description("This"), .check("even") { $0.isMultiple(of: 2) }) var count = 0
                     let settings = Settings()
                     static let shared = Player()
                     @Preference("written") var written = 1
@@ -25,16 +27,19 @@ struct ExpansionTests {
             is: """
                 struct Player {
                     /// How loud it is
-                    @Rule(.range(0...10))
-                    @PreferencesMacros.Preference("player.volume", .range(0...10), description: "How loud it is") var volume = 5
+                    @Options(.range(0...10), .title("Volume"))
+                    @PreferencesMacros.Preference("player.volume", .range(0...10), .title("Volume"), .description("How loud it is")) var volume = 5
                     @PreferencesMacros.Preference("player.artist")
                     var artist: String?
-                    @Key("nick")
-                    @PreferencesMacros.Preference("player.nick") var nickname = ""
+                    @Key("nick") @Options(.formerly("userName"))
+                    @PreferencesMacros.Preference("player.nick", .formerly("userName")) var nickname = ""
                     @Transient var selection = 0
                     /// For the server
-                    @Secret
-                    @PreferencesMacros.Preference("player.token", description: "For the server", isSecret: true) var token: String?
+                    @Options(.secret)
+                    @PreferencesMacros.Preference("player.token", .secret, .description("For the server")) var token: String?
+                    /// Not this
+                    @Options(.description("This"), .check("even") { $0.isMultiple(of: 2) })
+                    @PreferencesMacros.Preference("player.count", .description("This"), .check("even") { $0.isMultiple(of: 2) }) var count = 0
                     let settings = Settings()
                     static let shared = Player()
                     @Preference("written") var written = 1
@@ -56,9 +61,10 @@ struct ExpansionTests {
                 @PreferenceGroup
                 public final class Settings {
                     /// How loud
-                    @Rule(.range(0...10)) public private(set) var volume = 5
+                    @Options(.range(0...10)) public private(set) var volume = 5
                     var artist: String?
-                    @Secret var token = ""
+                    /// Not this
+                    @Options(.description("For the server"), .secret) var token = ""
                     @Transient var selection = 0
                     @Transient let constant = 0
                 }
@@ -66,12 +72,13 @@ struct ExpansionTests {
             is: """
                 public final class Settings {
                     /// How loud
-                    @Rule(.range(0...10))
+                    @Options(.range(0...10))
                     @PreferencesMacros._PreferenceProperty("volume", description: "How loud") public private(set) var volume = 5
                     @PreferencesMacros._PreferenceProperty("artist")
                     var artist: String?
-                    @Secret
-                    @PreferencesMacros._PreferenceProperty("token", isSecret: true) var token = ""
+                    /// Not this
+                    @Options(.description("For the server"), .secret)
+                    @PreferencesMacros._PreferenceProperty("token") var token = ""
                     @Transient
                     @PreferencesMacros._TransientProperty var selection = 0
                     @Transient let constant = 0
@@ -92,7 +99,7 @@ struct ExpansionTests {
         expectExpansion(
             of: """
                 final class Settings {
-                    @_PreferenceProperty("loud", description: "How loud", isSecret: true) @Rule(.range(0...10)) public private(set) var volume = 5
+                    @_PreferenceProperty("loud", description: "How loud") @Options(.range(0...10), .secret) public private(set) var volume = 5
                     @_PreferenceProperty("artist") var `default`: String?
                     @_TransientProperty var selection: Set<Int> = []
                     @_TransientProperty var found: Int?
@@ -100,13 +107,13 @@ struct ExpansionTests {
                 """,
             is: """
                 final class Settings {
-                    @Rule(.range(0...10)) public private(set) var volume {
+                    @Options(.range(0...10), .secret) public private(set) var volume {
                     get { _volume.value }
                     set { _volume.value = newValue }
                     }
 
                     /// The preference of `volume`.
-                    public nonisolated let _volume = PreferencesMacros.Preference("loud", .range(0...10), default: 5, description: "How loud", isSecret: true)
+                    public nonisolated let _volume = PreferencesMacros.Preference("loud", default: 5, .range(0...10), .secret, .description("How loud"))
                     var `default`: String? {
                     get { _default.value }
                     set { _default.value = newValue }
@@ -128,48 +135,6 @@ struct ExpansionTests {
                     nonisolated let _found = PreferencesMacros._TransientValue<Int?>(nil)
                 }
                 """
-        )
-    }
-
-    @Test
-    func conditionalPropertiesKeepTheirConditions() {
-        expectExpansion(
-            of: """
-                @PreferenceGroup
-                struct Player {
-                    #if os(Linux)
-                    @Key("volume", migratingFrom: "loud", "gain") var volume = 5
-                    #elseif os(macOS)
-                    var volume = 6
-                    #else
-                    @Key("volume", migratingFrom: "level") var volume = 7
-                    #endif
-                    init() {}
-                }
-                """,
-            is: """
-                struct Player {
-                    #if os(Linux)
-                    @Key("volume", migratingFrom: "loud", "gain") var volume = 5
-                    #elseif os(macOS)
-                    var volume = 6
-                    #else
-                    @Key("volume", migratingFrom: "level") var volume = 7
-                    #endif
-                    init() {}
-
-                    /// Moves values that are stored under former names of the preferences to their current names, once; call it at launch.
-                    func migrate() {
-                        #if os(Linux)
-                        $volume.migrate(from: "loud", "gain")
-                        #elseif os(macOS)
-                        #else
-                        $volume.migrate(from: "level")
-                        #endif
-                    }
-                }
-                """,
-            conformances: false
         )
     }
 
@@ -201,7 +166,7 @@ struct ExpansionTests {
     }
 
     private func expectDescription(_ comment: String, _ literal: String?) {
-        let arguments = ["\"volume\"", literal.map { "description: \($0)" }].compactMap { $0 }.joined(separator: ", ")
+        let arguments = ["\"volume\"", literal.map { ".description(\($0))" }].compactMap { $0 }.joined(separator: ", ")
         let lines = comment.isEmpty ? "" : comment + "\n"
         expectExpansion(
             of: "@PreferenceGroup\nstruct Player {\n\(lines)@objc var volume = 5\ninit() {}\n}",

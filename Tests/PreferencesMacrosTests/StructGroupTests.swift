@@ -13,12 +13,13 @@ struct Player {
     /// from silent on
     ///
     /// More of it.
-    @Rule(.range(0...10)) var volume = 5
+    @Options(.range(0...10), .title("Volume")) var volume = 5
     var artist: String?
-    @Key("nick", migratingFrom: "userName", "player.nickName") var nickname = ""
-    @Rule(.choices([Theme.light, .dark])) var theme = Theme.light
-    @Rule(.check { $0 != 80 }) var port = 8080
-    @Rule(.length(...2)) var recent: [String] = []
+    @Key("nick") @Options(.formerly("userName", "player.nickName")) var nickname = ""
+    /// Not this
+    @Options(.choices([Theme.light, .dark]), .description("The colours")) var theme = Theme.light
+    @Options(.check("must not be 80") { $0 != 80 }, .range(1...)) var port = 8080
+    @Options(.length(...2)) var recent: [String] = []
     var frame: Frame? = nil
     var `default` = 1
     let general = General()
@@ -26,7 +27,7 @@ struct Player {
     @Preference("written") var written = 0.5
     @Transient var selection = 7
     #if Macros
-    @Key("conditional", migratingFrom: "old") var conditional = true
+    @Key("conditional") @Options(.formerly("old")) var conditional = true
     #else
     var missing = true
     #endif
@@ -35,8 +36,8 @@ struct Player {
 @PreferenceGroup(prefix: "account.")
 struct Credentials {
     /// For the server
-    @Secret @Key("t") @Rule(.choices(["hunter2", "other"])) var token = "hunter2"
-    @Secret var code: Int?
+    @Key("t") @Options(.secret, .choices(["hunter2", "other"])) var token = "hunter2"
+    @Options(.secret) var code: Int?
     @Preference("written", .secret) var written = "hunter2"
     var name = ""
 }
@@ -96,10 +97,15 @@ struct StructGroupTests {
         )
         #expect(player.$volume.declaredDescription == "How loud it is, from silent on")
         #expect(player.$artist.declaredDescription == nil)
+        #expect(player.$theme.declaredDescription == "The colours" && AnyPreference(player.$volume).title == "Volume")
+        #expect(AnyPreference(player.$nickname).formerNames == ["userName", "player.nickName"])
+        #expect(AnyPreference(player.$conditional).formerNames == ["old"])
+        #expect(AnyPreference(player.$port).rules.map(\.description) == ["must not be 80", "1..."])
         #expect(player.selection == 7)
         #expect(throws: PreferenceError.self) { try player.$volume.write(11) }
         #expect(throws: PreferenceError.self) { try player.$theme.write(.system) }
         #expect(throws: PreferenceError.self) { try player.$port.write(80) }
+        #expect(throws: PreferenceError.self) { try player.$port.write(0) }
         #expect(throws: PreferenceError.self) { try player.$recent.write(["a", "b", "c"]) }
         #expect(store.names == [])
         let schema = try player.jsonSchema()
@@ -119,23 +125,6 @@ struct StructGroupTests {
         #expect(player.volume == 3)
         player.artist = "Pitt"
         #expect(PreferenceStore.standard["player.artist"] == "Pitt")
-    }
-
-    @Test(arguments: StoreKind.allCases)
-    func formerNamesMoveWhenAsked(kind: StoreKind) throws {
-        let place = try StorePlace(kind)
-        let store = try place.store()
-        store["player.nickName"] = "P"
-        store["old"] = false
-        let player = Player(in: store)
-        #expect(player.nickname == "" && player.conditional)
-        player.migrate()
-        #expect(player.nickname == "P" && !player.conditional)
-        #expect(store.names == ["player.conditional", "player.nick"])
-        // Of several, the first that is set is moved; a value that is set already stays.
-        store["userName"] = "U"
-        player.migrate()
-        #expect(player.nickname == "P" && store["userName"] == "U")
     }
 
     @Test

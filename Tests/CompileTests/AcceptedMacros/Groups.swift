@@ -6,17 +6,45 @@ enum Preferences {}  // Hides the module of the same name, which the expansions 
 enum Theme: String { case system, dark }
 struct Frame: Codable { var x = 0, y = 0 }
 
+extension PreferenceOption {
+    static var general: Self { .section("General") }
+}
+
+extension PreferenceOption where Value == Int {
+    static var percentage: Self { .range(0...100) }
+}
+
+extension PreferenceOption where Value: BinaryInteger {
+    static var even: Self { .check("must be even") { $0.isMultiple(of: 2) } }
+}
+
 @PreferenceGroup(prefix: "player.")
 struct Player {
     /// How loud it is
-    @Rule(.range(0...10)) var volume = 5
+    @Options(.range(0...10), .title("Volume"), .short("v")) var volume = 5
     var artist: String?
-    @Key("nick", migratingFrom: "player.nickName", "userName") var nickname = ""
-    @Rule(.choices([Theme.dark])) var theme: Theme = .system
-    @Rule(.length(1...8)) var names: [String] = []
-    @Rule(.check { $0 != 80 }) var port = 1
-    @Rule(.check { !$0.isEmpty }) var title = "Untitled"
-    @Rule(PreferenceRule<Theme>.choices([.dark])) var other = Theme.system
+    @Key("nick") @Options(.formerly("player.nickName", "userName")) var nickname = ""
+    @Options(.choices([Theme.dark]), .section("Look")) var theme: Theme = .system
+    @Options(.length(1...8)) var names: [String] = []
+    @Options(.check("must not be 80") { $0 != 80 }, .range(1...)) var port = 1
+    @Options(.check { $0 != 443 }) var otherPort = 1
+    @Options(.secret, .check { $0 > 1 }) var factor = 2
+    @Options(.required) var needed: Int?
+    @Options(.required, .range(1...9)) var digit: Int?
+    @Options(.required, .length(1...8)) var word: String?
+    @Options(.range(0.5...), .check { $0 != 0.7 }, .required, .title("Ratio")) var ratio: Double?
+    @Options(.required, .choices([Theme.dark])) var look: Theme?
+    @Options(.required, .choices(["a"])) var letter: String?
+    @Options(.percentage, .secret) var share = 50
+    @Options(PreferenceOption<Int?>.required) var count: Int?
+    @Options(.length(1...8), .check { $0 != "a" }) var letters: String?
+    @Options(.deprecated("set volume")) var loudness: Double?
+    @Options(.general, .range(0...1)) var balance = 0.5
+    @Options(.description("A frame"), .general) var window = Frame()
+    @Options(PreferenceOption<Frame>.check { $0.x > 0 }) var checked = Frame()
+    @Options(.even, .range(0...10)) var sum = 0
+    @Options(.check { !$0.isEmpty }) var title = "Untitled"
+    @Options(PreferenceOption<Theme>.choices([.dark])) var other = Theme.system
     var frame = Frame()
     var frames: [String: Frame] = [:]
     var optional: Optional<Int>
@@ -25,8 +53,8 @@ struct Player {
     let launches = Preference("launches", default: 0)
     @Preference("written", .range(0...1), .description("As written"), in: .suite("com.example")) var written = 0.5
     static let shared = Player()
-    @Secret var token: String?
-    @Key("c") @Secret @Rule(.range(0...9999)) var code = 1
+    @Options(.secret) var token: String?
+    @Key("c") @Options(.secret, .range(0...9999)) var code = 1
     @Preference("secret", .secret) var secret = ""
     @Transient var selection = 0
     @Transient let constant = 1
@@ -34,7 +62,7 @@ struct Player {
     var größe = 1.5
     @available(*, deprecated) var old = 1
     #if os(Linux)
-    @Key("linux", migratingFrom: "l") var platform: Int? = 3
+    @Key("linux") @Options(.formerly("l")) var platform: Int? = 3
     #else
     var platform: Int?
     #endif
@@ -44,10 +72,10 @@ struct Player {
 final class Settings {
     /// The theme
     var theme = Theme.system
-    @Rule(.range(1...4)) var columns = 2
-    @Rule(.length(1...8)) var artist: String?
-    @Rule(.choices([Theme.dark])) var other: Theme? = nil
-    @Key("nick", migratingFrom: "nickName") var nickname = ""
+    @Options(.range(1...4), .description("How many")) var columns = 2
+    @Options(.length(1...8), .required) var artist: String?
+    @Options(.choices([Theme.dark])) var other: Theme? = nil
+    @Key("nick") @Options(.formerly("nickName")) var nickname = ""
     var frame: Frame? = nil
     var frames: [String: Frame] = [:]
     var opacity = 1.0
@@ -55,8 +83,9 @@ final class Settings {
     var computed: Int { columns + 1 }
     let player = Preference("count", default: 0)
     static let shared = Settings()
-    @Secret var token: String?
-    @Secret @Rule(.length(1...8)) var code = ""
+    @Options(.secret) var token: String?
+    @Options(.secret, .length(1...8)) var code = ""
+    @Options(.general, .range(0...1)) var balance = 0.5
     @Transient var selection: Set<Int> = []
     @Transient var found: String?
     @Transient let constant = 1
@@ -131,7 +160,7 @@ final class Multiline {
         Two
           lines
         """
-    @Rule(
+    @Options(
         .check { (list: [Int]) in
             // One statement, and a comment.
             let sum = list.reduce(0, +)
@@ -155,7 +184,7 @@ struct MultilineStruct {
         Two
           lines
         """
-    @Rule(PreferenceRule<[Int]>.check { $0.allSatisfy { $0 < 100 } })
+    @Options(PreferenceOption<[Int]>.check { $0.allSatisfy { $0 < 100 } })
     var list = [
         1,  // the first
         2,
@@ -170,7 +199,7 @@ func isSmall(_ list: [Int]) -> Bool { list.reduce(0, +) < 100 }
 
 @PreferenceGroup
 private struct Private {
-    @Rule(.check(isSmall)) private var list = [1]
+    @Options(.check("must be small", isSmall)) private var list = [1]
 }
 
 extension Outer {
@@ -189,13 +218,11 @@ final class Screen {
 func use(_ player: Player, _ settings: Settings, _ defaults: Prefs.OpenObject) {
     player.volume = 7
     player.$volume.reset()
-    player.migrate()
     print(Player(in: .inMemory()).preferences, player.$größe.name, player.default)
     settings.theme = .dark
     settings.columns += 1
     settings.selection.insert(1)
     settings._frames.reset()
-    settings.migrate()
     print(settings._columns.name, defaults._readable, Prefs.Open(in: .inMemory()).$shared)
     let _: any Observable & Sendable & PreferenceGroup = settings
 }
@@ -206,9 +233,9 @@ struct Elsewhere {
     @Preference("volume", in: .suite("com.example.other")) var other = 1
     let plain = Preference("columns", default: 2, in: .suite("com.example.other"))
     @Transient let store = PreferenceStore.suite("theme")
-    @Key("volume", migratingFrom: "columns") var volume = 5
+    @Key("volume") @Options(.formerly("columns")) var volume = 5
     var theme = ""
-    static func migrate() {}
+    func migrate() {}
 }
 
 @globalActor

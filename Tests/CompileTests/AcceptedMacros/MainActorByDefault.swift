@@ -7,16 +7,16 @@ nonisolated enum Theme: String { case light, dark }
 
 @PreferenceGroup
 struct Player {
-    @Rule(.range(0...10)) var volume = 5
+    @Options(.range(0...10), .title("Volume")) var volume = 5
     var theme = Theme.light
-    @Key("nick", migratingFrom: "nickname") var nickname = ""
+    @Key("nick") @Options(.formerly("nickname"), .length(1...)) var nickname = ""
     @Transient var selection = 0
 }
 
 @PreferenceGroup
 final class BrowserSettings {
     var theme = Theme.light
-    @Key("nick", migratingFrom: "nickname") var nickname = ""
+    @Key("nick") @Options(.formerly("nickname"), .length(1...)) var nickname = ""
     @Transient var selection = 0
 }
 
@@ -32,11 +32,9 @@ nonisolated enum Prefs { static let settings = BrowserSettings() }
 nonisolated func anywhere() {
     player.volume = 7
     player.$theme.reset()
-    player.migrate()
     Prefs.settings.theme = .dark
     Prefs.settings.selection += 1
     Prefs.settings._nickname.reset()
-    Prefs.settings.migrate()
     Explicit(in: .inMemory()).selection = Player(in: .inMemory()).selection
 }
 

@@ -21,23 +21,24 @@ struct Player {
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too
     @Transient @Key("t") var transient = 1  // error: is not stored, so it can't have a key
-    @Secret @Transient var unstored = 1  // error: or be a secret
-    @Secret var sum: Int { 3 }  // error: '@Secret' can't be on a computed property
-    @Rule(.range(0...1)) @Preference("written") var written = 1  // error: '@Rule' can't be on a property
+    @Options(.secret) @Transient var unstored = 1  // error: or options
+    @Options(.secret) var sum: Int { 3 }  // error: '@Options' can't be on a computed property
+    @Options(.range(0...1)) @Preference("written") var written = 1  // error: '@Options' can't be on a property
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: can't be unwrapped implicitly
-    @Rule(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: can't name its parameters
+    @Options(.check { (list: [Int]) in list.isEmpty }) var list = [1]  // error: can't name its parameters
+    @Options(.check("few") { (list: [Int]) in list.isEmpty }) var few = [1]  // error: can't name its parameters
+    @Options(.secret) @Options(.title("Twice")) var twice = 1  // error: a preference has one '@Options': write
     #if true  // error: the attributes of a property in a type with '@PreferenceGroup' can't stand in '#if'
     @Transient
     #endif
     var hidden = 1
     @Key("static") static var shared: Int { 1 }  // error: is for the instance properties
-    @Key("k", migratingFrom: "current") var moved = 1  // error: its value would be moved away
+    @Key("k") @Options(.formerly("current")) var moved = 1  // error: is therefore not read as a former name
     var current = 2
     @Preference("explicit") var written2 = 1
     var explicit = 2  // error: stored as "explicit", too
     @Transient let constant: Int  // error: 'constant' needs a value
-    func migrate() {}  // error: 'migratingFrom:' adds a method 'migrate()'
 }
 
 final class Item: Sendable {}
@@ -60,7 +61,7 @@ final class Settings {
     @Key("") var empty = 1  // error: a stored name can't be empty
     @Key("artist") var nickname = 1
     var artist = 1  // error: stored as "artist", too
-    @Preference("written", .range(0...10), description: "How loud") var written = 1  // error: in a final class
+    @Preference("written", .range(0...10), .description("How loud")) var written = 1  // error: in a final class
     @Preference("other", in: .standard) var other = 1  // error: '@Preference' can't be in a final class
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     var text: String! = ""  // error: can't be unwrapped implicitly

@@ -8,15 +8,15 @@ final class Item { var count = 0 }
 
 @PreferenceGroup
 struct Player {
-    var window = Window()  // in expansion: requires that 'Window' conform to 'PreferenceValue'
+    var window = Window()  // in expansion: a value that can be stored conforms to 'PreferenceValue' or 'Codable'
     var theme: Theme?  // in expansion: a preference needs a default, as in '@Preference("volume") var volume = 5'
-    @Rule(.range(0...10)) var title = ""  // in expansion: no exact matches in call to static method 'range'
+    @Options(.range(0...10)) var title = ""  // in expansion: the bounds of '.range' must have the preference's own type
 }
 
 @PreferenceGroup
 final class Settings {
-    var window = Window()  // in expansion: 'init(_:_:default:in:description:isSecret:)' requires that 'Window'
+    var window = Window()  // in expansion: a value that can be stored conforms to
     var theme: Theme?  // in expansion: a preference needs a default
-    @Rule(.range(0...10)) var title = ""  // in expansion: no exact matches in call to static method 'range'
+    @Options(.range(0...10)) var title = ""  // in expansion: the bounds of '.range' must have the preference's own type
     @Transient var item = Item()  // in expansion: type 'Item' does not conform to the 'Sendable' protocol
 }

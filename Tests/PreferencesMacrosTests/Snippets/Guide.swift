@@ -48,23 +48,17 @@ struct GuideTests {
     }
 
     @Test
-    func namesAndRules() throws {
-        let store = PreferenceStore.inMemory(["player.nickName": "Pitt"])
-        typealias Player = RenamedDeclarations.Player
-        var printed: [String] = []
-        func print(_ value: Any) { printed.append("\(value)") }
-        // snippet: migrate
-        let player = Player(in: store)
-        player.migrate()  // at launch
-        print(player.nickname)  // Pitt
-        print(store.names)  // ["player.nick"]
-        // end
-        #expect(printed == ["Pitt", #"["player.nick"]"#])
+    func namesAndOptions() throws {
+        let store = PreferenceStore.inMemory()
+        let player = RenamedDeclarations.Player(in: store)
+        #expect(player.$nickname.name == "player.nick")
+        #expect(AnyPreference(player.$nickname).formerNames == ["player.nickName", "userName"])
         let ruled = RuledDeclarations.Ruled(in: store)
         #expect(throws: PreferenceError.self) { try ruled.$theme.write(.system) }
         #expect(throws: PreferenceError.self) { try ruled.$port.write(80) }
         #expect(throws: PreferenceError.self) { try ruled.$title.write("") }
         #expect(throws: PreferenceError.self) { try ruled.$sum.write(3) }
+        #expect(AnyPreference(ruled.$volume).title == "Volume" && AnyPreference(ruled.$volume).section == "Sound")
     }
 
     @Test
@@ -102,7 +96,7 @@ enum SecretDeclarations {
     // snippet: secret group
     @PreferenceGroup(prefix: "account.")
     struct Credentials {
-        @Secret var token: String?
+        @Options(.secret) var token: String?
     }
     // end
 }
@@ -112,7 +106,7 @@ enum PlayerDeclarations {
     @PreferenceGroup(prefix: "player.")
     struct Player {
         /// How loud it is
-        @Rule(.range(0...10)) var volume = 5
+        @Options(.range(0...10)) var volume = 5
         var artist: String?
         @Key("nick") var nickname = ""
     }
@@ -135,29 +129,29 @@ enum RenamedDeclarations {
     // snippet: renamed
     @PreferenceGroup(prefix: "player.")
     struct Player {
-        @Key("nick", migratingFrom: "player.nickName", "userName") var nickname = ""
+        @Key("nick") @Options(.formerly("player.nickName", "userName")) var nickname = ""
     }
     // end
 }
 
 enum RuledDeclarations {
     typealias Theme = GuideTests.Theme
-    // snippet: rules
+    // snippet: options
     @PreferenceGroup
     struct Ruled {
-        @Rule(.range(0...10)) var volume = 5
-        @Rule(.choices([Theme.light, .dark])) var theme = Theme.light
-        @Rule(.length(1...8)) var nickname: String?
-        @Rule(.check { $0 != 80 }) var port = 8080
-        @Rule(.check { !$0.isEmpty }) var title = "Untitled"
-        @Rule(PreferenceRule<Int>.even) var sum = 0
+        @Options(.range(0...10), .title("Volume"), .section("Sound")) var volume = 5
+        @Options(.choices([Theme.light, .dark])) var theme = Theme.light
+        @Options(.length(1...8)) var nickname: String?
+        @Options(.check("must not be 80") { $0 != 80 }) var port = 8080
+        @Options(.check { !$0.isEmpty }) var title = "Untitled"
+        @Options(PreferenceOption<Int>.even) var sum = 0
     }
     // end
 }
 
-// snippet: own rule
-extension PreferenceRule where Value: BinaryInteger {
-    static var even: PreferenceRule { .check { $0.isMultiple(of: 2) } }
+// snippet: own option
+extension PreferenceOption where Value: BinaryInteger {
+    static var even: Self { .check("must be even") { $0.isMultiple(of: 2) } }
 }
 // end
 
@@ -199,7 +193,7 @@ enum ByMacro {
     // snippet: macro forms
     @PreferenceGroup
     struct PlayerPreferences {
-        @Rule(.range(0...10)) var volume = 5
+        @Options(.range(0...10)) var volume = 5
         var artist: String?
     }
 
@@ -209,7 +203,7 @@ enum ByMacro {
         var theme = Theme.system
         var window = WindowFrame()
         var nickname: String?
-        @Rule(.range(0...10)) var volume = 5
+        @Options(.range(0...10)) var volume = 5
         var launches = 0
     }
 

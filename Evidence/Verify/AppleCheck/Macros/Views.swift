@@ -5,13 +5,13 @@ import SwiftUI
 
 @PreferenceGroup
 final class BrowserSettings {
-    @Rule(.range(1...4)) var columns = 2
+    @Options(.range(1...4), .title("Columns")) var columns = 2
     @Transient var selection = 0
 }
 
 @PreferenceGroup
 struct Player {
-    @Rule(.range(0...10)) var volume = 5
+    @Options(.range(0...10)) var volume = 5
 }
 
 struct SettingsView: View {
