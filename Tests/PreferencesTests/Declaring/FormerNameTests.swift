@@ -57,7 +57,7 @@ struct FormerNameTests {
         let user = PreferenceStore.inMemory(["volume": 1])
         #expect(Player(in: .layered([.arguments(["--vol", "7"]), user])).volume == 7)
         let issues = Recorder<PreferenceError>()
-        let store = PreferenceStore.layered([.environment(prefix: "APP", ["APP_LOUDNESS": "8"]), user])
+        let store = PreferenceStore.layered([.environment(["APP_LOUDNESS": "8"], prefix: "APP"), user])
         store.issueHandler = { issues.record($0) }
         let player = Player(in: store)
         for _ in 0..<3 {
@@ -85,7 +85,11 @@ struct FormerNameTests {
                 store.core.dropCachedValues()
             }
             #expect(issues.elements.map(\.code) == [.deprecated] && issues.elements.map(\.name) == ["volume"])
-            #expect(issues.elements.allSatisfy { $0.message.contains("former name \"vol\"") && $0.message.contains("preferences.jsonl") })
+            #expect(
+                issues.elements.allSatisfy {
+                    $0.message.contains("former name \"vol\"") && $0.message.contains("preferences.jsonl")
+                }
+            )
         }
         let store = PreferenceStore.inMemory(["vol": 3])
         store.issueHandler = { Issue.record($0) }
@@ -243,7 +247,7 @@ struct FormerNameTests {
             player.$volume.observe(at: .willSet) { seen.record("will \($0.old) → \($0.new)") },
         ]
         var updates = player.$volume.updates.makeAsyncIterator()
-        var pairs = PreferenceUpdates.of(player.$volume, player.$name).makeAsyncIterator()
+        var pairs = PreferenceStore.updates(of: player.$volume, player.$name).makeAsyncIterator()
         #expect(await updates.next() == 3)
         #expect(await pairs.next()?.0 == 3)
         #expect(player.volume == 3)
@@ -295,14 +299,14 @@ struct FormerNameTests {
     @Test
     func scopeAddsItsPrefix() throws {
         let store = PreferenceStore.inMemory(["a.vol": 3, "vol": 9])
-        let player = Player(in: store.scoped("a."))
+        let player = Player(in: store.scoped(prefix: "a."))
         let seen = Recorder<Int>()
         let observation = player.$volume.observe { seen.record($0.new) }
         #expect(player.volume == 3 && player.$volume.isSet)
         store["a.vol"] = 4
         player.volume = 6
         #expect(seen.elements == [4, 6] && store.contents == ["a.volume": 6, "vol": 9])
-        let general = Player(in: .layered([store.scoped("b."), store]))
+        let general = Player(in: .layered([store.scoped(prefix: "b."), store]))
         #expect(general.volume == 9)
         withExtendedLifetime(observation) {}
     }
