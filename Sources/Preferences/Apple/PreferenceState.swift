@@ -330,41 +330,6 @@ extension PreferenceState {
         self.init(Preference(declaring: name, coding, options, store, wrappedValue))
     }
 }
-
-// Declarations without a meaning, which compile only to explain a mistake.
-
-extension PreferenceState {
-    /// Unavailable: a preference needs a name.
-    @available(
-        *,
-        unavailable,
-        message: """
-            a preference needs a name, as in '@PreferenceState("volume") var volume = 5'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
-        _ options: PreferenceOption<Value>...
-    ) {
-        fatalError()
-    }
-}
-
-extension PreferenceState where Value == Never {
-    /// Unavailable: a property of a view shows one preference.
-    @available(
-        *,
-        unavailable,
-        message: """
-            a property of a view shows one preference: '@PreferenceState(player.$volume) var volume'; \
-            for a whole group write 'let player = PlayerPreferences()'
-            """
-    )
-    public init<Group: PreferenceGroup>(_ group: Group) {
-        fatalError()
-    }
-}
 #endif
 
 #if canImport(SwiftUI)

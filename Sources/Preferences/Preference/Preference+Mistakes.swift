@@ -1,32 +1,42 @@
-// Declarations without a meaning, which compile only to explain a mistake.
+// Declarations without a meaning, which compile only to explain a mistake. The compiler considers an unavailable declaration only if
+// no other one fits: it changes neither the type of a valid declaration nor the time that checking it takes.
 
 extension Preference {
+    /// Unavailable: a preference needs a name.
+    @available(*, unavailable, message: "a preference needs a name, as in '@Preference(\"volume\") var volume = 5'")
+    public init(
+        wrappedValue: @autoclosure () -> Value,
+        coding: PreferenceCoding<Value>? = nil,
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
+    ) {
+        fatalError()
+    }
+
     /// Unavailable: a preference needs a name.
     @available(
         *,
         unavailable,
         message: """
-            a preference needs a name, as in '@Preference("volume") var volume = 5'
+            a preference needs a name, as in '@Preference("artist") var artist: String?' or 'Preference("launches", default: 0)'
             """
     )
-    @_disfavoredOverload
     public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
-        _ options: PreferenceOption<Value>...
+        default: Value = { fatalError() }(),
+        coding: PreferenceCoding<Value>? = nil,
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
     ) {
         fatalError()
     }
 
-    /// Unavailable: a preference needs a default unless it is an optional of a type that can be stored.
+    /// Unavailable: a preference needs a default unless it is an optional.
     @available(
         *,
         unavailable,
-        message: """
-            a preference needs a default, as in '@Preference("volume") var volume = 5', \
-            unless it is an optional of a type that can be stored
-            """
+        message:
+            "a preference needs a default, as in '@Preference(\"volume\") var volume = 5', unless it is an optional"
     )
-    @_disfavoredOverload
     public init(
         _ name: String,
         coding: PreferenceCoding<Value>? = nil,
@@ -46,9 +56,8 @@ extension Preference {
             and the keys of a dictionary conform to 'CodingKeyRepresentable', too; anything else takes a 'coding:'
             """
     )
-    @_disfavoredOverload
     public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
+        wrappedValue: @autoclosure () -> Value,
         _ name: String,
         _ options: PreferenceOption<Value>...,
         in store: PreferenceStore? = nil
@@ -66,10 +75,63 @@ extension Preference {
             and the keys of a dictionary conform to 'CodingKeyRepresentable', too; anything else takes a 'coding:'
             """
     )
-    @_disfavoredOverload
     public init(
         _ name: String,
-        default: @autoclosure @escaping @Sendable () -> Value,
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
+    ) where Value: ExpressibleByNilLiteral {
+        fatalError()
+    }
+
+    /// Unavailable: the type of the value can't be stored.
+    @available(
+        *,
+        unavailable,
+        message: """
+            a value that can be stored conforms to 'PreferenceValue' or 'Codable', or is an enum with raw values; \
+            so do the elements of a collection, where an enum writes 'enum Theme: String, PreferenceValue', \
+            and the keys of a dictionary conform to 'CodingKeyRepresentable', too; anything else takes a 'coding:'
+            """
+    )
+    public init(
+        _ name: String,
+        default: Value,
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
+    ) {
+        fatalError()
+    }
+
+    /// Unavailable: a preference that is declared elsewhere has its default there.
+    @available(
+        *,
+        unavailable,
+        message: """
+            a preference that is declared elsewhere has its default there: '@Preference(player.$volume) var volume'
+            """
+    )
+    public init(wrappedValue: @autoclosure () -> Value, _ preference: Preference<Value>) {
+        fatalError()
+    }
+}
+
+extension Preference where Value: PreferenceGroup {
+    /// Unavailable: a group is no value.
+    @available(*, unavailable, message: "a group isn't the value of a preference: 'let player = PlayerPreferences()'")
+    public init(
+        wrappedValue: @autoclosure () -> Value,
+        _ name: String,
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil
+    ) {
+        fatalError()
+    }
+
+    /// Unavailable: a group is no value.
+    @available(*, unavailable, message: "a group isn't the value of a preference: 'let player = PlayerPreferences()'")
+    public init(
+        _ name: String,
+        default: Value,
         _ options: PreferenceOption<Value>...,
         in store: PreferenceStore? = nil
     ) {
@@ -77,8 +139,9 @@ extension Preference {
     }
 }
 
-extension Preference where Value == Never {
-    /// Unavailable: a preference needs a default unless it is an optional of a type that can be stored.
+// `Bool` stands for the type that the declaration doesn't have: nothing uses it, and `Never` would get a warning of its own.
+extension Preference where Value == Bool {
+    /// Unavailable: a preference without a default needs the type of an optional.
     @available(
         *,
         unavailable,
@@ -89,192 +152,142 @@ extension Preference where Value == Never {
     )
     public init(
         _ name: String,
-        _ options: PreferenceOption<Never>...,
+        default: Bool? = nil,
+        _ options: PreferenceOption<Bool>...,
         in store: PreferenceStore? = nil
     ) {
         fatalError()
     }
+
+    /// Unavailable: a property is one preference.
+    @available(
+        *,
+        unavailable,
+        message: """
+            a property is one preference: '@Preference(player.$volume) var volume'; \
+            for a whole group write 'let player = PlayerPreferences()'
+            """
+    )
+    public init<Group: PreferenceGroup>(_ group: Group) {
+        fatalError()
+    }
+
+    /// Unavailable: a property gets the preference itself.
+    @available(
+        *,
+        unavailable,
+        message: "'@Preference' takes a name or a preference: '@Preference(player.$volume) var volume'"
+    )
+    public init<Root, Member>(_ keyPath: KeyPath<Root, Member>) {
+        fatalError()
+    }
 }
 
-// The labels and the order of an earlier version.
+// MARK: The order and the labels of an earlier version
 
 extension Preference {
-    /// Unavailable: a description is an option.
+    /// Unavailable: the arguments have another order.
     @available(
         *,
         unavailable,
         message: """
-            write the description as an option after the name: '.description("…")'; a secret is '.secret'
+            the order is name, coding, options, store, as in '@Preference("frame", coding: .json, .secret, in: .standard)'
+            """
+    )
+    public init(
+        wrappedValue: @autoclosure () -> Value,
+        _ name: String,
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil,
+        _ others: PreferenceOption<Value>...,
+        coding: PreferenceCoding<Value>? = nil,
+        _ rest: PreferenceOption<Value>...
+    ) {
+        fatalError()
+    }
+
+    /// Unavailable: the arguments have another order.
+    @available(
+        *,
+        unavailable,
+        message: """
+            the order is name, default, coding, options, store, as in \
+            'Preference("volume", default: 5, .range(0...10), in: .standard)'
+            """
+    )
+    public init(
+        _ name: String,
+        _ options: PreferenceOption<Value>...,
+        default: Value = { fatalError() }(),
+        _ others: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil,
+        _ more: PreferenceOption<Value>...,
+        coding: PreferenceCoding<Value>? = nil,
+        _ rest: PreferenceOption<Value>...
+    ) {
+        fatalError()
+    }
+
+    /// Unavailable: the arguments have another order.
+    @available(
+        *,
+        unavailable,
+        message: """
+            the order is name, default, coding, options, store, as in \
+            'Preference("volume", default: 5, .range(0...10), in: .standard)'
             """
     )
     @_disfavoredOverload
     public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
         _ name: String,
         _ options: PreferenceOption<Value>...,
         in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>? = nil,
-        description: String,
+        default: Value,
+        _ others: PreferenceOption<Value>...
+    ) {
+        fatalError()
+    }
+
+    /// Unavailable: a description and a secret are options.
+    @available(
+        *,
+        unavailable,
+        message: "a description and a secret are options: write '.description(\"…\")' and '.secret' after the name"
+    )
+    @_disfavoredOverload
+    public init(
+        wrappedValue: @autoclosure () -> Value,
+        _ name: String,
+        _ options: PreferenceOption<Value>...,
+        in store: PreferenceStore? = nil,
+        coding: PreferenceCoding<Value>? = nil,
+        _ others: PreferenceOption<Value>...,
+        description: String = "",
         isSecret: Bool = false
     ) {
         fatalError()
     }
 
-    /// Unavailable: whether a value is a secret is an option.
+    /// Unavailable: a description and a secret are options.
     @available(
         *,
         unavailable,
         message: """
-            write '.secret' after the name, as in '@Preference("token", .secret) var token: String?'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
-        _ name: String,
-        _ options: PreferenceOption<Value>...,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>? = nil,
-        isSecret: Bool
-    ) {
-        fatalError()
-    }
-
-    /// Unavailable: a description is an option.
-    @available(
-        *,
-        unavailable,
-        message: """
-            write the description as an option after the name: '.description("…")'; a secret is '.secret'
+            a description and a secret are options: write '.description("…")' and '.secret' after the name and the default
             """
     )
     @_disfavoredOverload
     public init(
         _ name: String,
         _ options: PreferenceOption<Value>...,
-        default: @autoclosure @escaping @Sendable () -> Value,
+        default: Value = { fatalError() }(),
+        _ others: PreferenceOption<Value>...,
         in store: PreferenceStore? = nil,
         coding: PreferenceCoding<Value>? = nil,
-        description: String,
+        _ rest: PreferenceOption<Value>...,
+        description: String = "",
         isSecret: Bool = false
-    ) {
-        fatalError()
-    }
-
-    /// Unavailable: whether a value is a secret is an option.
-    @available(
-        *,
-        unavailable,
-        message: """
-            write '.secret' after the name, as in '@Preference("token", .secret) var token: String?'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        _ name: String,
-        _ options: PreferenceOption<Value>...,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>? = nil,
-        isSecret: Bool
-    ) {
-        fatalError()
-    }
-
-    /// Unavailable: whether a value is a secret is an option.
-    @available(
-        *,
-        unavailable,
-        message: """
-            write '.secret' after the name, as in '@Preference("token", .secret) var token: String?'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        _ name: String,
-        _ options: PreferenceOption<Value>...,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>? = nil,
-        isSecret: Bool
-    ) {
-        fatalError()
-    }
-
-    /// Unavailable: a description is an option.
-    @available(
-        *,
-        unavailable,
-        message: """
-            write the description as an option after the name: '.description("…")'; a secret is '.secret'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        _ name: String,
-        _ options: PreferenceOption<Value>...,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>? = nil,
-        description: String,
-        isSecret: Bool = false
-    ) {
-        fatalError()
-    }
-
-    /// Unavailable: options stand behind the default.
-    @available(
-        *,
-        unavailable,
-        message: """
-            options stand behind the default and the coding, as in 'Preference("volume", default: 5, .range(0...10))'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        _ name: String,
-        _ option: PreferenceOption<Value>,
-        _ options: PreferenceOption<Value>...,
-        default: @autoclosure @escaping @Sendable () -> Value,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>? = nil
-    ) {
-        fatalError()
-    }
-
-    /// Unavailable: options stand behind the coding.
-    @available(
-        *,
-        unavailable,
-        message: """
-            options stand behind the coding, as in '@Preference("frame", coding: .json, .secret)'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        wrappedValue: @autoclosure @escaping @Sendable () -> Value,
-        _ name: String,
-        _ option: PreferenceOption<Value>,
-        _ options: PreferenceOption<Value>...,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>
-    ) {
-        fatalError()
-    }
-
-    /// Unavailable: options stand behind the coding.
-    @available(
-        *,
-        unavailable,
-        message: """
-            options stand behind the coding, as in '@Preference("frame", coding: .json, .secret)'
-            """
-    )
-    @_disfavoredOverload
-    public init(
-        _ name: String,
-        _ option: PreferenceOption<Value>,
-        _ options: PreferenceOption<Value>...,
-        in store: PreferenceStore? = nil,
-        coding: PreferenceCoding<Value>
     ) {
         fatalError()
     }

@@ -215,20 +215,18 @@ private func reason<Value>(for value: Value, unless isAllowed: (Value) throws ->
 
 // MARK: Mistakes
 
-// Overloads that compile only to explain a mistake.
+// Declarations that compile only to explain a mistake, as in Preference+Mistakes.
 extension PreferenceOption {
-    /// Unavailable: the bounds must have the preference's own type.
+    /// Unavailable: a range has the preference's own type and includes its bounds.
     @available(
         *,
         unavailable,
-        message: "the bounds of '.range' must have the preference's own type, which must be Comparable"
+        message: "'.range' takes a range of the preference's own type, which must be Comparable, such as 0...9 or 1..."
     )
-    @_disfavoredOverload
-    public static func range<Bound>(_ range: ClosedRange<Bound>) -> Self { fatalError() }
+    public static func range<Bounds>(_ bounds: Bounds...) -> Self { fatalError() }
 
     /// Unavailable: a range of values includes its bounds.
-    @available(*, unavailable, message: "'.range' takes a closed or one-sided range, such as 0...9")
-    @_disfavoredOverload
+    @available(*, unavailable, message: "'.range' takes a range that includes its bounds, such as 0...9 or 1...")
     public static func range<Bound>(_ range: Range<Bound>) -> Self { fatalError() }
 
     /// Unavailable: only strings, data and collections have a length.
@@ -237,22 +235,40 @@ extension PreferenceOption {
         unavailable,
         message: "'.length' is for strings, data and collections; for a number use '.range'"
     )
-    @_disfavoredOverload
     public static func length(_ lengths: some RangeExpression<Int>) -> Self { fatalError() }
 
     /// Unavailable: a length is given as a range.
-    @available(*, unavailable, message: "'.length' takes a range, such as 1...8 or 8...8")
-    @_disfavoredOverload
-    public static func length(_ length: Int) -> Self { fatalError() }
+    @available(*, unavailable, message: "'.length' takes a range of integers, such as 1...8 or 8...8")
+    public static func length<Length>(_ lengths: Length...) -> Self { fatalError() }
 
-    /// Unavailable: the choices must have the preference's own type.
+    /// Unavailable: the choices are an array of the preference's own type.
     @available(
         *,
         unavailable,
         message: "'.choices' takes an array of the preference's own type, which must be Equatable"
     )
-    @_disfavoredOverload
-    public static func choices<Element>(_ choices: [Element]) -> Self { fatalError() }
+    public static func choices<Choice>(_ choices: Choice...) -> Self { fatalError() }
+
+    // For closures of two types only: a generic one would also fit a closure with a misspelled member, and hide that error.
+    /// Unavailable: the closure takes the preference's value.
+    @available(*, unavailable, message: "the closure of '.check' takes a value of the preference's own type")
+    public static func check(_ requirement: String = "", _ isAllowed: (String) throws -> Bool) -> Self {
+        fatalError()
+    }
+
+    /// Unavailable: the closure takes the preference's value.
+    @available(*, unavailable, message: "the closure of '.check' takes a value of the preference's own type")
+    public static func check(_ requirement: String = "", _ isAllowed: (Double) throws -> Bool) -> Self {
+        fatalError()
+    }
+
+    /// Unavailable: a function stands after the requirement.
+    @available(
+        *,
+        unavailable,
+        message: "a function stands after the requirement, as in '.check(\"must be even\", isEven)'"
+    )
+    public static func check(_ isAllowed: (Value) throws -> Bool) -> Self { fatalError() }
 
     // Not unavailable, and not disfavoured: then `var port = 8080` would become an optional, without a message.
     /// Deprecated: only an optional without a default can be required. It has no effect.

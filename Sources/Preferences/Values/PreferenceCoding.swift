@@ -81,6 +81,12 @@ where
     }
 }
 
+extension PreferenceCoding {
+    /// Unavailable: only a type with raw values has them.
+    @available(*, unavailable, message: "'.rawValue' is for types with raw values, such as 'enum Theme: String'")
+    public static var rawValue: PreferenceCoding { fatalError() }
+}
+
 extension PreferenceCoding where Value: Codable & Sendable {
     /// The coding that stores a `Codable` value as nested stored values, and nothing for `nil`.
     public static var propertyList: PreferenceCoding {
