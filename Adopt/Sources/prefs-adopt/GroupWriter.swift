@@ -74,10 +74,10 @@ struct GroupWriter {
             lines.append("// TODO: default: \(fallback.text)")
         }
         var arguments = [finding.name.literal]
-        if case .suite(let suite) = finding.store { arguments.append("in: .suite(\(suite.literal))") }
         if let coding = finding.type?.coding, type != nil, finding.form.name != nil {
             arguments.append("coding: \(coding)")
         }
+        if case .suite(let suite) = finding.store { arguments.append("in: .suite(\(suite.literal))") }
         let declaration =
             "@\(isNameTaken ? "Preferences." : "")Preference(\(arguments.joined(separator: ", "))) var \(propertyName(finding.name, &names))"
         switch (type, text) {

@@ -34,6 +34,7 @@ struct GroupTests {
             let level = Level(rawValue: UserDefaults.standard.integer(forKey: "level")) ?? .low
             let date = UserDefaults.standard.object(forKey: "opened") as? Date ?? .distantPast
             if let data = UserDefaults.standard.data(forKey: "frame") { print(try? JSONDecoder().decode(Frame.self, from: data)) }
+            if let data = UserDefaults(suiteName: "group.x")!.data(forKey: "big") { print(try? JSONDecoder().decode(Frame.self, from: data)) }
             UserDefaults.standard.removeObject(forKey: "old")
             UserDefaults.standard.set(true, forKey: "seen-\(id)")
             defaults.set(["a": 1], forKey: "counts")
@@ -58,13 +59,15 @@ struct GroupTests {
         #"@Preference("level") var level = Level.higher"#,
         #"@Preference("opened") var opened = Date.distantPast"#,
         #"@Preference("frame", coding: .json) var frame: Frame?"#,
+        #"@Preference("big", coding: .json, in: .suite("group.x")) var big: Frame?"#,
         #"@Preference("old") var old: PropertyListValue?"#,
         #"@Preference("counts") var counts: [String: Int]?"#,
         #"// conflicting defaults: 3 (Use.swift:16), 5 (Use.swift:17)"#,
         #"// TODO: type: Color: Color isn't declared in the sources"#,
         #"// TODO: type: Hidden: Hidden is private"#,
         #"// TODO: default: clock.now"#,
-        #"// seen-\(id): Bool (Use.swift:22:5)"#,
+        #"// seen-\(id): Bool (Use.swift:23:5)"#,
+        "// Names with computed parts; use a group in `store.scoped(prefix:)` for each:",
         #"// TODO: `in:` with a store over defaults"#,
         "struct AppPreferencesInGroupX: PreferenceGroup {",
         "struct AppPreferencesInOtherStore: PreferenceGroup {",
