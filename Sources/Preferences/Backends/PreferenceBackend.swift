@@ -17,8 +17,8 @@ public protocol PreferenceBackend: Sendable {
 
     /// Throws `misuse` if the calling thread must never be blocked, such as that of an event loop.
     ///
-    /// Called for a backend with a timeout, before a blocking method of the store opens or changes it on the calling thread,
-    /// and never on a thread of the library. The method throws the error, or reports it if it can't throw. The default does
+    /// Called for a backend with a timeout, before a blocking method of the store opens, changes or syncs it on the calling
+    /// thread, and never on a thread of the library. The method throws the error, or reports it if it can't throw. The default does
     /// nothing.
     func checkThreadMayBlock() throws(PreferenceError)
 
@@ -49,7 +49,8 @@ public protocol PreferenceBackend: Sendable {
 
     /// Blocks until everything applied so far survives a loss of power.
     ///
-    /// Called on any thread, also during another call: `PreferenceStore.flush()` calls it on a thread of the library.
+    /// Called on any thread, also during another call and several times at once: by `PreferenceStore.flush()` on the caller's
+    /// thread, and by its `async` form on a thread of the library.
     func sync() throws(PreferenceError)
 
     /// Syncs as `sync` does, and throws `notDurable` if that isn't finished at the deadline; `nil` for none.

@@ -129,7 +129,7 @@ extension Preference {
                 for (name, value) in changes { transaction[name] = value }
             }
             guard target.store.core.ownValue(of: target.name) == new else { return }
-            try target.store.core.layers.writable?.sync()
+            try target.store.core.layers.writable?.flush(StoreCall(.transaction))
             // Removes only the value that was moved: one that was set in the meantime stays for the next launch.
             try store.transaction { transaction in
                 if transaction[storedName] == old { transaction[storedName] = nil }

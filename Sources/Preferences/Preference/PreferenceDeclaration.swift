@@ -371,7 +371,7 @@ extension PreferenceDeclaration {
         _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
     ) throws -> Result {
         let core = store.core
-        let call = core.beginCall()
+        let call = core.beginCall(.update)
         var retry = Retry()
         while true {
             let candidates = try core.base(for: name, call)
@@ -387,7 +387,7 @@ extension PreferenceDeclaration {
         _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
     ) async throws -> Result {
         let core = store.core
-        guard let call = core.beginSuspendingCall() else { return try updateStored(body) }
+        guard let call = core.beginSuspendingCall(.update) else { return try updateStored(body) }
         var retry = Retry()
         while true {
             let candidates = try await core.base(for: name, suspending: call)

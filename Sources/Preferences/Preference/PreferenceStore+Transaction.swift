@@ -19,7 +19,7 @@ extension PreferenceStore {
     /// preference directly inside the body isn't part of the transaction.
     @discardableResult
     public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
-        try resolved.core.transact(body)
+        try resolved.core.transact(.transaction, body)
     }
 
     /// Stores the changes that `body` makes as one; suspends the task while a backend with a timeout is called.
@@ -36,7 +36,7 @@ extension PreferenceStore {
         _ body: (inout PreferenceTransaction) throws -> Result
     ) async throws -> Result {
         let core = resolved.core
-        guard let call = core.beginSuspendingCall() else { return try core.transact(body) }
+        guard let call = core.beginSuspendingCall(.transaction) else { return try core.transact(.transaction, body) }
         var retry = Retry()
         while true {
             let (snapshot, unread) = try await core.checkedSnapshot(suspending: call)
@@ -66,8 +66,12 @@ extension PreferenceStore {
 }
 
 extension StoreCore {
-    fileprivate func transact<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
-        let call = beginCall()
+    /// Stores the changes that `body` makes as one, on the caller's thread.
+    func transact<Result>(
+        _ form: StoreCall.Form,
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> Result {
+        let call = beginCall(form)
         var retry = Retry()
         while true {
             let (result, changes, reads) = try attempt(call, body)

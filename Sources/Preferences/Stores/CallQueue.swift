@@ -6,13 +6,24 @@ internal import DurableFile
 final class StoreCall: Sendable {
     /// The start of the call. The timeout of each source counts from here.
     let start: ContinuousClock.Instant
+    /// The method of the program that the call serves.
+    let form: Form
     /// Whether the call runs on a thread of the library, which may be blocked.
     let isOnLibraryThread: Bool
 
-    init(start: ContinuousClock.Instant = .now, isOnLibraryThread: Bool = false) {
+    /// The methods with a blocking and an `async` form.
+    enum Form: Sendable {
+        case read, write, update, transaction, removeAll, load, refresh, flush, migrate
+    }
+
+    init(_ form: Form, start: ContinuousClock.Instant = .now, isOnLibraryThread: Bool = false) {
         self.start = start
+        self.form = form
         self.isOnLibraryThread = isOnLibraryThread
     }
+
+    /// The same call on a thread of the library.
+    var onLibraryThread: StoreCall { StoreCall(form, start: start, isOnLibraryThread: true) }
 }
 
 /// The queue of the calls that tasks make at one source. They run one after another on a thread of the library while the tasks

@@ -44,38 +44,11 @@ extension PreferenceStore {
         for name: String
     ) async throws(PreferenceError) {
         let core = resolved.core
-        guard let call = core.beginSuspendingCall() else {
+        guard let call = core.beginSuspendingCall(.write) else {
             _ = try core.commit(.one(name, value))
             return
         }
         _ = try await core.commit(.one(name, value), suspending: call)
-    }
-
-    /// Opens the store unless it is open, without blocking the thread if a backend has a timeout, as one over a network has.
-    ///
-    ///     try await store.load()
-    ///
-    /// When it returns, reads find the stored values and don't block. Call it at the start of the program for a store that
-    /// waits for a network; otherwise the first read opens the store and blocks its thread until then. All layers of a layered
-    /// store are opened, those with a timeout concurrently.
-    ///
-    /// - Throws: The first error of a layer that can't be read, after all other layers were opened. Reads give defaults for that
-    ///   layer until a later call succeeds.
-    public nonisolated(nonsending) func load() async throws(PreferenceError) {
-        try await resolved.core.load()
-    }
-
-    /// Reads again the values that other processes may have changed, and notifies observers of the differences; opens the store
-    /// unless it is open.
-    ///
-    ///     try await store.refresh()
-    ///
-    /// Only stores that aren't notified of external changes need it, such as the system's keyring. Like `load()`, it suspends
-    /// while a backend with a timeout is called.
-    ///
-    /// - Throws: The error of the first layer that can't be read, after all other layers were read; the values read before are kept.
-    public nonisolated(nonsending) func refresh() async throws(PreferenceError) {
-        try await resolved.core.refresh()
     }
 
     /// Removes everything that this store itself holds, as one change.
@@ -84,7 +57,7 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         // This finds declared names that have not been read yet.
-        let call = core.beginCall()
+        let call = core.beginCall(.removeAll)
         core.prepareDeclared(call)
         let list = core.preparedLayers(EmptyCollection(), call)
         guard let writable = list.writableLayer else { return }
@@ -95,15 +68,6 @@ extension PreferenceStore {
         } catch {
             core.report(error)
         }
-    }
-
-    /// Waits until everything set so far survives a loss of power.
-    ///
-    /// Concurrent callers share one sync of the file. In a layered store only the writable layer is flushed.
-    ///
-    /// - Throws: `notDurable` if that fails; the values that were set can still be read.
-    public nonisolated(nonsending) func flush() async throws(PreferenceError) {
-        try await resolved.core.layers.writable?.flush()
     }
 
     /// Returns the source of a name's value, which is that of the first candidate for which `canRead` returns true.
@@ -136,61 +100,5 @@ extension StoreCore {
         } catch {
             report((name ?? changes.onlyName).map(error.named) ?? error)
         }
-    }
-}
-
-extension StoreCore {
-    /// Opens all layers, those with a timeout concurrently while the task is suspended; throws the first error.
-    nonisolated(nonsending) func load() async throws(PreferenceError) {
-        try await forEachSource { (source, call) throws(PreferenceError) in try source.load(call) }
-    }
-
-    /// Applies the external changes of each source.
-    nonisolated(nonsending) func refresh() async throws(PreferenceError) {
-        try await forEachSource { (source, call) throws(PreferenceError) in try source.refresh(call) }
-    }
-
-    /// Runs `body` for each source; for those with a timeout concurrently on threads of the library.
-    ///
-    /// - Throws: The first error, after all calls have returned.
-    private nonisolated(nonsending) func forEachSource(
-        _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferenceError) -> Void
-    ) async throws(PreferenceError) {
-        let call = beginCall()
-        let sources = attachedLayers.layers.map(\.source)
-        var failure: PreferenceError?
-        for source in sources where source.timeout == nil {
-            do throws(PreferenceError) { try body(source, call) } catch { failure = failure ?? error }
-        }
-        if let call {
-            let failures = await withTaskGroup(of: PreferenceError?.self) { group in
-                for source in sources where source.timeout != nil {
-                    group.addTask { [self] in
-                        do throws(PreferenceError) {
-                            try await perform(call, at: source) { (call) throws(PreferenceError) in
-                                try body(source, call)
-                            }
-                            return nil
-                        } catch {
-                            source.openOnLibraryThread(because: error)  // unless that was tried
-                            source.noteOpenAttempt()
-                            return error
-                        }
-                    }
-                }
-                return await group.reduce(into: []) { $0.append($1) }
-            }
-            failure = failure ?? failures.compactMap { $0 }.first
-        }
-        if let failure { throw failure }
-    }
-}
-
-extension Source {
-    /// Reads the stored values, and those of the declared names if the backend is queried by name.
-    fileprivate func load(_ call: StoreCall?) throws(PreferenceError) {
-        defer { noteOpenAttempt() }
-        try open(call)
-        prepareDeclared(call)
     }
 }

@@ -1,8 +1,7 @@
 internal import DurableFile
 internal import Synchronization
 
-// Backends that are queried by name, such as user defaults, those whose reads may run code of the program, and those with a
-// timeout.
+// Backends that are queried by name, such as user defaults, and those whose reads may run code of the program.
 
 /// A backend over a framework that may run any code of the program during a read.
 ///
@@ -217,72 +216,6 @@ extension Source {
             try open()
         } catch {
             // The error was reported at the first failure.
-        }
-    }
-}
-
-// MARK: Backends with a timeout
-
-extension Source {
-    /// Returns the call, or a new one; throws if it must not block the thread.
-    @inline(never)
-    func admit(_ call: StoreCall?) throws(PreferenceError) -> StoreCall {
-        let call = call ?? StoreCall()
-        try checkThread(of: call)
-        return call
-    }
-
-    /// Returns the time at which the call's timeout for this source ends.
-    func deadline(of call: StoreCall) -> ContinuousClock.Instant? { timeout.map { call.start + $0 } }
-
-    /// Throws if a call must not block the thread for this source.
-    func checkThread(of call: StoreCall) throws(PreferenceError) {
-        if timeout != nil, !call.isOnLibraryThread { try backend?.checkThreadMayBlock() }
-    }
-
-    /// Sets the backend's deadline; call with the turn.
-    @inline(never)
-    func begin(_ call: StoreCall) throws(PreferenceError) {
-        guard let deadline = deadline(of: call), ContinuousClock.now < deadline else {
-            throw PreferenceError(late: ())
-        }
-        state.withLock { $0.deadline = deadline }
-    }
-
-    /// Opens a backend on a thread of the library, because this call can't open it or wait for it; its values are then changes.
-    func openOnLibraryThread(because error: PreferenceError) {
-        let calls = state.withLock { state -> CallQueue? in
-            guard !isOpen, state.failure == nil else { return nil }
-            state.failure = error
-            return state.calls
-        }
-        calls?.run { [weak self] in
-            guard let self else { return }
-            do throws(PreferenceError) {
-                try open(StoreCall(isOnLibraryThread: true), isReading: true)
-            } catch {
-                report(error)
-            }
-        }
-    }
-
-    /// Waits until everything set so far survives a loss of power; blocks a thread of the library.
-    func flush() async throws(PreferenceError) {
-        try checkStored()
-        guard isOpen, let backend else { return }
-        let deadline = timeout.map { ContinuousClock.now + $0 }
-        let syncs = state.withLock { $0.syncs }
-        do throws(PreferenceError) {
-            try await syncs.perform(until: deadline) { () throws(PreferenceError) in
-                try backend.sync(until: deadline)
-            }
-        } catch {
-            guard deadline != nil, error.code == .unavailable else { throw error }
-            throw PreferenceError(
-                .notDurable,
-                "the values that were set might not survive a loss of power yet; flush again",
-                cause: error
-            )
         }
     }
 }

@@ -11,7 +11,7 @@ final class Source: ValueSource {
     /// Nil if the values are in memory only, and in this object.
     let backend: (any PreferenceBackend)?
     /// The backend if it is that of a file, which shares its values.
-    private let file: FileBackend?
+    let file: FileBackend?
     private let isInMemory: Bool
     /// The time that a call may take; nil for a backend whose calls are short.
     let timeout: Duration?
@@ -337,12 +337,6 @@ extension Source {
         if !isLater { report(error) }
     }
 
-    /// Blocks until everything set so far survives a loss of power.
-    func sync() throws(PreferenceError) {
-        try checkStored()
-        if isOpen { try backend?.sync() }
-    }
-
     func checkStored() throws(PreferenceError) {
         guard isRecovering.load(ordering: .relaxed), let failure else { return }
         throw PreferenceError(
@@ -371,7 +365,7 @@ extension Source {
         _ body: (inout DeferredNotifications) throws(PreferenceError) -> Result
     ) throws(PreferenceError) -> Result {
         // Calls matter only to a source with a timeout.
-        let call = timeout == nil ? nil : try admit(call)
+        let call = timeout == nil ? nil : try admit(call, use)
         try claim(for: call)
         var notifications = DeferredNotifications()
         defer { leave(&notifications, use) }

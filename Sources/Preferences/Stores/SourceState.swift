@@ -18,6 +18,8 @@ struct SourceState {
     private(set) lazy var calls = CallQueue()
     /// The queue on which `flush` syncs. It is separate, because a sync runs at the same time as other calls.
     private(set) lazy var syncs = CallQueue()
+    /// The forms of the blocking calls that had to wait inside a task, which is reported once for each form.
+    var reportedWaits: Set<StoreCall.Form> = []
     private var isReported = false
     private var hasScopes = false
     /// The handlers that were notified of unreadable values, by the values' names, until these change.

@@ -102,7 +102,7 @@ final class StoreCore: Sendable {
         for changes: ValueChanges,
         _ call: StoreCall?
     ) throws(PreferenceError) -> (LayerList, StoreCall?) {
-        let call = call ?? beginCall()
+        let call = call ?? beginCall(.write)
         try checkThread(of: call)
         let list =
             switch changes {
@@ -113,7 +113,7 @@ final class StoreCore: Sendable {
     }
 
     /// Returns a call that begins now, or nil if no source has a timeout.
-    func beginCall() -> StoreCall? { attachedLayers.slowSource == nil ? nil : StoreCall() }
+    func beginCall(_ form: StoreCall.Form) -> StoreCall? { attachedLayers.slowSource == nil ? nil : StoreCall(form) }
 
     /// Throws if a change must not block the thread, before opening anything for it.
     private func checkThread(of call: StoreCall?) throws(PreferenceError) {
@@ -362,13 +362,13 @@ extension PreferenceError {
 
 extension StoreCore {
     /// Returns a new call of a task, or nil if the task need not suspend because no source with a timeout is involved.
-    func beginSuspendingCall() -> StoreCall? {
+    func beginSuspendingCall(_ form: StoreCall.Form) -> StoreCall? {
         let list = attachedLayers
         guard list.slowSource != nil else { return nil }
         let isPrepared =
             list.isPrepared.load(ordering: .acquiring)
             && list.layers.allSatisfy { !$0.isManaged || $0.source.timeout == nil || $0.source.isOpen }
-        return isPrepared && list.writable?.timeout == nil ? nil : StoreCall()
+        return isPrepared && list.writable?.timeout == nil ? nil : StoreCall(form)
     }
 
     /// Runs a blocking part of a task's call on a thread of the library, in the task's isolation scope.
@@ -377,7 +377,7 @@ extension StoreCore {
         at source: Source? = nil,
         _ body: @escaping @Sendable (StoreCall) throws(PreferenceError) -> Result
     ) async throws(PreferenceError) -> Result {
-        let call = StoreCall(start: call.start, isOnLibraryThread: true)
+        let call = call.onLibraryThread
         guard let source = source ?? layers.slowSource, let timeout = source.timeout else { return try body(call) }
         let calls = source.state.withLock { $0.calls }
         return try await calls.perform(until: call.start + timeout) {

@@ -1,0 +1,152 @@
+// Opening, reading again and flushing a store, each in a blocking form, as for `App.init()` and a synchronous `main`, and in an
+// `async` form, which Swift chooses where `await` is written.
+
+extension PreferenceStore {
+    /// Opens the store unless it is open; blocks the thread if a backend waits, as one over a network does.
+    ///
+    ///     try store.load()
+    ///
+    /// When it returns, reads find the stored values and don't block. Call it at the start of the program for a store that
+    /// waits for a network; otherwise the first read opens the store and blocks its thread until then. All layers of a layered
+    /// store are opened. In a task write `try await`; a blocking form that has to wait inside a task is reported as `misuse`.
+    ///
+    /// - Throws: The first error of a layer that can't be read, after all other layers were opened. Reads give defaults for that
+    ///   layer until a later call succeeds.
+    public func load() throws(PreferenceError) {
+        try resolved.core.load(.load)
+    }
+
+    /// Opens the store, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
+    /// at once.
+    ///
+    ///     try await store.load()
+    ///
+    /// - Throws: The errors of the blocking form, and `unavailable` if a backend was not called in time or the task was cancelled
+    ///   before.
+    public nonisolated(nonsending) func load() async throws(PreferenceError) {
+        try await resolved.core.load()
+    }
+
+    /// Reads again the values that other processes may have changed, and notifies observers of the differences; opens the store
+    /// unless it is open.
+    ///
+    ///     try store.refresh()
+    ///
+    /// Only stores that aren't notified of external changes need it, such as the system's keyring. Like `load()`, it blocks the
+    /// thread if a backend waits.
+    ///
+    /// - Throws: The error of the first layer that can't be read, after all other layers were read; the values read before are kept.
+    public func refresh() throws(PreferenceError) {
+        try resolved.core.forEachSource(.refresh) { (source, call) throws(PreferenceError) in try source.refresh(call) }
+    }
+
+    /// Reads the values again, as the blocking form does; the task is suspended while backends with a timeout are called.
+    ///
+    ///     try await store.refresh()
+    ///
+    /// - Throws: The errors of the blocking form, and `unavailable` as `load()` does.
+    public nonisolated(nonsending) func refresh() async throws(PreferenceError) {
+        try await resolved.core.forEachSource(.refresh) { (source, call) throws(PreferenceError) in
+            try source.refresh(call)
+        }
+    }
+
+    /// Blocks until everything set so far survives a loss of power.
+    ///
+    ///     try store.flush()
+    ///
+    /// Concurrent callers share one sync of the file. In a layered store only the writable layer is flushed. In a task write `try
+    /// await`; a blocking flush of a file inside a task is reported as `misuse`.
+    ///
+    /// - Throws: `notDurable` if that fails; the values that were set can still be read.
+    public func flush() throws(PreferenceError) {
+        try resolved.core.layers.writable?.flush(StoreCall(.flush))
+    }
+
+    /// Waits until everything set so far survives a loss of power, as the blocking form does; the task is suspended until then.
+    ///
+    ///     try await store.flush()
+    ///
+    /// - Throws: `notDurable` if that fails; the values that were set can still be read.
+    public nonisolated(nonsending) func flush() async throws(PreferenceError) {
+        try await resolved.core.layers.writable?.flush()
+    }
+}
+
+extension StoreCore {
+    /// Opens all layers on the caller's thread; throws the first error.
+    func load(_ form: StoreCall.Form) throws(PreferenceError) {
+        try forEachSource(form) { (source, call) throws(PreferenceError) in try source.load(call) }
+    }
+
+    /// Opens all layers, those with a timeout concurrently while the task is suspended; throws the first error.
+    nonisolated(nonsending) func load() async throws(PreferenceError) {
+        try await forEachSource(.load) { (source, call) throws(PreferenceError) in try source.load(call) }
+    }
+
+    /// Runs `body` for each source, one after another on the caller's thread; one call, and so one deadline, covers them all.
+    ///
+    /// - Throws: The first error, after all calls have returned.
+    fileprivate func forEachSource(
+        _ form: StoreCall.Form,
+        _ body: (Source, StoreCall?) throws(PreferenceError) -> Void
+    ) throws(PreferenceError) {
+        let failure = firstFailure(at: attachedLayers.layers.map(\.source), beginCall(form), body)
+        if let failure { throw failure }
+    }
+
+    /// Runs `body` for each source; for those with a timeout concurrently on threads of the library.
+    ///
+    /// - Throws: The first error, after all calls have returned.
+    fileprivate nonisolated(nonsending) func forEachSource(
+        _ form: StoreCall.Form,
+        _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferenceError) -> Void
+    ) async throws(PreferenceError) {
+        let call = beginCall(form)
+        let sources = attachedLayers.layers.map(\.source)
+        var failure = firstFailure(at: sources.filter { $0.timeout == nil }, call, body)
+        if let call {
+            let failures = await withTaskGroup(of: PreferenceError?.self) { group in
+                for source in sources where source.timeout != nil {
+                    group.addTask { [self] in
+                        do throws(PreferenceError) {
+                            try await perform(call, at: source) { (call) throws(PreferenceError) in
+                                try body(source, call)
+                            }
+                            return nil
+                        } catch {
+                            source.openOnLibraryThread(because: error)  // unless that was tried
+                            source.noteOpenAttempt()
+                            return error
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            failure = failure ?? failures.compactMap { $0 }.first
+        }
+        if let failure { throw failure }
+    }
+
+    /// Runs `body` for each of the sources; returns the first error.
+    private func firstFailure(
+        at sources: [Source],
+        _ call: StoreCall?,
+        _ body: (Source, StoreCall?) throws(PreferenceError) -> Void
+    ) -> PreferenceError? {
+        var failure: PreferenceError?
+        for source in sources {
+            do throws(PreferenceError) { try body(source, call) } catch { failure = failure ?? error }
+        }
+        return failure
+    }
+}
+
+extension Source {
+    /// Reads the stored values, and those of the declared names if the backend is queried by name.
+    fileprivate func load(_ call: StoreCall?) throws(PreferenceError) {
+        defer { noteOpenAttempt() }
+        try open(call)
+        prepareDeclared(call)
+    }
+}

@@ -1,0 +1,239 @@
+import DurableFile
+import FileTestSupport
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The blocking forms of the calls that also have an `async` form: for `App.init()` and a synchronous `main`.
+@Suite(.timeLimit(.minutes(2)))
+struct BlockingTests {
+    /// The stores that the forms must work over.
+    enum Kind: CaseIterable, Sendable {
+        case memory, file, slow, layered
+
+        func makeStore(in folder: TemporaryFolder, _ backend: GateBackend) throws -> PreferenceStore {
+            switch self {
+            case .memory: .inMemory(["volume": 3])
+            case .file: try .file(at: URL(filePath: folder.path("preferences.jsonl")))
+            case .slow: PreferenceStore(backend: backend)
+            case .layered:
+                .layered([
+                    try .file(at: URL(filePath: folder.path("preferences.jsonl"))),
+                    PreferenceStore(backend: backend, isReadOnly: true),
+                ])
+            }
+        }
+    }
+
+    /// Returns the reports of a store.
+    private func issues(of store: PreferenceStore) -> Recorder<PreferenceError> {
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        return issues
+    }
+
+    /// Runs `body` on a thread that isn't one of Swift's tasks; the tests themselves are tasks.
+    private func outsideTasks<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result
+    {
+        let result = Lock<Swift.Result<Result, any Error>?>(nil)
+        await onThreads(1) { _ in
+            let new = Swift.Result { try body() }
+            result.withLock { $0 = new }
+        }
+        return try #require(result.withLock { $0 }).get()
+    }
+
+    /// Runs `body` in a task, in a closure without `await`.
+    private func inTask(_ body: @escaping @Sendable () throws -> Void) async {
+        await #expect(throws: Never.self) { try await Task { try body() }.value }
+    }
+
+    private static let steps: [PreferenceMigration] = [.init(1) { $0["moved"] = $0["volume"] }]
+
+    @Test(arguments: Kind.allCases)
+    func eachFormReturnsAfterItsWorkOutsideOfTasks(kind: Kind) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{\"volume\":3}\n", to: "preferences.jsonl")
+        let backend = GateBackend(["volume": 3])
+        let store = try kind.makeStore(in: folder, backend)
+        let issues = issues(of: store)
+        let volume = Preference("volume", default: 5, in: store)
+        try await outsideTasks {
+            try store.load()
+            #expect(try volume.load() == 3)
+            let dry = try store.migrate(to: 1, steps: Self.steps, dryRun: true)
+            #expect(dry.names == ["moved", "preferences.version"] && store["moved"] == nil)
+            let change = try store.migrate(to: 1, steps: Self.steps)
+            #expect(change.names == dry.names && store["moved"] == 3)
+            #expect(try store.migrate(to: 1, steps: Self.steps).names.isEmpty)
+            try store.refresh()
+            volume.value = 4
+            try store.flush()
+            #expect(try volume.load() == 4)
+        }
+        #expect(issues.elements.isEmpty)
+        if kind == .slow { #expect(backend.applied.count == 2 && backend.deadline(of: .sync) != nil) }
+    }
+
+    @Test
+    func errorsAreThoseOfTheAsyncForms() async throws {
+        let backend = GateBackend(["volume": "loud"])
+        let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
+        let volume = Preference("volume", default: 5, in: store)
+        backend.failLoads(with: PreferenceError(.unavailable, "not now"))
+        try await outsideTasks {
+            #expect(Self.code { try store.load() } == .unavailable)
+            #expect(Self.code { try store.refresh() } == .unavailable)
+            #expect(Self.code { _ = try volume.load() } == .unavailable)
+            #expect(Self.code { try store.migrate(to: 1, steps: Self.steps) } == .unavailable)
+            backend.failLoads(with: nil)
+            try store.load()
+            #expect(Self.code { _ = try volume.load() } == .unreadable)
+            #expect(Self.code { try store.migrate(to: 1, steps: Self.steps + Self.steps) } == .misuse)
+        }
+    }
+
+    /// Returns the code of the error that `body` throws.
+    private static func code(of body: () throws -> Void) -> PreferenceError.Code? {
+        do {
+            try body()
+            return nil
+        } catch { return (error as? PreferenceError)?.code }
+    }
+
+    @Test
+    func allLayersAreOpenedBeforeTheFirstErrorIsThrown() async throws {
+        let (first, second) = (GateBackend(["a": 1]), GateBackend(["b": 2]))
+        first.failLoads(with: PreferenceError(.unavailable, "not now"))
+        let store = PreferenceStore.layered([PreferenceStore(backend: first), PreferenceStore(backend: second)])
+        store.issueHandler = { _ in }
+        try await outsideTasks {
+            #expect(Self.code { try store.load() } == .unavailable)
+        }
+        #expect(store.core.layers.layers[1].source.isOpen)
+    }
+
+    /// Waiting for another call counts, and so does the backend's own work, which ends at the deadline.
+    @Test
+    func deadlineOfTheCallHoldsOnTheCallersThread() async throws {
+        let backend = GateBackend(timeout: .milliseconds(100))
+        let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
+        try await persist { try await store.load() }
+        backend.close(.refresh)
+        #expect(WorkerQueue.startThread("occupying") { backend.notify() })
+        await backend.reached(.refresh)
+        try await outsideTasks {
+            #expect(Self.code { try store.refresh() } == .unavailable)
+            let before = ContinuousClock.now
+            try store.flush()
+            #expect(backend.deadline(of: .sync).map { $0 >= before + .milliseconds(100) } == true)
+        }
+        backend.open(.refresh)
+    }
+
+    @Test
+    func threadThatMustNotBeBlockedIsNot() async throws {
+        let backend = GateBackend()
+        let store = PreferenceStore(backend: backend)
+        try await store.load()
+        backend.forbidBlocking()
+        try await outsideTasks {
+            #expect(Self.code { try store.flush() } == .misuse)
+            #expect(Self.code { try store.refresh() } == .misuse)
+        }
+        try await store.flush()
+    }
+
+    @Test
+    func flushOfAFileInsideATaskIsReportedOnce() async throws {
+        let folder = try TemporaryFolder()
+        let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
+        let issues = issues(of: store)
+        store["volume"] = 3
+        try await outsideTasks { try store.flush() }
+        try await store.flush()
+        #expect(issues.elements.isEmpty)
+        for _ in 1...2 { await inTask { try store.flush() } }
+        let issue = try #require(issues.elements.first)
+        #expect(issues.elements.count == 1 && issue.code == .misuse)
+        #expect(issue.message.contains("flush()") && issue.message.contains("try await flush()"))
+        let other = try PreferenceStore.file(at: URL(filePath: folder.path("other.jsonl")))
+        let others = self.issues(of: other)
+        await inTask { try other.flush() }
+        #expect(others.elements.map(\.code) == [.misuse], "each store reports its own")
+    }
+
+    /// The kernel has the values when a write returns.
+    @Test(arguments: [Kind.memory, .file])
+    func callsThatDoNotWaitAreNotReportedInsideATask(kind: Kind) async throws {
+        let folder = try TemporaryFolder()
+        let store = try kind.makeStore(in: folder, GateBackend())
+        let issues = issues(of: store)
+        let volume = Preference("volume", default: 5, in: store)
+        await inTask {
+            volume.value = 1
+            try volume.write(2)
+            try volume.update { $0 += 1 }
+            try store.transaction { $0["other"] = 1 }
+            store["third"] = 3
+            try store.load()
+            try store.refresh()
+            #expect(try volume.load() == 3)
+            try store.migrate(to: 1, steps: Self.steps)
+            if kind == .memory { try store.flush() }
+            store.removeAll()
+        }
+        #expect(issues.elements.isEmpty)
+    }
+
+    @Test
+    func eachFormThatWaitsInsideATaskIsReportedOnceAndNamesTheAsyncOne() async throws {
+        let store = PreferenceStore(backend: GateBackend(["volume": 3]))
+        let issues = issues(of: store)
+        let volume = Preference("volume", default: 5, in: store)
+        let calls: [(String, @Sendable () throws -> Void)] = [
+            ("try await load()", { _ = volume.value }),
+            ("try await load()", { try store.load() }),
+            ("try await refresh()", { try store.refresh() }),
+            ("try await write(_:)", { try volume.write(4) }),
+            ("try await update(_:)", { try volume.update { $0 += 1 } }),
+            ("try await transaction(_:)", { try store.transaction { $0["a"] = 1 } }),
+            ("try await flush()", { try store.flush() }),
+            ("try await migrate(to:steps:)", { try store.migrate(to: 1, steps: Self.steps) }),
+            ("try await transaction(_:)", { store.removeAll() }),
+        ]
+        for _ in 1...2 { for (_, call) in calls { await inTask(call) } }
+        #expect(issues.elements.allSatisfy { $0.code == .misuse })
+        let messages = issues.elements.map(\.message)
+        // The store was open when `load()` was called.
+        let expected = calls.map(\.0).enumerated().filter { $0.offset != 1 }.map(\.element)
+        #expect(messages.count == expected.count)
+        for (message, replacement) in zip(messages, expected) { #expect(message.contains(replacement)) }
+        #expect(store["volume"] == nil, "the calls went on")
+    }
+
+    @Test
+    func asyncFormsAreNotReported() async throws {
+        let store = PreferenceStore(backend: GateBackend(["volume": 3]))
+        let issues = issues(of: store)
+        let volume = Preference("volume", default: 5, in: store)
+        #expect(try await volume.load() == 3)
+        try await store.load()
+        try await store.refresh()
+        try await volume.write(4)
+        try await volume.update { $0 += 1 }
+        try await store.transaction { $0["a"] = 1 }
+        try await store.migrate(to: 1, steps: Self.steps)
+        try await store.flush()
+        #expect(volume.value == 5, "an open store is read without waiting")
+        #expect(issues.elements.isEmpty)
+    }
+}
