@@ -118,7 +118,7 @@ final class DeclaredOptions: Sendable {
     /// The options that were given twice.
     let repeated: [String]
 
-    /// Combines options; the last of each kind counts.
+    /// Creates the combination of options; the last of each kind counts.
     init(_ options: some Sequence<Option>) {
         var rules: [AnyRule] = []
         var description, title, section, deprecation: String?
