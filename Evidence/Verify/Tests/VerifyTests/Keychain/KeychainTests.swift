@@ -351,7 +351,7 @@ struct KeychainStoreTests {
         store.issueHandler = { issues.append($0) }
         let token = Preference<String?>("apiToken", default: nil, in: store)
         #expect(token.value == nil)
-        #expect(issues.all.first?.code == .unavailable)
+        #expect(issues.all.contains { $0.code == .unavailable })
         await #expect(throws: PreferenceError.self) { try await token.write("new") }
         device.change { $0.lock = .unlocked }
         try await store.refresh()
