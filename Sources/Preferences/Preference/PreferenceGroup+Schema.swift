@@ -17,8 +17,20 @@ extension PreferenceGroup {
     ///
     /// The schema has each preference's description, default, type, choices (also those of a `CaseIterable` type), range and length,
     /// and the types of an array's elements and a dictionary's values. Values are in the form of the preferences file. An integer
-    /// type of fewer than 64 bits has its own bounds, an unsigned one of 64 bits the bound 0. A secret is `writeOnly` and has only its
-    /// description and type.
+    /// type of fewer than 64 bits has its own bounds, an unsigned one of 64 bits the bound 0. If two rules have the same keyword, the
+    /// further rules are in `allOf`. A secret is `writeOnly`; it has no default and no rules.
+    ///
+    /// These keywords have the other options of a declaration; apart from the first two, JSON Schema doesn't know them:
+    ///
+    /// | keyword | value |
+    /// |---|---|
+    /// | `title` | the text of `.title` |
+    /// | `deprecated` | `true` for a deprecated preference |
+    /// | `x-deprecation` | what to do instead, the text of `.deprecated` |
+    /// | `x-section` | the text of `.section` |
+    /// | `x-formerly` | the former names, in the order in which they are read |
+    /// | `x-requirement` | what a value must be by the rule `.check` |
+    /// | `x-required` | `true` if the value can't be `nil`; JSON Schema's `required` would demand it of each layer |
     ///
     /// The schema leaves out what can't be derived from the declaration: the closure of a rule, the type of a value that is stored
     /// by `Codable`, and the range of a type that isn't stored as a number, such as `Date`, `Duration` or `Decimal`.
@@ -109,6 +121,11 @@ private struct SchemaPart {
     }
 
     mutating func add(_ name: String, _ schema: [String: PropertyListValue]) throws(PreferenceError) {
+        var schema = schema
+        // The values of a scope have its prefix under a former name, too.
+        if case .array(let names)? = schema["x-formerly"] {
+            schema["x-formerly"] = .array(names.map { if case .string(let name) = $0 { .string(scope + name) } else { $0 } })
+        }
         properties[scope + name] = .dictionary(schema.merging(marks) { $1 })
     }
 
@@ -201,6 +218,8 @@ extension DeclaredPreference {
             }
             if !options.formerNames.isEmpty { schema["x-formerly"] = .array(options.formerNames.map { .string($0) }) }
         }
+        // Not `required`, as another layer may have the value.
+        if isRequired { schema["x-required"] = true }
         if isSecret {
             schema["writeOnly"] = true
             return schema

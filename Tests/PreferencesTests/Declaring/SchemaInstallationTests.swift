@@ -37,6 +37,10 @@ private struct Inner: PreferenceGroup {
     @Preference("size") var size = 12
 }
 
+private struct Renamed: PreferenceGroup {
+    @Preference("sendReports", .formerly("telemetry", "stats")) var sendReports = true
+}
+
 /// Tests of the schema file, against which `prefs` checks values.
 struct SchemaInstallationTests {
     private let folder: TemporaryFolder
@@ -149,6 +153,12 @@ struct SchemaInstallationTests {
             try Sound(in: account).installSchema()
         }
         #expect(try Set(properties().keys) == ["volume", "muted", "account.1.volume", "account.1.muted"])
+    }
+
+    @Test
+    func scopeIsInFrontOfFormerNames() throws {
+        try Renamed(in: store.scoped(prefix: "account.1.")).installSchema()
+        #expect(try properties()["account.1.sendReports"]?["x-formerly"] == ["account.1.telemetry", "account.1.stats"])
     }
 
     @Test(arguments: ["", "{", "[1]", "\"text\"", "{\"properties\":5}", "{\"$schema\":\"x\"}"])

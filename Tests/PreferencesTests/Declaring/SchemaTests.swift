@@ -69,6 +69,17 @@ private struct Whole: PreferenceGroup {
     let plain = Preference("plain", default: 9)
 }
 
+private struct Optioned: PreferenceGroup {
+    @Preference("sendReports", .title("Reports"), .section("Privacy"), .formerly("telemetry", "stats")) var reports =
+        true
+    @Preference("loudness", .deprecated("set volume")) var loudness = 5
+    @Preference("size", .range(0...100), .range(10...), .choices([10, 20])) var size = 10
+    @Preference("port", .check("must be even") { $0 % 2 == 0 }, .check("must not be 80") { $0 != 80 }) var port = 8080
+    @Preference("server", .required) var server: String?
+    @Preference("token", .secret, .title("Token"), .formerly("key"), .deprecated("sign in"), .length(1...9))
+    var token: String?
+}
+
 struct SchemaTests {
     /// Returns the text of each property of the schema.
     private func properties(of group: some PreferenceGroup) throws -> [String: String] {
@@ -138,6 +149,34 @@ struct SchemaTests {
     ])
     func schemaMatchesTheDeclaration(_ name: String, _ schema: String) throws {
         #expect(try properties(of: Whole(in: .inMemory()))[name] == schema)
+    }
+
+    @Test(arguments: [
+        (
+            "sendReports",
+            #"{"default": true, "title": "Reports", "type": "boolean", "x-formerly": ["telemetry", "stats"], "x-section": "Privacy"}"#
+        ),
+        (
+            "loudness",
+            #"{"default": 5, "deprecated": true, "type": "integer", "x-deprecation": "set volume"}"#
+        ),
+        // The first rule of a kind, then the others.
+        (
+            "size",
+            #"{"allOf": [{"minimum": 10}], "default": 10, "enum": [10, 20], "maximum": 100, "minimum": 0, "type": "integer"}"#
+        ),
+        (
+            "port",
+            #"{"allOf": [{"x-requirement": "must not be 80"}], "default": 8080, "type": "integer", "x-requirement": "must be even"}"#
+        ),
+        ("server", #"{"type": "string", "x-required": true}"#),
+        (
+            "token",
+            #"{"deprecated": true, "title": "Token", "type": "string", "writeOnly": true, "x-deprecation": "sign in", "x-formerly": ["key"]}"#
+        ),
+    ])
+    func schemaHasTheOptions(_ name: String, _ schema: String) throws {
+        #expect(try properties(of: Optioned(in: .inMemory()))[name] == schema)
     }
 
     @Test
