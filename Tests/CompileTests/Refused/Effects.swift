@@ -14,5 +14,5 @@ func use(_ count: Preference<Int>) {
     count.update { $0 += 1 }  // error: call can throw, but it is not marked with 'try'
     _ = count.read()  // error: call can throw, but it is not marked with 'try'
     for await _ in count.updates {}  // error: 'async' in a function that does not support concurrency
-    count.store.flush()  // error: 'async' call in a function that does not support concurrency
+    count.store.flush()  // error: call can throw, but it is not marked with 'try'
 }
