@@ -126,7 +126,7 @@ struct Secrets: PreferenceGroup {
     let plainCoded = Preference("plainCoded", default: Frame(), coding: .json, .secret)
 }
 
-// All forms have the same order of parameters: name, rule, default, store, coding, description, whether it is a secret.
+// All forms have the same order: name, default, coding, options, store.
 struct Orders: PreferenceGroup {
     @Preference("a", coding: .json, .range(0...10), .description("A."), .secret, in: .suite("shared")) var a = 5
     @Preference("b", coding: .json, .check { $0 > 0 }, .description("B."), in: .suite("shared")) var b: Int?
