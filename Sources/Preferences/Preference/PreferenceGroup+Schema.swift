@@ -124,7 +124,9 @@ private struct SchemaPart {
         var schema = schema
         // The values of a scope have its prefix under a former name, too.
         if case .array(let names)? = schema["x-formerly"] {
-            schema["x-formerly"] = .array(names.map { if case .string(let name) = $0 { .string(scope + name) } else { $0 } })
+            schema["x-formerly"] = .array(
+                names.map { if case .string(let name) = $0 { .string(scope + name) } else { $0 } }
+            )
         }
         properties[scope + name] = .dictionary(schema.merging(marks) { $1 })
     }
