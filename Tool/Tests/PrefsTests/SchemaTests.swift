@@ -85,6 +85,24 @@ struct SchemaTests {
     }
 
     @Test
+    func partsOfAllOfMayDeclareOtherMembers() throws {
+        let tool = try Tool()
+        try tool.write(
+            #"""
+            {"properties":{"frame":{"type":"object","allOf":[{"properties":{"x":{"minimum":0}}},
+            {"properties":{"y":{"maximum":9}}}]},"names":{"items":{"allOf":[{"minLength":2},{"enum":["ab","c"]}]}}}}
+            """#,
+            to: "system/app/preferences.schema.json"
+        )
+        #expect(try tool.run("write app frame {\"x\":1,\"y\":5}").status == 0)
+        #expect(try tool.run("write app frame {\"x\":-1,\"y\":5}").error.contains("\"frame.x\" can't be -1"))
+        #expect(try tool.run("write app frame {\"x\":1,\"y\":10}").error.contains("\"frame.y\" can't be 10"))
+        #expect(try tool.run("write app names [\"ab\"]").status == 0)
+        #expect(try tool.run("write app names [\"c\"]").error.contains("its length 1 is outside 2..."))
+        #expect(try tool.run("write app names [\"abc\"]").error.contains("it isn't one of"))
+    }
+
+    @Test
     func keywordsWithADollarAreIgnored() throws {
         let tool = try Tool()
         try tool.write(

@@ -114,13 +114,20 @@ struct CheckCommand: ParsableCommand {
         }
         var (refused, notes): ([[String]], [[String]]) = ([], [])
         var ownCount = 0
+        // Noted once, for the layer of the highest precedence.
+        var deprecated: Set<String> = []
         for layer in layers.reversed() where !layer.contents.isEmpty {
             let origins = try layer.origins()
             for (name, value) in layer.contents.sortedByName {
+                let place = [layer.source.rawValue, origins[name]?.text ?? layer.location]
+                if let deprecation = schema.properties[name]?.deprecation, deprecated.insert(name).inserted {
+                    let cure = deprecation.isEmpty ? "" : ": \(deprecation)"
+                    notes.append(["deprecated"] + place + ["\"\(name)\" is deprecated\(cure)"])
+                }
                 guard let refusal = try schema.refusal(of: value, for: name, isStored: true) else { continue }
-                let place = [layer.source.rawValue, origins[name]?.text ?? layer.location, try refusal.text()]
+                let row = place + [try refusal.text()]
                 let isNote = refusal.isUndeclared && schema.properties[name] == nil
-                if isNote { notes.append(["undeclared"] + place) } else { refused.append(["refused"] + place) }
+                if isNote { notes.append(["undeclared"] + row) } else { refused.append(["refused"] + row) }
                 if !isNote, layer.source != .system, layer.source != .managed { ownCount += 1 }
             }
         }

@@ -53,12 +53,19 @@ struct DescribeCommand: ParsableCommand {
                 cells += [
                     try known.property?.allowed() ?? "-",
                     try known.property?.defaultValue.map { try ValueText.json($0) } ?? "-",
-                    known.property.map { $0.description.map(ValueText.line) ?? "-" } ?? "not declared",
+                    known.property.map(Self.summary) ?? "not declared",
                 ]
             }
             table.add(cells)
         }
         Terminal.write(table.text())
+    }
+
+    /// Returns the deprecation and the description, or else the title, of a preference.
+    private static func summary(_ property: Schema.Property) -> String {
+        let deprecated = property.deprecation.map { $0.isEmpty ? "deprecated" : "deprecated: \($0)" }
+        let texts = [deprecated, property.description ?? property.title].compactMap(\.self)
+        return texts.isEmpty ? "-" : ValueText.line(texts.joined(separator: "; "))
     }
 
     private static func members(
@@ -114,8 +121,18 @@ struct DescribeCommand: ParsableCommand {
         if let type = property?.type ?? layer?.contents[name]?.kind { table.add("type", type) }
         if let allowed = try property?.allowed() { table.add("allowed", allowed) }
         if let value = property?.defaultValue { table.add("default", try ValueText.json(value)) }
-        if let text = property?.description { table.add("description", ValueText.line(text)) }
+        if let property { Self.addTexts(of: property, to: &table) }
         Terminal.write(table.text())
+    }
+
+    private static func addTexts(of property: Schema.Property, to table: inout Table) {
+        if property.isRequired { table.add("required", "yes") }
+        if let text = property.title { table.add("title", ValueText.line(text)) }
+        if let text = property.section { table.add("section", ValueText.line(text)) }
+        if let text = property.description { table.add("description", ValueText.line(text)) }
+        if let text = property.deprecation { table.add("deprecated", text.isEmpty ? "yes" : ValueText.line(text)) }
+        guard !property.formerNames.isEmpty else { return }
+        table.add("formerly", property.formerNames.map(ValueText.name).joined(separator: ", "))
     }
 
     private static func members(_ property: Schema.Property) throws -> [String: PropertyListValue] {
@@ -127,7 +144,16 @@ struct DescribeCommand: ParsableCommand {
         members["minLength"] = property.lengths.least.map { .integer(Int64($0)) }
         members["maxLength"] = property.lengths.greatest.map { .integer(Int64($0)) }
         members["default"] = property.defaultValue
+        members["title"] = property.title.map { .string($0) }
+        members["section"] = property.section.map { .string($0) }
         members["description"] = property.description.map { .string($0) }
+        members["deprecated"] = property.deprecation.map { .string($0) }
+        members["requirement"] = property.requirement.map { .string($0) }
+        if property.isRequired { members["required"] = true }
+        if !property.formerNames.isEmpty { members["formerly"] = .array(property.formerNames.map { .string($0) }) }
+        if !property.rules.isEmpty {
+            members["rules"] = .array(try property.rules.map { .dictionary(try Self.members($0)) })
+        }
         return members
     }
 }

@@ -24,7 +24,19 @@ struct Schema {
         let lengths: (least: Int?, greatest: Int?)
         /// The program's default; `nil` for a secret.
         let defaultValue: PropertyListValue?
+        let title: String?
+        let section: String?
         let description: String?
+        /// What to do instead of setting the value, which is deprecated; empty if the schema doesn't say it.
+        let deprecation: String?
+        /// The former names of the preference, in the order in which they are read.
+        let formerNames: [String]
+        /// What a value must be by a rule that only the program can check.
+        let requirement: String?
+        /// Whether the program needs a value.
+        let isRequired: Bool
+        /// Further rules, all of which a value must meet.
+        let rules: [Property]
     }
 
     /// Creates a schema from a file. Unknown keywords are ignored, also those with a leading `$`.
@@ -131,7 +143,17 @@ extension Schema.Property {
             (keywords["maxLength"] ?? keywords["maxItems"])?.length
         )
         defaultValue = isSecret ? nil : keywords["default"]
+        title = keywords["title"]?.text
+        section = keywords["x-section"]?.text
         description = keywords["description"]?.text
+        deprecation = keywords["deprecated"] == true ? keywords["x-deprecation"]?.text ?? "" : nil
+        formerNames = keywords["x-formerly"]?.elements?.compactMap(\.text) ?? []
+        requirement = keywords["x-requirement"]?.text
+        isRequired = keywords["x-required"] == true
+        // Each may declare other members of a dictionary.
+        rules = (keywords["allOf"]?.elements ?? []).map {
+            Self(["additionalProperties": true].merging($0.members) { $1 })
+        }
     }
 
     /// The types for display; `nil` if any is allowed.
@@ -157,15 +179,26 @@ extension Schema.Property {
         }
     }
 
-    /// Returns the choices, the range or the length for display.
+    /// Returns all rules for display; `nil` if there are none.
     func allowed() throws -> String? {
-        if let choices { return try choices.map { try ValueText.json($0) }.joined(separator: ", ") }
-        if lengths != (nil, nil) {
-            return "length \(lengths.least.map(String.init) ?? "")...\(lengths.greatest.map(String.init) ?? "")"
-        }
+        let own = [try choicesText(), try rangeText(), lengthText.map { "length \($0)" }, requirement]
+        let all = try own.compactMap(\.self) + rules.compactMap { try $0.allowed() }
+        return all.isEmpty ? nil : all.joined(separator: "; ")
+    }
+
+    private func choicesText() throws -> String? {
+        try choices.map { try $0.map { try ValueText.json($0) }.joined(separator: ", ") }
+    }
+
+    private func rangeText() throws -> String? {
         guard minimum != nil || maximum != nil else { return nil }
         return
             "\(try minimum.map { try ValueText.json($0) } ?? "")...\(try maximum.map { try ValueText.json($0) } ?? "")"
+    }
+
+    private var lengthText: String? {
+        guard lengths != (nil, nil) else { return nil }
+        return "\(lengths.least.map(String.init) ?? "")...\(lengths.greatest.map(String.init) ?? "")"
     }
 
     /// Returns the reason why a value, or a part of it, isn't allowed, or `nil` if it is.
@@ -181,6 +214,9 @@ extension Schema.Property {
 
     private func fullRefusal(of value: PropertyListValue, isStored: Bool) throws -> Refusal? {
         if let reason = try reasonToRefuse(value) { return Refusal(.unallowed(reason), value) }
+        for rule in rules {
+            if let refusal = try rule.refusal(of: value, isStored: isStored) { return refusal }
+        }
         if let others = keywords["anyOf"]?.elements {
             let refusals = try others.map { try Schema.Property($0.members).refusal(of: value, isStored: isStored) }
             if !refusals.contains(where: { $0 == nil }), let first = refusals.first { return first }
@@ -227,10 +263,14 @@ extension Schema.Property {
 
     private func reasonToRefuse(_ value: PropertyListValue) throws -> String? {
         if let type, !allowsKind(of: value) { return "it isn't of type \(type)" }
-        if let choices, !choices.contains(where: value.isSame(as:)) { return "it isn't one of \(try allowed() ?? "")" }
-        if minimum != nil || maximum != nil, value.isNotANumber { return "it is outside \(try allowed() ?? "")" }
-        if let minimum, value.precedes(minimum) { return "it is outside \(try allowed() ?? "")" }
-        if let maximum, maximum.precedes(value) { return "it is outside \(try allowed() ?? "")" }
+        if let choices, !choices.contains(where: value.isSame(as:)) {
+            return "it isn't one of \(try choicesText() ?? "")"
+        }
+        if let range = try rangeText(),
+            value.isNotANumber || minimum.map(value.precedes) == true || maximum?.precedes(value) == true
+        {
+            return "it is outside \(range)"
+        }
         if let length = value.elements?.count ?? value.text?.count,
             length < lengths.least ?? 0 || length > lengths.greatest ?? .max
         {

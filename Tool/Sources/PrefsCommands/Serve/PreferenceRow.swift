@@ -67,7 +67,13 @@ struct PreferenceRow {
         members["maximum"] = try property.maximum.map { .string(try ValueText.json($0)) }
         members["allowed"] = try property.allowed().map { .string($0) }
         members["default"] = try property.defaultValue.map { .string(try ValueText.json($0)) }
+        members["title"] = property.title.map { .string($0) }
+        members["section"] = property.section.map { .string($0) }
         members["description"] = property.description.map { .string($0) }
+        members["deprecated"] = property.deprecation.map { .string($0) }
+        members["formerly"] =
+            property.formerNames.isEmpty ? nil : .array(property.formerNames.map { .string($0) })
+        if property.isRequired { members["required"] = true }
         return members
     }
 

@@ -173,7 +173,9 @@ function applySuite(update, changed) {
     // A change of another layer counts even if the value stays the same.
     if (!isNew && (!old || old.text !== row.text || `${old.layers}` !== `${row.layers}`)) changed.add(key(suite, row));
     row.suite = update.name;
-    row.words = `${row.name}\n${row.hidden ? "" : row.text ?? ""}\n${row.schema?.description ?? ""}`.toLowerCase();
+    const { title = "", section = "", description = "", formerly = [] } = row.schema ?? {};
+    const texts = [row.name, row.hidden ? "" : row.text ?? "", title, section, description, ...formerly];
+    row.words = texts.join("\n").toLowerCase();
     suite.rows.set(row.name, row);
   }
   suite.sorted = null;
@@ -527,11 +529,14 @@ async function copyCommand(row) {
 }
 
 function fillFacts(row) {
-  const { type, allowed, default: standard } = row.schema ?? {};
-  const facts = [["Type", type ?? row.kind], ["Allowed", allowed], ["Default", standard && shownValue(standard)]];
-  const entries = facts.filter(([, text]) => text).flatMap(([title, text]) => [
-    make("dt", {}, title), make("dd", { className: title === "Type" ? "" : "mono" }, text),
-  ]);
+  const { type, allowed, default: standard, required, title, section, deprecated, formerly } = row.schema ?? {};
+  const texts = [["Type", type ?? row.kind], ["Title", title], ["Section", section], ["Required", required && "yes"]];
+  if (deprecated !== undefined) texts.push(["Deprecated", deprecated || "yes"]);
+  const values = [
+    ["Allowed", allowed], ["Default", standard && shownValue(standard)], ["Formerly", formerly?.join(", ")],
+  ];
+  const entries = [[texts, ""], [values, "mono"]].flatMap(([facts, className]) =>
+    facts.filter(([, text]) => text).flatMap(([name, text]) => [make("dt", {}, name), make("dd", { className }, text)]));
   panel.parts.facts.replaceChildren(make("dl", { className: "facts" }, ...entries));
 }
 
