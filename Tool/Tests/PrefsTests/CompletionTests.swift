@@ -125,5 +125,11 @@ struct CompletionTests {
         #expect(try offered("prefs", "read", "--json", "app", "") == "b:c\nä.ö\n")
         #expect(try offered("prefs", "read", "--file", "config/app/preferences.jsonl", "") == "b:c\nä.ö\n")
         #expect(try offered("prefs", "read", "nope", "") == "\n")
+        // Only present names.
+        try tool.write(
+            #"{"properties":{"new":{"x-formerly":["b:c","older"]}}}"#,
+            to: "config/app/preferences.schema.json"
+        )
+        #expect(try offered("prefs", "read", "app", "") == "new\nä.ö\n")
     }
 }

@@ -111,6 +111,17 @@ struct PermissionTests {
             try tool.run("describe \(suite) volume").output
                 == "value\t3\nsource\tmanaged\nwritable\tno: an administrator manages it\ntype\tinteger\n"
         )
+        // As the program reads it under the former name.
+        try tool.write(
+            #"{"properties":{"loudness":{"x-formerly":["volume"]},"theme":{}}}"#,
+            to: "system/\(suite)/preferences.schema.json"
+        )
+        for line in ["write \(suite) loudness 5", "delete \(suite) loudness"] {
+            #expect(try tool.run(line).status != 0)
+        }
+        #expect(try tool.run("write \(suite) loudness 5").error.contains("managed by an administrator"))
+        #expect(try tool.run("describe \(suite) loudness").output.contains("no: an administrator manages it"))
+        try tool.shell("rm system/\(suite)/preferences.schema.json; rmdir system/\(suite) system")
         #expect(try tool.run("write \(suite) theme 1").status == 0)
         #expect(try tool.run("read \(suite)").output == "theme\t1\nvolume\t3\n")
     }

@@ -21,6 +21,16 @@ private struct General: PreferenceGroup {
     @Preference("token", .secret) var token: String?
 }
 
+/// The next version of a program, with the options of its declarations.
+private struct Next: PreferenceGroup {
+    @Preference("sendReports", .title("Reports"), .section("Privacy"), .formerly("telemetry", "stats")) var reports =
+        true
+    @Preference("loudness", .deprecated("set volume"), .description("How loud it is.")) var loudness = 5
+    @Preference("even", .range(0...100), .range(10...), .check("must be even") { $0 % 2 == 0 }) var even = 10
+    @Preference("server", .required) var server: String?
+    @Preference("token", .secret, .formerly("key")) var token: String?
+}
+
 /// Schemas written by the library.
 struct SchemaTests {
     private func tool() throws -> Tool {
@@ -82,6 +92,28 @@ struct SchemaTests {
         let tool = try tool()
         #expect(try tool.run("write app \(value)").status == 0)
         #expect(try tool.run("read app \(value.prefix { $0 != " " }) --json").output == stored + "\n")
+    }
+
+    @Test
+    func optionsOfADeclarationAreUsed() throws {
+        let tool = try Tool()
+        try tool.write(try Next(in: .inMemory()).jsonSchema(), to: "system/app/preferences.schema.json")
+        try tool.write("{\"telemetry\":false,\"key\":\"hunter2\"}\n", to: "config/app/preferences.jsonl")
+        #expect(
+            try tool.run("describe app").output == """
+                even\tinteger\t-\tdefault\t0...100; must be even; 10...\t10\t-
+                loudness\tinteger\t-\tdefault\t-\t5\tdeprecated: set volume; How loud it is.
+                sendReports\tboolean\tfalse\tuser\t-\ttrue\tReports
+                server\tstring\t-\tdefault\t-\t-\t-
+                token\tstring\t<redacted>\tuser\t-\t-\t-
+
+                """
+        )
+        #expect(try tool.run("describe app server").output.contains("required\tyes"))
+        #expect(try tool.run("write app even 5").error.contains("it is outside 10..."))
+        #expect(try tool.run("write app even 101").error.contains("it is outside 0...100"))
+        #expect(try tool.run("write app sendReports true").status == 0)
+        #expect(try tool.read("config/app/preferences.jsonl").contains("\"telemetry\":null"))
     }
 
     @Test

@@ -218,7 +218,7 @@ struct ServeTests {
                     try await suite.edit("volume", to: "\(value)") { edit in
                         do {
                             let stored = try FilePlace(file: file).layers { _ in }.last?.contents["volume"]
-                            records.areStored.withLock { $0.append(stored == edit.after) }
+                            records.areStored.withLock { $0.append([stored] == edit.after.map(\.value)) }
                         } catch { Issue.record(error) }
                     }
                 }

@@ -28,7 +28,7 @@ enum Completion {
 
     /// Returns the choices that the schema declares for a name, strings without quotes.
     private static func choices(of name: String, in place: any Place) throws -> [String] {
-        let property = try place.schema()?.properties[name]
+        let property = try place.schema()?.property(of: name)
         let choices = property?.choices ?? (property?.types == ["boolean"] ? [false, true] : [])
         return try choices.map { try ValueText.plain($0) }
     }
@@ -85,8 +85,10 @@ enum Completion {
 
     private static func names(of place: any Place) throws -> [String] {
         // The commands report damage; here it is ignored.
-        let set = try place.layers { _ in }.flatMap { $0.contents.keys }
-        return Set(set).union(try place.schema()?.properties.keys.map { $0 } ?? []).sorted()
+        let schema = try place.schema()
+        let formerNames = FormerNames(schema)
+        let set = try place.layers { _ in }.flatMap { PlaceLayer($0, formerNames).contents.keys }
+        return Set(set).union(schema?.properties.keys.map { $0 } ?? []).sorted()
     }
 
     /// Returns the words without those that the shell would interpret, quoted as it needs them; none if `words` throws.

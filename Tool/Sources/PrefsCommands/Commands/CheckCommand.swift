@@ -22,12 +22,13 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
+        let suite = words.first ?? ""
         let place = try options.place(&words)
         try words.end()
         guard let path = try place.file(for: repair ? .repair : .check),
             // The other layers of a suite are checked also if the user has no file.
             try repair || place.exists() || place.layers({ _ in }).allSatisfy(\.contents.isEmpty)
-        else { return try checkValues(of: place) }
+        else { return try checkValues(of: place, suite) }
         let progress = Progress("Checking \(path)")
         let file = try FileReport(path)
         var contents: [String: PropertyListValue]
@@ -62,7 +63,7 @@ struct CheckCommand: ParsableCommand {
         table.add("watches", FileReport.watchLimits())
         table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 line" : "\(damage.count) lines")
         for copy in copies { table.add("repaired", "the damaged lines are kept in \(copy)") }
-        let refused = try Self.addRefusals(of: try place.layers { _ in }, by: Self.schema(of: place), to: &table)
+        let refused = try Self.addRefusals(of: place.layers { _ in }, suite, by: Self.schema(of: place), to: &table)
         Terminal.write(table.text())
         for error in damage { Terminal.report(error) }
         if let refused { Terminal.warn(refused.message) }
@@ -74,7 +75,7 @@ struct CheckCommand: ParsableCommand {
     }
 
     /// Checks values that aren't stored in a file.
-    private func checkValues(of place: any Place) throws {
+    private func checkValues(of place: any Place, _ suite: String) throws {
         let found = Issues()
         let layers = try place.layers { found.add($0) }
         let contents = layers.reduce(into: [:]) { all, layer in all.merge(layer.contents) { $1 } }
@@ -85,7 +86,7 @@ struct CheckCommand: ParsableCommand {
         table.add("size", contents.count == 1 ? "1 name" : "\(contents.count) names")
         table.add("needed", "\(try Self.bytes(contents)) bytes")
         table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 value" : "\(damage.count) values")
-        let refused = try Self.addRefusals(of: layers, by: Self.schema(of: place), to: &table)
+        let refused = try Self.addRefusals(of: layers, suite, by: Self.schema(of: place), to: &table)
         Terminal.write(table.text())
         for error in damage { Terminal.warn("\(error)") }
         if let refused { Terminal.warn(refused.message) }
@@ -98,11 +99,12 @@ struct CheckCommand: ParsableCommand {
         do { return try place.schema().map { .success($0) } } catch let failure as Failure { return .failure(failure) }
     }
 
-    /// Adds a row for each stored value that the schema doesn't allow, and one for each name that it doesn't declare.
+    /// Adds a row for each stored value that the schema doesn't allow, and notes on undeclared, former and deprecated names.
     ///
-    /// Returns the failure if there are such values or the schema can't be read; undeclared names aren't a failure.
+    /// Returns the failure if there are such values or the schema can't be read; the notes aren't a failure.
     private static func addRefusals(
         of layers: [PlaceLayer],
+        _ suite: String,
         by found: Result<Schema, Failure>?,
         to table: inout Table
     ) throws -> Failure? {
@@ -118,17 +120,27 @@ struct CheckCommand: ParsableCommand {
         var deprecated: Set<String> = []
         for layer in layers.reversed() where !layer.contents.isEmpty {
             let origins = try layer.origins()
+            let storedNames = schema.formerNames.present(layer.contents).storedNames
             for (name, value) in layer.contents.sortedByName {
                 let place = [layer.source.rawValue, origins[name]?.text ?? layer.location]
-                if let deprecation = schema.properties[name]?.deprecation, deprecated.insert(name).inserted {
+                let isOwn = layer.source != .system && layer.source != .managed
+                let present = schema.formerNames.preference(storedAs: name)
+                if let present {
+                    let isIgnored = storedNames[present] != name
+                    let cure = isOwn ? Self.cure(of: name, present, isIgnored, in: suite) : ""
+                    notes.append(["former"] + place + ["\"\(name)\" is a former name of \"\(present)\"\(cure)"])
+                    if isIgnored { continue }
+                }
+                if let deprecation = schema.property(of: name)?.deprecation, deprecated.insert(present ?? name).inserted
+                {
                     let cure = deprecation.isEmpty ? "" : ": \(deprecation)"
                     notes.append(["deprecated"] + place + ["\"\(name)\" is deprecated\(cure)"])
                 }
                 guard let refusal = try schema.refusal(of: value, for: name, isStored: true) else { continue }
                 let row = place + [try refusal.text()]
-                let isNote = refusal.isUndeclared && schema.properties[name] == nil
+                let isNote = refusal.isUndeclared && schema.property(of: name) == nil
                 if isNote { notes.append(["undeclared"] + row) } else { refused.append(["refused"] + row) }
-                if !isNote, layer.source != .system, layer.source != .managed { ownCount += 1 }
+                if !isNote, isOwn { ownCount += 1 }
             }
         }
         table.add("schema", schema.path)
@@ -143,6 +155,13 @@ struct CheckCommand: ParsableCommand {
                 "replace each of the user's by `prefs write`, or delete it; an administrator can correct the other values"
             }
         return Failure(.damaged, "\(values) not allowed by the schema and might not be read; \(advice)")
+    }
+
+    /// Returns what to do about a value that is stored under a former name.
+    private static func cure(of former: String, _ name: String, _ isIgnored: Bool, in suite: String) -> String {
+        let words = [suite, former].map(ValueText.name).joined(separator: " ")
+        guard isIgnored else { return "; `prefs rename \(words) \(ValueText.name(name))` renames it" }
+        return "; it is ignored, as a newer name is set, too; `prefs delete \(words)` removes it"
     }
 
     private static func bytes(_ contents: [String: PropertyListValue]) throws -> Int {

@@ -10,7 +10,8 @@ struct DeleteCommand: ParsableCommand {
             Several names are removed as one change; if one of them isn't set, nothing is removed. A name such as frame.x is \
             a member of the value of frame if that is a dictionary and no preference is named frame.x. Removing the last \
             member removes the value, so that the program reads the system's value or its default. The remaining members \
-            aren't checked against the schema; `prefs check` does that.
+            aren't checked against the schema; `prefs check` does that. A value that is stored under a former name of a \
+            preference is removed, too.
             """,
         aliases: ["unset"]
     )
@@ -30,23 +31,44 @@ struct DeleteCommand: ParsableCommand {
     private func delete(from place: any Place, _ names: [String]) throws {
         guard try place.exists() else { throw place.missing }
         let stores = try place.open()
-        let schema = names.contains { $0.contains(".") } ? try place.readableSchema() : nil
+        let schema = try place.readableSchema()
+        let formerNames = FormerNames(schema)
         try stores.store.transaction { transaction in
             var own = stores.own.contents
-            for name in names.isEmpty ? own.keys.sorted() : names {
-                let path = ValuePath(name, schema) { own[$0] }
-                guard path.member(of: own[path.name]) != nil else {
-                    let read = ValuePath(name, schema) { stores.store[$0] }
-                    let isOthers = stores.own[read.name] == nil && read.member(of: stores.store[read.name]) != nil
-                    throw try place.absent(isOthers ? read.name : name, in: stores)
+            // Former names that were removed with their preference.
+            var removed: Set<String> = []
+            for name in names.isEmpty ? own.keys.sorted() : names where !removed.contains(name) {
+                let path = ValuePath(name, schema) { formerNames.value(of: $0, in: own) }
+                let value = formerNames.value(of: path.name, in: own)
+                guard path.member(of: value) != nil else {
+                    throw try Self.absent(name, in: stores, of: place, schema)
                 }
                 // Read through the transaction, so that the body runs again if another process changes the value now.
-                if !path.keys.isEmpty { _ = transaction[path.name] }
-                own[path.name] = try path.changing(own[path.name], to: nil)
+                if !path.keys.isEmpty { for name in formerNames.names(of: path.name) { _ = transaction[name] } }
+                var rest = try path.changing(value, to: nil)
                 // The rest isn't checked against the schema, as that needs all names; `check` does it.
-                if !path.keys.isEmpty, own[path.name] == [:] { own[path.name] = nil }
-                transaction[path.name] = own[path.name]
+                if !path.keys.isEmpty, rest == [:] { rest = nil }
+                for (name, value) in formerNames.storing([path.name: rest]) {
+                    own[name] = value
+                    transaction[name] = value
+                    if name != path.name { removed.insert(name) }
+                }
             }
         }
+    }
+
+    /// Returns the failure for a word that names no value of the user.
+    private static func absent(
+        _ word: String,
+        in stores: PlaceStores,
+        of place: any Place,
+        _ schema: Schema?
+    ) throws -> Failure {
+        let formerNames = FormerNames(schema)
+        let all = PresentValues(try place.layers { _ in }.map { PlaceLayer($0, formerNames) })
+        let path = ValuePath(word, schema) { all.contents[$0] }
+        let own = formerNames.value(of: path.name, in: stores.own.contents)
+        let isOthers = own == nil && path.member(of: all.contents[path.name]) != nil
+        return try place.absent(isOthers ? all.storedNames[path.name] ?? path.name : word, in: stores, formerNames)
     }
 }

@@ -59,6 +59,7 @@ struct DescribeCommand: ParsableCommand {
             table.add(cells)
         }
         Terminal.write(table.text())
+        known.reportFormerNames()
     }
 
     /// Returns the deprecation and the description, or else the title, of a preference.
@@ -78,14 +79,17 @@ struct DescribeCommand: ParsableCommand {
         members["value"] = known.value.map { redaction.shown($0, of: known.name) }
         members["isSecret"] = redaction.mark(known.name)
         members["source"] = .string(known.source?.rawValue ?? "default")
+        members["storedAs"] = known.storedName.map { .string($0) }
         if schema != nil, known.property == nil { members["declared"] = false }
         return members
     }
 
-    private func describe(_ name: String, of place: any Place) throws {
+    private func describe(_ word: String, of place: any Place) throws {
         let schema = try place.schema()
+        let formerNames = FormerNames(schema)
+        let name = formerNames.preference(storedAs: word) ?? word
         let property = schema?.properties[name]
-        let layers = try place.layers()
+        let layers = try place.layers(formerNames)
         let layer = layers.last { $0.contents[name] != nil }
         guard property != nil || layer != nil else {
             let known = layers.flatMap(\.contents.keys) + (schema?.properties.keys.map { $0 } ?? [])
@@ -94,6 +98,7 @@ struct DescribeCommand: ParsableCommand {
         }
         let redaction = try secrets.redaction(of: place)
         let source = layer?.source
+        let storedName = layer?.storedNames[name]
         let writability =
             source == .managed ? Writability.unwritable("an administrator manages it") : place.writability
         if json {
@@ -102,15 +107,18 @@ struct DescribeCommand: ParsableCommand {
             members["value"] = layer?.contents[name].map { redaction.shown($0, of: name) }
             members["isSecret"] = redaction.mark(name)
             members["source"] = .string(source?.rawValue ?? "default")
+            members["storedAs"] = storedName.map { .string($0) }
             switch writability {
             case .writable: members["writable"] = true
             case .unwritable: members["writable"] = false
             case .unknown: break
             }
-            return Terminal.write(try ValueText.json(members, indented: Terminal.isOutput))
+            Terminal.write(try ValueText.json(members, indented: Terminal.isOutput))
+            return Self.reportFormerName(word, of: name)
         }
         var table = Table()
         if let value = layer?.contents[name] { table.add("value", try redaction.line(value, of: name)) }
+        if let storedName { table.add("stored as", ValueText.name(storedName)) }
         if redaction.mark(name) != nil { table.add("secret", "yes") }
         table.add("source", source?.rawValue ?? "default")
         switch writability {
@@ -123,6 +131,7 @@ struct DescribeCommand: ParsableCommand {
         if let value = property?.defaultValue { table.add("default", try ValueText.json(value)) }
         if let property { Self.addTexts(of: property, to: &table) }
         Terminal.write(table.text())
+        Self.reportFormerName(word, of: name)
     }
 
     private static func addTexts(of property: Schema.Property, to table: inout Table) {
@@ -133,6 +142,10 @@ struct DescribeCommand: ParsableCommand {
         if let text = property.deprecation { table.add("deprecated", text.isEmpty ? "yes" : ValueText.line(text)) }
         guard !property.formerNames.isEmpty else { return }
         table.add("formerly", property.formerNames.map(ValueText.name).joined(separator: ", "))
+    }
+
+    private static func reportFormerName(_ word: String, of name: String) {
+        if word != name { Terminal.warn("\"\(word)\" is a former name of \"\(name)\"") }
     }
 
     private static func members(_ property: Schema.Property) throws -> [String: PropertyListValue] {

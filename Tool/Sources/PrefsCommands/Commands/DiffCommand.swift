@@ -26,8 +26,11 @@ struct DiffCommand: ParsableCommand {
         try words.end()
         let redaction = try secrets.redaction(of: old.place).union(secrets.redaction(of: new.place))
         // One side may have no types, such as the output of `defaults read`; the other's schema has them.
-        let schema = try old.place.readableSchema() ?? new.place.readableSchema()
-        let differences = Difference.between(try old.contents(schema), try new.contents(schema))
+        let schemas = (old: try old.place.readableSchema(), new: try new.place.readableSchema())
+        let differences = Difference.between(
+            try old.contents(schemas.old ?? schemas.new),
+            try new.contents(schemas.new ?? schemas.old)
+        )
         if json {
             for difference in differences { Terminal.write(try difference.json(redaction) + "\n") }
         } else {
@@ -61,8 +64,8 @@ private struct Side {
 
     func contents(_ schema: Schema?) throws -> [String: PropertyListValue] {
         if let file, try place.exists(), let contents = try ImportSource.contents(of: file, schema: schema) {
-            return contents
+            return FormerNames(schema).present(contents).contents
         }
-        return try place.contents()
+        return try place.values(FormerNames(schema)).contents
     }
 }

@@ -34,9 +34,12 @@ struct EditCommand: ParsableCommand {
                 try edit(draft)
                 // A secret that was left out of the text isn't changed.
                 let differences = Difference.between(old, hidden.merging(try draft.contents()) { $1 })
-                let changes = Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) })
-                if !force { try place.check(changes, from: old) }
-                try apply(differences, to: stores)
+                let schema = try place.readableSchema()
+                let changes = FormerNames(schema).storing(
+                    Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) })
+                )
+                if !force { try schema?.check(changes, from: old) }
+                try apply(changes.map { Difference(name: $0, old: old[$0], new: $1) }, to: stores)
                 return draft.remove()
             } catch let error as PreferenceError where error.code == .notDurable {
                 // The values are set, but may be lost if the power fails.

@@ -30,8 +30,10 @@ struct ExportCommand: ParsableCommand {
         let destination = words.popFirst() ?? "-"
         guard !destination.isEmpty else { throw Failure(.usage, "the destination is empty; name a file, or -") }
         try words.end()
-        let all = try place.contents()
-        let (contents, hidden) = try secrets.redaction(of: place).split(all)
+        // Throws if the schema can't be read, unless secrets are shown.
+        let redaction = try secrets.redaction(of: place)
+        let all = try place.values(FormerNames(place.readableSchema())).contents
+        let (contents, hidden) = redaction.split(all)
         let format = format ?? Self.format(of: destination)
         let text: String
         switch format {

@@ -29,11 +29,15 @@ struct FindCommand: ParsableCommand {
 
         var table = Table()
         var lines = ""
-        func search(_ suite: String?, _ contents: [String: PropertyListValue], _ redaction: Redaction) throws {
-            for (name, value) in contents.sortedByName {
+        var found = PresentValues()
+        func search(_ suite: String?, _ values: PresentValues, _ redaction: Redaction) throws {
+            for (name, value) in values.contents.sortedByName {
+                let names = [name, values.storedNames[name]].compactMap { $0?.lowercased() }
                 // A match would reveal what a hidden value contains.
-                let isFound = try name.lowercased().contains(text) || !redaction.hides(name) && value.contains(text)
+                let isFound =
+                    try names.contains { $0.contains(text) } || !redaction.hides(name) && value.contains(text)
                 guard isFound else { continue }
+                found.storedNames[name] = values.storedNames[name]
                 if json {
                     var found: [String: PropertyListValue] = [
                         "name": .string(name), "value": redaction.shown(value, of: name),
@@ -50,13 +54,15 @@ struct FindCommand: ParsableCommand {
         }
         var failure: Failure?
         if let place {
-            try search(place.suite, place.place.contents(), secrets.redaction(of: place.place))
+            let redaction = try secrets.redaction(of: place.place)
+            try search(place.suite, place.place.values(FormerNames(place.place.readableSchema())), redaction)
         } else {
             failure = try options.suites().forEach(secrets.redaction, search)
         }
         if let failure, table.isEmpty, lines.isEmpty { throw failure }
         guard !table.isEmpty || !lines.isEmpty else { throw Failure(.absent, "nothing contains \"\(text)\"") }
         Terminal.write(json ? ShownText(lines) : table.text())
+        found.reportFormerNames()
         if let failure { throw failure }
     }
 }

@@ -40,10 +40,11 @@ struct ImportCommand: ParsableCommand {
         let stores = try place.open()
         let progress = Progress("Importing \(source)")
         let schema = try place.readableSchema()
+        let formerNames = FormerNames(schema)
         let redaction = try replace || dryRun ? secrets.redaction(of: place) : .everything
         let imported = try ImportSource.changes(in: source, schema: schema)
         for name in imported.keys.sorted()
-        where imported[name] == .string(ValueText.redacted) && schema?.properties[name]?.isSecret == true {
+        where imported[name] == .string(ValueText.redacted) && schema?.property(of: name)?.isSecret == true {
             throw Failure(
                 .usage,
                 "\(source) has \(ValueText.redacted) instead of the secret \"\(name)\"; remove the name from it. Nothing was "
@@ -52,20 +53,21 @@ struct ImportCommand: ParsableCommand {
         }
         if !force {
             let own = stores.own.contents
-            try schema?.check(changes(imported, of: own, redaction), from: own)
+            try schema?.check(changes(imported, of: own, redaction, formerNames), from: own)
         }
         if dryRun {
             let old = stores.own.contents
             var new = old
-            for (name, value) in changes(imported, of: old, redaction) { new[name] = value }
+            for (name, value) in changes(imported, of: old, redaction, formerNames) { new[name] = value }
             _ = consume progress
             let differences = Difference.between(old, new)
             return Terminal.write(try Difference.text(differences, redaction))
         }
         try stores.store.transaction { transaction in
             // Read through the transaction, so that the body runs again if another process changes a value now.
-            if keep { for name in imported.keys { _ = transaction[name] } }
-            for (name, value) in changes(imported, of: stores.own.contents, redaction) { transaction[name] = value }
+            if keep { for name in imported.keys.flatMap(formerNames.names) { _ = transaction[name] } }
+            let changes = changes(imported, of: stores.own.contents, redaction, formerNames)
+            for (name, value) in changes { transaction[name] = value }
         }
     }
 
@@ -73,13 +75,14 @@ struct ImportCommand: ParsableCommand {
     private func changes(
         _ imported: [String: PropertyListValue?],
         of own: [String: PropertyListValue],
-        _ redaction: Redaction
+        _ redaction: Redaction,
+        _ formerNames: FormerNames
     ) -> [String: PropertyListValue?] {
-        if keep { return imported.filter { own[$0.key] == nil } }
-        guard replace else { return imported }
+        if keep { return imported.filter { formerNames.value(of: $0.key, in: own) == nil } }
+        guard replace else { return formerNames.storing(imported) }
         // Exported files have no secrets, so a missing secret doesn't mean that it should be removed.
         let removed = own.keys.filter { !redaction.isSecret($0) }
-        return imported.merging(removed.map { ($0, nil) }) { imported, _ in imported }
+        return formerNames.storing(imported).merging(removed.map { ($0, nil) }) { imported, _ in imported }
     }
 
     private static func foundationFile(of suite: String?) throws -> String {

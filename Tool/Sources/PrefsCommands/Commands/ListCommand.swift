@@ -25,12 +25,14 @@ struct ListCommand: ParsableCommand {
         var table = Table()
         var all: [String: PropertyListValue] = [:]
         let redaction = try secrets.redaction(of: place)
-        for known in try place.knownNames(try place.readableSchema()) {
+        let names = try place.knownNames(try place.readableSchema())
+        for known in names {
             let value = known.value ?? known.property?.defaultValue
             if json {
                 var members: [String: PropertyListValue] = ["differs": .boolean(known.differs)]
                 members["value"] = value.map { redaction.shown($0, of: known.name) }
                 members["isSecret"] = redaction.mark(known.name)
+                members["storedAs"] = known.storedName.map { .string($0) }
                 all[known.name] = .dictionary(members)
             } else {
                 let text = try value.map { try redaction.line($0, of: known.name) } ?? "-"
@@ -38,6 +40,7 @@ struct ListCommand: ParsableCommand {
             }
         }
         Terminal.write(json ? ShownText(try ValueText.json(all, indented: Terminal.isOutput)) : table.text())
+        names.reportFormerNames()
     }
 
     private func listSuites() throws {

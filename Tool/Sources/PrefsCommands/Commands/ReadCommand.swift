@@ -8,7 +8,8 @@ struct ReadCommand: ParsableCommand {
         usage: "prefs read [<suite> | --file <path>] [<name>] [--json] [--origin] [--show-secrets]",
         discussion: """
             A string is shown without quotes, any other value as JSON. Without a name, each line is a name and its value. A \
-            name such as frame.x is a member of the value of frame, unless a preference is named frame.x.
+            name such as frame.x is a member of the value of frame, unless a preference is named frame.x. A value that is \
+            stored under a former name of its preference is shown under the present name, as the program reads it.
 
             With --origin, each line has a layer, the file and line (on etcd, the key) of the value, the name and the value. \
             The value that a program reads comes first; the values that it hides are marked as hidden.
@@ -34,11 +35,16 @@ struct ReadCommand: ParsableCommand {
         try words.end()
         if origin { return try readOrigins(name, of: place) }
         let redaction = try secrets.redaction(of: place)
+        let schema = try place.readableSchema()
+        let formerNames = FormerNames(schema)
         if let name {
-            let contents = try place.contents()
-            let path = ValuePath(name, try schema(for: name, of: place)) { contents[$0] }
+            let former = schema?.formerName(in: name)
+            // The user asks for what is stored under a former name.
+            let values = try place.values(former == nil ? formerNames : FormerNames(nil))
+            let contents = values.contents
+            let path = ValuePath(name, schema) { contents[$0] }
             guard let value = path.member(of: contents[path.name]) else {
-                throw try place.absent(name, of: contents.keys)
+                throw try place.absent(name, of: contents.keys, formerNames)
             }
             let shown = redaction.shown(value, of: path.name)
             if json {
@@ -49,20 +55,24 @@ struct ReadCommand: ParsableCommand {
             if redaction.hides(path.name) {
                 Terminal.warn("\"\(path.name)\" is a secret; --show-secrets shows its value")
             }
+            values.reportFormerName(of: path.name)
+            if let former, let present = formerNames.preference(storedAs: former) {
+                Terminal.warn("\"\(former)\" is a former name of \"\(present)\"")
+            }
             return
         }
-        let contents = try place.contents()
-        if json { return Terminal.write(try ValueText.json(redaction.shown(contents), indented: Terminal.isOutput)) }
-        var table = Table()
-        for (name, value) in contents.sortedByName {
-            table.add(ValueText.name(name), try redaction.line(value, of: name))
+        let values = try place.values(formerNames)
+        if json {
+            let shown = redaction.shown(values.contents)
+            Terminal.write(try ValueText.json(shown, indented: Terminal.isOutput))
+        } else {
+            var table = Table()
+            for (name, value) in values.contents.sortedByName {
+                table.add(ValueText.name(name), try redaction.line(value, of: name))
+            }
+            Terminal.write(table.text())
         }
-        Terminal.write(table.text())
-    }
-
-    /// Returns the schema, which is needed only to decide whether a word with a dot is a name.
-    private func schema(for name: String, of place: any Place) throws -> Schema? {
-        name.contains(".") ? try place.readableSchema() : nil
+        values.reportFormerNames()
     }
 
     /// A value of one layer.
@@ -75,12 +85,17 @@ struct ReadCommand: ParsableCommand {
         let origin: ValueOrigin
         let value: PropertyListValue
         let isHidden: Bool
+
+        var storedName: String? { layer.storedNames[preference] }
     }
 
     private func readOrigins(_ name: String?, of place: any Place) throws {
-        let layers = try place.layers()
         let redaction = try secrets.redaction(of: place)
-        let schema = try name.flatMap { try self.schema(for: $0, of: place) }
+        let schema = try place.readableSchema()
+        let formerNames = FormerNames(schema)
+        // The user may ask for what is stored under a former name.
+        let isFormer = name.flatMap { schema?.formerName(in: $0) } != nil
+        let layers = try place.layers(isFormer ? FormerNames(nil) : formerNames)
         var shown: Set<String> = []
         var rows: [Row] = []
         for layer in layers.reversed() {
@@ -105,7 +120,7 @@ struct ReadCommand: ParsableCommand {
                 )
             }
         }
-        if let name, rows.isEmpty { throw try place.absent(name, of: layers.flatMap(\.contents.keys)) }
+        if let name, rows.isEmpty { throw try place.absent(name, of: layers.flatMap(\.contents.keys), formerNames) }
         guard try !rows.isEmpty || place.exists() else { throw place.missing }
         // Sorted by name, for each name by decreasing precedence, which is the order of `rows`.
         let sorted = rows.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
@@ -118,6 +133,7 @@ struct ReadCommand: ParsableCommand {
                     "hidden": .boolean(row.isHidden),
                 ]
                 members["isSecret"] = redaction.mark(row.preference)
+                members["storedAs"] = row.storedName.map { .string($0) }
                 members[row.layer.source == .etcd ? "key" : "file"] = .string(row.origin.place)
                 members["line"] = row.origin.line.map { .integer(Int64($0)) }
                 Terminal.write(try ValueText.json(.dictionary(members)) + "\n")
@@ -126,7 +142,8 @@ struct ReadCommand: ParsableCommand {
                     row.layer.source.rawValue, row.origin.text, ValueText.name(row.name),
                     try redaction.line(row.value, of: row.preference),
                 ]
-                table.add(cells + (row.isHidden ? ["hidden"] : []))
+                let notes = [row.isHidden ? "hidden" : nil, row.storedName.map { "stored as \(ValueText.name($0))" }]
+                table.add(cells + notes.compactMap(\.self))
             }
         }
         Terminal.write(table.text())
@@ -135,13 +152,16 @@ struct ReadCommand: ParsableCommand {
     private func readAll() throws {
         var all: [String: PropertyListValue] = [:]
         var table = Table()
-        let failure = try options.suites().forEach(secrets.redaction) { suite, contents, redaction in
-            if json { return all[suite] = .dictionary(redaction.shown(contents)) }
-            for (name, value) in contents.sortedByName {
+        var stored = PresentValues()
+        let failure = try options.suites().forEach(secrets.redaction) { suite, values, redaction in
+            stored.storedNames.merge(values.storedNames) { $1 }
+            if json { return all[suite] = .dictionary(redaction.shown(values.contents)) }
+            for (name, value) in values.contents.sortedByName {
                 table.add(ValueText.name(suite), ValueText.name(name), try redaction.line(value, of: name))
             }
         }
         Terminal.write(json ? ShownText(try ValueText.json(all, indented: Terminal.isOutput)) : table.text())
+        stored.reportFormerNames()
         if let failure { throw failure }
     }
 }

@@ -25,6 +25,7 @@ struct RenameCommand: ParsableCommand {
         guard old != new else { throw Failure(.usage, "the old name and the new name are the same; give two names") }
         let stores = try place.open()
         let schema = try place.readableSchema()
+        let formerNames = FormerNames(schema)
         let redaction = Redaction(schema)
         guard force || !redaction.isSecret(old) || redaction.isSecret(new) else {
             throw Failure(
@@ -33,8 +34,11 @@ struct RenameCommand: ParsableCommand {
             )
         }
         try stores.store.transaction { transaction in
-            guard let value = stores.own[old] else { throw try place.absent(old, in: stores) }
-            guard force || transaction[new] == nil else {
+            guard let value = stores.own[old] else { throw try place.absent(old, in: stores, formerNames) }
+            // The program reads the user's value of a former name before the system's value.
+            let isPresentName = formerNames.preference(storedAs: old) == new
+            let replaced = transaction[new]
+            guard force || (isPresentName ? stores.own[new] : replaced) == nil else {
                 throw Failure(.usage, "\"\(new)\" is already set; use --force to replace its value")
             }
             // Read through the transaction, so that the body runs again if another process changes the value now.

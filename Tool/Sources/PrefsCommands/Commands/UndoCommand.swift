@@ -28,11 +28,13 @@ struct UndoCommand: ParsableCommand {
         let name = words.isEmpty ? nil : try words.nextName()
         try words.end()
         guard let path = try place.file(for: .undo), try place.exists() else { throw place.missing }
-        let history = try ChangeHistory(path, of: name)
+        // A write also removes the former names, which are restored with the value.
+        let names = try name.map { FormerNames(try place.readableSchema()).names(of: $0) }
+        let history = try ChangeHistory(path, of: names)
         guard let newest = history.changes.last else { throw history.nothing(in: place) }
         let redaction = try secrets.redaction(of: place)
         if yes {
-            try undo(newest, in: place, at: path, name)
+            try undo(newest, in: place, at: path, names)
             return Terminal.write(try Difference.text(newest.differences.map(\.reversed), redaction))
         }
         for change in history.changes.suffix(10) {
@@ -43,15 +45,15 @@ struct UndoCommand: ParsableCommand {
             throw Failure(.usage, "nothing was changed; to undo line \(newest.line), give --yes")
         }
         guard Terminal.confirms("Undo the newest change?", standard: false) else { return }
-        try undo(newest, in: place, at: path, name)
+        try undo(newest, in: place, at: path, names)
     }
 
-    private func undo(_ change: ChangeHistory.Change, in place: any Place, at path: String, _ name: String?) throws {
+    private func undo(_ change: ChangeHistory.Change, in place: any Place, at path: String, _ names: [String]?) throws {
         let stores = try place.open()
         try stores.store.transaction { transaction in
             // Read through the transaction, so that the body runs again if another process changes a value now.
             _ = transaction.contents
-            guard try ChangeHistory(path, of: name).changes.last == change else {
+            guard try ChangeHistory(path, of: names).changes.last == change else {
                 throw Failure(
                     .failed,
                     "another program has just changed the file; nothing was undone. Show the newest change with `prefs undo`"
@@ -62,7 +64,7 @@ struct UndoCommand: ParsableCommand {
     }
 }
 
-/// The changes that a file still holds, or those of one name.
+/// The changes that a file still holds, or those of one preference.
 private struct ChangeHistory {
     /// A line and the values that it changed.
     struct Change: Equatable {
@@ -75,13 +77,16 @@ private struct ChangeHistory {
     private let name: String?
     private let compactedLine: Int?
 
-    init(_ path: String, of name: String?) throws {
+    /// Creates the history of a file.
+    ///
+    /// - Parameter names: The present name and the former names of the preference; `nil` for all.
+    init(_ path: String, of names: [String]?) throws {
         let history = try Self.history(of: path)
         changes = history.entries.compactMap { entry in
-            let differences = entry.change.differences.filter { name == nil || $0.name == name }
+            let differences = entry.change.differences.filter { names?.contains($0.name) ?? true }
             return differences.isEmpty ? nil : Change(line: entry.line, differences: differences)
         }
-        self.name = name
+        name = names?.first
         compactedLine = history.compactedLine
     }
 

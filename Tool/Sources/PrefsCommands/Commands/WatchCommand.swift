@@ -26,13 +26,14 @@ struct WatchCommand: AsyncParsableCommand {
         let place = try options.place(&words)
         let name = words.popFirst()
         try words.end()
+        let names = try name.map { FormerNames(try place.readableSchema()).names(of: $0) }
         Terminal.endWithReader()
         // Created before the line below is printed, so that no change is missed after a user or script reads that line.
         var changes = try place.open().store.changes.makeAsyncIterator()
         place.reportConnection()
         announce("watching \(place.title)")
         while let change = await changes.next() {
-            let differences = change.differences.filter { name == nil || name == $0.name }
+            let differences = change.differences.filter { names?.contains($0.name) ?? true }
             // Read again each time, as a program may have installed its schema since.
             if !differences.isEmpty { try show(differences, secrets.safeRedaction { place }) }
         }

@@ -23,7 +23,8 @@ struct WriteCommand: ParsableCommand {
             A name such as frame.x is a member of the value of frame if that is a dictionary and no preference is named \
             frame.x; the other members are kept. The whole value is set in the user's file, so that later changes to its \
             other members in the program's or the system's defaults have no effect. Names and values that the program's \
-            schema doesn't allow are rejected unless --force is given.
+            schema doesn't allow are rejected unless --force is given. A value that is stored under a former name of the \
+            preference is removed in the same step.
 
             An element of an array or dictionary is a string unless a flag with its type precedes it; -json VALUE is also \
             possible. Options come before the suite; all words after it are taken as they are. Dates, data and special \
@@ -96,15 +97,25 @@ struct WriteCommand: ParsableCommand {
             try words.end()
             return change
         }
+        let formerNames = FormerNames(schema)
         try place.open().store.transaction { [isForced] transaction in
-            let path = ValuePath(name, schema) { transaction[$0] }
-            var old = transaction[path.name]
+            // In each layer the name comes before its former names, so the transaction's values aren't enough.
+            let layers = try formerNames.isEmpty ? [] : place.layers { _ in }.map { PlaceLayer($0, formerNames) }
+            let present = PresentValues(layers)
+            func value(of name: String) -> PropertyListValue? {
+                let names = formerNames.names(of: name)
+                // Read through the transaction, too, so that it runs again if another process changes a value now.
+                let values = names.map { transaction[$0] }
+                return names.count == 1 ? values[0] : present.contents[name]
+            }
+            let path = ValuePath(name, schema, in: value)
+            var old = value(of: path.name)
             // Only the member is changed; the rest of the value is the one that the program reads.
             if !path.keys.isEmpty { old = old ?? schema?.properties[path.name]?.defaultValue }
             let member = try Self.reading(secret) { try change(path.member(of: old), path.property(in: schema)) }
             guard let value = try path.changing(old, to: member) else { return }
             if !isForced { try schema?.check(value, for: path.name) }
-            transaction[path.name] = value
+            for (name, value) in formerNames.storing([path.name: value]) { transaction[name] = value }
         }
     }
 

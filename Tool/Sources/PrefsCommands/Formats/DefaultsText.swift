@@ -45,7 +45,7 @@ struct DefaultsText: TextReader {
     private mutating func root(_ schema: Schema?) throws(TextProblem) -> [String: PropertyListValue?] {
         var contents: [String: PropertyListValue?] = [:]
         try members { reader, key throws(TextProblem) in
-            contents[key] = try reader.value(depth: 0, schema?.properties[key])
+            contents[key] = try reader.value(depth: 0, schema?.property(of: key))
         }
         skipSpace()
         guard rest.isEmpty else { throw TextProblem(reason: "something follows the last }") }

@@ -15,8 +15,7 @@ struct Redaction {
     }
 
     init(_ schema: Schema?, showsSecrets: Bool = false) {
-        let names = (schema?.properties ?? [:]).filter(\.value.isSecret).keys
-        self.init(secrets: Set(names), showsSecrets: showsSecrets)
+        self.init(secrets: schema?.secretNames ?? [], showsSecrets: showsSecrets)
     }
 
     /// Whether no value is hidden, so that any text of the file may be shown.

@@ -16,6 +16,7 @@ struct Refusal {
     enum Reason {
         case unallowed(String)
         case undeclared(nearest: String?)
+        case former(of: String)
     }
 
     init(_ reason: Reason, _ value: PropertyListValue?) {
@@ -37,6 +38,11 @@ struct Refusal {
         if case .undeclared = reason { true } else { false }
     }
 
+    /// Whether the name isn't allowed, not the value.
+    var isOfName: Bool {
+        if case .unallowed = reason { false } else { true }
+    }
+
     /// Returns the reason as text, such as `"recent"[2] can't be 5: it isn't of type string`.
     func text(by schema: String? = nil) throws -> String {
         switch reason {
@@ -46,6 +52,8 @@ struct Refusal {
         case .undeclared(let nearest):
             "\(place) isn't declared\(schema.map { " by \($0)" } ?? "")"
                 + (nearest.map { "; did you mean \"\(prefix + $0)\"?" } ?? "")
+        case .former(let name):
+            "\(place) is a former name of \"\(name)\"\(schema.map { ", according to \($0)" } ?? ""); use \"\(name)\" instead"
         }
     }
 

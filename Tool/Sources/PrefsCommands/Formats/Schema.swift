@@ -8,6 +8,7 @@ struct Schema {
     private let all: Property
     /// The declaration of each preference, by name.
     let properties: [String: Property]
+    let formerNames: FormerNames
 
     /// The declaration of one value.
     struct Property {
@@ -58,6 +59,7 @@ struct Schema {
             )
         }
         properties = all.properties
+        formerNames = FormerNames(of: properties.mapValues(\.formerNames))
         self.path = path
     }
 
@@ -89,15 +91,33 @@ struct Schema {
 
     /// Returns the name of the secret whose value, or a member of it, a word of a command line names; `nil` for other words.
     func secret(in word: String) -> String? {
-        properties.first { $1.isSecret && (word == $0 || word.hasPrefix("\($0).")) }?.key
+        secretNames.first { word == $0 || word.hasPrefix("\($0).") }
+    }
+
+    /// Returns the former name that a word of a command line is, or is a member of.
+    func formerName(in word: String) -> String? {
+        let isIn = { word == $0 || word.hasPrefix("\($0).") }
+        return properties.keys.contains(where: isIn) ? nil : formerNames.all.first(where: isIn)
+    }
+
+    /// The names under which a secret may be stored.
+    var secretNames: Set<String> { Set(properties.filter(\.value.isSecret).keys.flatMap(formerNames.names)) }
+
+    /// Returns the declaration of the preference that has a name, or had it.
+    func property(of name: String) -> Property? {
+        properties[name] ?? formerNames.preference(storedAs: name).flatMap { properties[$0] }
     }
 
     /// Returns the reason why the schema doesn't allow a value, or `nil` if it does.
     ///
-    /// - Parameter isStored: Whether the integers 0 and 1 are allowed for a boolean, as programs read them as booleans.
+    /// - Parameter isStored: Whether former names are allowed, and the integers 0 and 1 for a boolean, as programs read them.
     func refusal(of value: PropertyListValue, for name: String, isStored: Bool = false) throws -> Refusal? {
         // The library sets these names itself.
         if PreferencesFile.ownNames.contains(name) { return nil }
+        if let present = formerNames.preference(storedAs: name) {
+            guard isStored else { return Refusal(.former(of: present), nil).inside(name) }
+            return try properties[present]?.refusal(of: value, isStored: true)?.inside(name)
+        }
         return try all.refusal(of: value, at: name, isStored: isStored)
     }
 
@@ -121,9 +141,14 @@ struct Schema {
         }
         guard let refusal = try refusal(of: value, for: name) else { return }
         let text = try refusal.text(by: path)
-        guard refusal.isUndeclared else { throw Failure(.usage, text) }
+        guard refusal.isOfName else { throw Failure(.usage, text) }
         throw Failure(.usage, "\(text)\(text.hasSuffix("?") ? "" : ";") --force writes it anyway")
     }
+}
+
+extension FormerNames {
+    /// Creates the former names that a schema declares; none without a schema.
+    init(_ schema: Schema?) { self = schema?.formerNames ?? FormerNames(of: [:]) }
 }
 
 extension Schema.Property {

@@ -18,7 +18,7 @@ struct ValuePath {
                 let name = String(word[..<dot])
                 let keys = word[word.index(after: dot)...].split(separator: ".", omittingEmptySubsequences: false)
                 guard !name.isEmpty, !keys.contains("") else { continue }
-                let declared = schema?.properties[name]
+                let declared = schema?.property(of: name)
                 if declared?.types != ["object"] {
                     guard case .dictionary? = values(name) ?? declared?.defaultValue else { continue }
                 }
@@ -33,7 +33,7 @@ struct ValuePath {
 
     /// Returns the declaration of the preference, or of the member of its value; `nil` if the schema doesn't have it.
     func property(in schema: Schema?) -> Schema.Property? {
-        keys.reduce(schema?.properties[name]) { $0?.property(of: $1) }
+        keys.reduce(schema?.property(of: name)) { $0?.property(of: $1) }
     }
 
     /// Returns the part of the preference's value at the path, or `nil` if the value has no such part.

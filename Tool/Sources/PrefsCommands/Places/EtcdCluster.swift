@@ -110,8 +110,8 @@ final class EtcdPlace: Place {
         return PlaceStores(store: store, own: store)
     }
 
-    func absent(_ name: String, in stores: PlaceStores) throws -> Failure {
-        try absent(name, of: stores.own.names)
+    func absent(_ name: String, in stores: PlaceStores, _ formerNames: FormerNames) throws -> Failure {
+        try absent(name, of: stores.own.names, formerNames)
     }
 
     /// The reason why no changes arrive after the suite was read; `nil` while connected.

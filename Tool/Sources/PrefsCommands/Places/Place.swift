@@ -26,7 +26,7 @@ protocol Place {
     /// Returns the stores to change values in, and to watch.
     func open() throws -> PlaceStores
     /// Returns the failure for a name that the writable layer doesn't have, even if another layer does.
-    func absent(_ name: String, in stores: PlaceStores) throws -> Failure
+    func absent(_ name: String, in stores: PlaceStores, _ formerNames: FormerNames) throws -> Failure
     /// Starts to write to standard error when the connection is lost and when it is restored.
     func reportConnection()
 }
@@ -42,18 +42,32 @@ struct PlaceLayer {
     let contents: [String: PropertyListValue]
     /// The path of the file; on etcd, the prefix of the keys.
     let location: String
+    /// The former names under which values of `contents` are stored, by the name of the preference.
+    private(set) var storedNames: [String: String] = [:]
 
     /// The origin of a layer's values.
     enum Source: String {
         case file, system, user, managed, etcd
     }
 
+    init(source: Source, contents: [String: PropertyListValue], location: String) {
+        (self.source, self.contents, self.location) = (source, contents, location)
+    }
+
+    /// Creates a layer with the values of another under the present names of their preferences.
+    init(_ layer: PlaceLayer, _ formerNames: FormerNames) {
+        let values = formerNames.present(layer.contents)
+        self.init(source: layer.source, contents: values.contents, location: layer.location)
+        storedNames = layer.storedNames.merging(values.storedNames) { $1 }
+    }
+
     /// Returns the location of each value: the file and the line, or the key on etcd.
     func origins() throws -> [String: ValueOrigin] {
         if contents.isEmpty { return [:] }
+        let stored = contents.keys.map { (name: $0, storedName: storedNames[$0] ?? $0) }
         if source == .etcd {
             return Dictionary(
-                uniqueKeysWithValues: contents.keys.map { ($0, ValueOrigin(place: location + $0, line: nil)) }
+                uniqueKeysWithValues: stored.map { ($0, ValueOrigin(place: location + $1, line: nil)) }
             )
         }
         let lines = PreferencesFile.lines(
@@ -62,8 +76,15 @@ struct PlaceLayer {
         )
         // A value that another program removed since the values were read has no line.
         return Dictionary(
-            uniqueKeysWithValues: contents.keys.map { ($0, ValueOrigin(place: location, line: lines[$0])) }
+            uniqueKeysWithValues: stored.map { ($0, ValueOrigin(place: location, line: lines[$1])) }
         )
+    }
+}
+
+extension PresentValues {
+    /// Creates the values of merged layers, in order of increasing precedence.
+    init(_ layers: [PlaceLayer]) {
+        for layer in layers { merge(PresentValues(contents: layer.contents, storedNames: layer.storedNames)) }
     }
 }
 
@@ -102,14 +123,15 @@ enum Writability {
 
 extension Place {
     /// Returns the values that a program reads now; throws if there is neither a file nor a value.
-    func contents() throws -> [String: PropertyListValue] {
-        let layers = try layers().map(\.contents).filter { !$0.isEmpty }
-        guard var contents = layers.first else {
-            guard try exists() else { throw missing }
-            return [:]
-        }
-        for layer in layers.dropFirst() { contents.merge(layer) { $1 } }
-        return contents
+    func values(_ formerNames: FormerNames) throws -> PresentValues {
+        let values = try layers(formerNames)
+        guard try values.contains(where: { !$0.contents.isEmpty }) || exists() else { throw missing }
+        return PresentValues(values)
+    }
+
+    /// Returns the values of each layer under the present names of their preferences, and reports values that can't be read.
+    func layers(_ formerNames: FormerNames) throws -> [PlaceLayer] {
+        try layers { Terminal.report($0) }.map { PlaceLayer($0, formerNames) }
     }
 
     /// Returns the values that a program would read without the user's; layers that can't be read are not reported.
@@ -117,11 +139,6 @@ extension Place {
         try layers { _ in }.reduce(into: [:]) { contents, layer in
             if layer.source == .system || layer.source == .managed { contents.merge(layer.contents) { $1 } }
         }
-    }
-
-    /// Returns the values of each layer, and reports values that can't be read on standard error.
-    func layers() throws -> [PlaceLayer] {
-        try layers { Terminal.report($0) }
     }
 
     /// Returns the program's schema, or `nil` without one, as for a file given by its path.
@@ -134,12 +151,10 @@ extension Place {
 
     /// Returns all names that are set or declared, sorted; throws if no name is and the place doesn't exist.
     func knownNames(_ schema: Schema?) throws -> [KnownName] {
-        let layers = try layers()
+        let layers = try layers(FormerNames(schema))
         var found: [String: KnownName] = (schema?.properties ?? [:]).mapValues { KnownName(property: $0) }
         for layer in layers {
-            for (name, value) in layer.contents {
-                found[name, default: KnownName(property: nil)].set(value, layer.source)
-            }
+            for name in layer.contents.keys { found[name, default: KnownName(property: nil)].set(name, in: layer) }
         }
         guard try !found.isEmpty || exists() else { throw missing }
         return found.map { name, known in
@@ -157,16 +172,12 @@ extension Place {
         }
     }
 
-    /// Throws if a change sets a name or value that the program's schema doesn't allow.
-    func check(_ changes: [String: PropertyListValue?], from old: [String: PropertyListValue]) throws {
-        try readableSchema()?.check(changes, from: old)
-    }
-
-    /// Returns the failure for a name that no layer has, with a suggestion from `others` if one is similar.
-    func absent(_ name: String, of others: some Sequence<String>) throws -> Failure {
-        guard try exists() || !contents().isEmpty else { return missing }
+    /// Returns the failure for a name that no layer has, with the present name or else a similar one of `others`, if there is one.
+    func absent(_ name: String, of others: some Sequence<String>, _ formerNames: FormerNames) throws -> Failure {
+        guard try exists() || !values(formerNames).contents.isEmpty else { return missing }
         let hint =
-            name.nearest(of: others.filter { !name.hasPrefix("\($0).") }).map { "; did you mean \"\($0)\"?" } ?? ""
+            formerNames.preference(storedAs: name).map { "; it is a former name of \"\($0)\"" }
+            ?? name.nearest(of: others.filter { !name.hasPrefix("\($0).") }).map { "; did you mean \"\($0)\"?" } ?? ""
         return Failure(.absent, "\"\(name)\" is not set in \(title)\(hint)")
     }
 }
@@ -179,17 +190,27 @@ struct KnownName {
     /// The value that the program reads; `nil` if none is set, so that the program uses its default.
     private(set) var value: PropertyListValue?
     private(set) var source: PlaceLayer.Source?
+    /// The former name under which the value is stored; `nil` if it is stored under the name.
+    private(set) var storedName: String?
 
     fileprivate init(property: Schema.Property?) { self.property = property }
 
-    fileprivate mutating func set(_ value: PropertyListValue, _ source: PlaceLayer.Source) {
-        (self.value, self.source) = (value, source)
+    fileprivate mutating func set(_ name: String, in layer: PlaceLayer) {
+        (value, source, storedName) = (layer.contents[name], layer.source, layer.storedNames[name])
     }
 
     /// Whether the value is set and differs from the program's default.
     var differs: Bool {
         guard let value else { return false }
         return property?.defaultValue.map { !value.isSame(as: $0) } ?? true
+    }
+}
+
+extension [KnownName] {
+    /// Reports on standard error which values are stored under a former name.
+    func reportFormerNames() {
+        let stored = compactMap { known in known.storedName.map { (known.name, $0) } }
+        PresentValues(storedNames: Dictionary(uniqueKeysWithValues: stored)).reportFormerNames()
     }
 }
 
@@ -277,8 +298,8 @@ struct FilePlace: Place {
     /// Does nothing, as a file needs no connection.
     func reportConnection() {}
 
-    func absent(_ name: String, in stores: PlaceStores) throws -> Failure {
-        guard stores.store[name] != nil else { return try absent(name, of: stores.own.names) }
+    func absent(_ name: String, in stores: PlaceStores, _ formerNames: FormerNames) throws -> Failure {
+        guard stores.store[name] != nil else { return try absent(name, of: stores.own.names, formerNames) }
         return Failure(.absent, "\"\(name)\" is set by the administrator or the system, not in \(path)")
     }
 

@@ -20,23 +20,24 @@ extension Suites {
     /// - Returns: The failure of the first suite that can't be read, without its message; `nil` if all were read.
     func forEach(
         _ redaction: (any Place) throws -> Redaction,
-        _ body: (_ suite: String, [String: PropertyListValue], Redaction) throws -> Void
+        _ body: (_ suite: String, PresentValues, Redaction) throws -> Void
     ) throws -> Failure? {
         var first: Failure?
         for name in try names() {
-            let contents: [String: PropertyListValue]
+            let values: PresentValues
             let hidden: Redaction
             do {
                 let place = try place(of: name)
-                contents = try place.contents()
+                // Throws if the schema can't be read, unless secrets are shown.
                 hidden = try redaction(place)
+                values = try place.values(FormerNames(place.readableSchema()))
             } catch {
                 let failure = Failure(error)
                 Terminal.warn(failure.message)
                 first = first ?? Failure(failure.status, "")
                 continue
             }
-            try body(name, contents, hidden)
+            try body(name, values, hidden)
         }
         return first
     }

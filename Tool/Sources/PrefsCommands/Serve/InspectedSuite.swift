@@ -26,6 +26,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
     /// The state that the board shows.
     private struct Shown {
         var layers: [PlaceLayer] = []
+        var formerNames = FormerNames(nil)
         var schema: FileMark?
         var names: Set<String> = []
         var connectionProblem: String?
@@ -97,6 +98,8 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
             // A file given by its path isn't checked against a schema.
             if !place.schemaPaths.isEmpty { schema = marking }
         } catch { damage.append("\(Failure(error).message). Until then no value is shown, as each might be a secret") }
+        shown.formerNames = FormerNames(schema)
+        layers = layers.map { PlaceLayer($0, shown.formerNames) }
         let rows = changedRows(layers, schema, redaction, isNewSchema: schemaMark != shown.schema)
         shown.layers = layers
         shown.schema = schemaMark
@@ -123,33 +126,38 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
         var rows: [String: String?] = [:]
         for name in names {
             let values = layers.map { $0.contents[name] }
-            if isComparable, shown.names.contains(name), values == shown.layers.map({ $0.contents[name] }) { continue }
+            let storedNames = layers.map { $0.storedNames[name] }
+            let isShown =
+                isComparable && shown.names.contains(name) && values == shown.layers.map { $0.contents[name] }
+                && storedNames == shown.layers.map { $0.storedNames[name] }
+            if isShown { continue }
             let property = schema?.properties[name]
             guard property != nil || values.contains(where: { $0 != nil }) else {
                 rows[name] = .some(nil)
                 continue
             }
-            rows[name] = text(name, values, layers.map(\.source), schema, redaction)
+            rows[name] = text(name, layers, schema, redaction)
         }
         return rows
     }
 
     private func text(
         _ name: String,
-        _ values: [PropertyListValue?],
-        _ sources: [PlaceLayer.Source],
+        _ layers: [PlaceLayer],
         _ schema: Schema?,
         _ redaction: Redaction
     ) -> String {
         var problem: String?
         do {
-            if let schema, let value = values.last(where: { $0 != nil })?.flatMap(\.self) {
+            let layer = layers.last { $0.contents[name] != nil }
+            if let schema, let value = layer?.contents[name] {
                 problem = try schema.refusal(of: value, for: name, isStored: true)?.text(by: schema.path)
             }
             return try PreferenceRow(
                 name: name,
-                values: values,
-                sources: sources,
+                values: layers.map { $0.contents[name] },
+                sources: layers.map(\.source),
+                storedName: layer?.storedNames[name],
                 property: schema?.properties[name],
                 hidden: redaction.reason(name),
                 problem: problem
@@ -222,9 +230,9 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
 package struct PageEdit {
     package let suite: String
     package let name: String
-    /// The user's value before and after the edit; `nil` if it was not set.
-    let before: PropertyListValue?
-    let after: PropertyListValue?
+    /// The user's values under the name and its former names before and after the edit; `nil` if none was set.
+    let before: [String: PropertyListValue?]
+    let after: [String: PropertyListValue?]
 }
 
 extension InspectedSuite {
@@ -237,22 +245,23 @@ extension InspectedSuite {
     func edit(_ name: String, to text: String?, record: @escaping @Sendable (PageEdit) -> Void) async throws {
         let value = try text.map { try Self.value($0) }
         try await onQueue { place, stores in
-            if let value, let schema = try place.markingSchema() {
+            // A value can be removed even if the schema can't be read.
+            let schema = try value == nil ? place.readableSchema() : place.markingSchema()
+            if let value, let schema {
                 if let reason = Redaction(schema).reason(name) { throw Failure(.usage, reason) }
                 // A file given by its path isn't checked against a schema.
                 if !place.schemaPaths.isEmpty, let refusal = try schema.refusal(of: value, for: name) {
                     throw Failure(.usage, try refusal.text(by: schema.path))
                 }
             }
-            var before: PropertyListValue?
+            let after = FormerNames(place.schemaPaths.isEmpty ? nil : schema).storing([name: value])
+            var before: [String: PropertyListValue?] = [:]
             try stores.store.transaction { transaction in
-                // Read through the transaction too, so that it is repeated if another process changes the value.
-                _ = transaction[name]
-                before = stores.own.contents[name]
-                transaction[name] = value
+                before = Self.own(after.keys, in: stores, &transaction)
+                for (name, value) in after { transaction[name] = value }
             }
-            guard before != value else { return }
-            record(PageEdit(suite: self.name, name: name, before: before, after: value))
+            guard before != after else { return }
+            record(PageEdit(suite: self.name, name: name, before: before, after: after))
         }
     }
 
@@ -260,16 +269,31 @@ extension InspectedSuite {
     func undo(_ edit: PageEdit) async throws {
         try await onQueue { place, stores in
             try stores.store.transaction { transaction in
-                _ = transaction[edit.name]
-                guard stores.own.contents[edit.name] == edit.after else {
+                guard Self.own(edit.after.keys, in: stores, &transaction) == edit.after else {
                     throw Failure(
                         .absent,
                         "\"\(edit.name)\" was changed after this edit and is kept; the next undo undoes the edit before"
                     )
                 }
-                transaction[edit.name] = edit.before
+                for (name, value) in edit.before { transaction[name] = value }
             }
         }
+    }
+
+    /// Returns the user's values of names, `nil` for those that aren't set.
+    private static func own(
+        _ names: some Sequence<String>,
+        in stores: PlaceStores,
+        _ transaction: inout PreferenceTransaction
+    ) -> [String: PropertyListValue?] {
+        let own = stores.own.contents
+        return Dictionary(
+            uniqueKeysWithValues: names.map { name in
+                // Read through the transaction too, so that it is repeated if another process changes the value.
+                _ = transaction[name]
+                return (name, own[name])
+            }
+        )
     }
 
     private func onQueue<Result>(
@@ -302,7 +326,7 @@ extension InspectedSuite {
     /// Returns the line of each layer's file that sets a name, lowest precedence first; 0 if no line sets it or the file can't be read.
     func lines(of name: String) async throws -> [Int] {
         try await onQueue { place, _ in
-            try place.layers { _ in }.map { layer in
+            try place.layers { _ in }.map { PlaceLayer($0, self.shown.formerNames) }.map { layer in
                 // The value is shown without a line; the board shows why the file can't be read.
                 do { return try layer.origins()[name]?.line ?? 0 } catch { return 0 }
             }

@@ -20,6 +20,8 @@ struct PreferenceRow {
     /// The value in each layer, lowest precedence first.
     let values: [PropertyListValue?]
     let sources: [PlaceLayer.Source]
+    /// The former name under which the value is stored; `nil` if it is stored under the name.
+    let storedName: String?
     let property: Schema.Property?
     /// The reason why the value isn't shown; `nil` if it is.
     let hidden: String?
@@ -33,6 +35,7 @@ struct PreferenceRow {
         let own = sources.lastIndex { $0 == .user || $0 == .file || $0 == .etcd }
         var members: [String: PropertyListValue] = ["name": .string(name)]
         members["source"] = .string(winner.map { sources[$0].rawValue } ?? "default")
+        members["storedAs"] = storedName.map { .string($0) }
         members["hidden"] = hidden.map { .string($0) }
         members["text"] = try value.map { .string(try text(of: $0)) }
         if hidden == nil, let value {

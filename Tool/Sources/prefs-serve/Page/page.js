@@ -533,7 +533,7 @@ function fillFacts(row) {
   const texts = [["Type", type ?? row.kind], ["Title", title], ["Section", section], ["Required", required && "yes"]];
   if (deprecated !== undefined) texts.push(["Deprecated", deprecated || "yes"]);
   const values = [
-    ["Allowed", allowed], ["Default", standard && shownValue(standard)], ["Formerly", formerly?.join(", ")],
+    ["Allowed", allowed], ["Default", standard && shownValue(standard)], ["Formerly", formerly?.join(", ")], ["Stored as", row.storedAs],
   ];
   const entries = [[texts, ""], [values, "mono"]].flatMap(([facts, className]) =>
     facts.filter(([, text]) => text).flatMap(([name, text]) => [make("dt", {}, name), make("dd", { className }, text)]));

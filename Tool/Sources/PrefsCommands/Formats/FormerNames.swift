@@ -1,0 +1,80 @@
+import Preferences
+
+/// The former names of a program's preferences, under which values may still be stored.
+///
+/// A program reads them in each layer behind the name itself, and removes them when it stores a value under the name.
+struct FormerNames {
+    private var byPreference: [String: [String]] = [:]
+    private var preferences: [String: String] = [:]
+
+    /// Creates the former names of declared preferences; as in a program, those that another preference has are ignored.
+    init(of declared: [String: [String]]) {
+        for name in declared.keys.sorted() {
+            for former in declared[name] ?? [] where declared[former] == nil && preferences[former] == nil {
+                preferences[former] = name
+                byPreference[name, default: []].append(former)
+            }
+        }
+    }
+
+    var isEmpty: Bool { preferences.isEmpty }
+
+    /// Returns the preference that has a former name.
+    func preference(storedAs name: String) -> String? { preferences[name] }
+
+    /// Returns the names under which the value of a preference may be stored, in the order in which they are read.
+    func names(of name: String) -> [String] { [name] + (byPreference[name] ?? []) }
+
+    /// All former names.
+    var all: some Sequence<String> { preferences.keys }
+
+    /// Returns the value that a program reads for a name in one layer.
+    func value(of name: String, in contents: [String: PropertyListValue]) -> PropertyListValue? {
+        names(of: name).lazy.compactMap { contents[$0] }.first
+    }
+
+    /// Returns the values of a layer under the present names of their preferences.
+    func present(_ contents: [String: PropertyListValue]) -> PresentValues {
+        var values = PresentValues(contents: contents)
+        for (name, formerNames) in byPreference {
+            guard let stored = names(of: name).first(where: { contents[$0] != nil }) else { continue }
+            for former in formerNames { values.contents[former] = nil }
+            values.contents[name] = contents[stored]
+            values.storedNames[name] = stored == name ? nil : stored
+        }
+        return values
+    }
+
+    /// Returns changes that also remove what is stored under the former names of the changed preferences.
+    func storing(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
+        var all = changes
+        for name in changes.keys {
+            for former in byPreference[name] ?? [] where !all.keys.contains(former) {
+                all.updateValue(nil, forKey: former)
+            }
+        }
+        return all
+    }
+}
+
+/// Values under the present names of their preferences.
+struct PresentValues {
+    var contents: [String: PropertyListValue] = [:]
+    /// The former names under which values are stored, by the name of the preference.
+    var storedNames: [String: String] = [:]
+
+    /// Adds the values of a layer of higher precedence.
+    mutating func merge(_ layer: PresentValues) {
+        for (name, value) in layer.contents { (contents[name], storedNames[name]) = (value, layer.storedNames[name]) }
+    }
+
+    /// Reports on standard error which values are stored under a former name.
+    func reportFormerNames() {
+        for name in storedNames.keys.sorted() { reportFormerName(of: name) }
+    }
+
+    func reportFormerName(of name: String) {
+        guard let stored = storedNames[name] else { return }
+        Terminal.warn("\"\(name)\" is stored under its former name \"\(stored)\"")
+    }
+}
