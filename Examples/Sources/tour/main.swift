@@ -42,20 +42,23 @@ print("read twice: \(preferences.volume), \(preferences.volume); still stored: \
 preferences.volume = 6
 
 print("\n— Another process changes a value, and this one is notified")
-let theme = preferences.theme
 if let tour = Bundle.main.executableURL {
-    let otherProcess = try Process.run(tour, arguments: ["--other-process"])
-    for await newTheme in preferences.$theme.updates where newTheme != theme {
-        print("theme: \(theme) → \(newTheme)")
-        break
+    let isNotified = DispatchSemaphore(value: 0)
+    // Of this type, the closure is called on a thread of the library, while this one waits.
+    let notify: @Sendable (PreferenceChange<Theme>) -> Void = { change in
+        print("theme: \(change.old) → \(change.new)")
+        isNotified.signal()
     }
-    otherProcess.waitUntilExit()
+    let themeObservation = preferences.$theme.observe(notify)
+    try Process.run(tour, arguments: ["--other-process"]).waitUntilExit()
+    isNotified.wait()
+    themeObservation.cancel()
 }
 
 print("\n— A report lists the preferences of a group, with source and rule")
 print(settingsReport(of: preferences))
 
-try await store.flush()
+try store.flush()
 print("\n— The end of the file, which is now safe from a power failure")
 print(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").suffix(6).joined(separator: "\n"))
 

@@ -53,6 +53,28 @@ func use(_ preferences: Preferences) async throws {
     try await preferences.$count.store.flush()
 }
 
+// Without `await`, as in `App.init()`, these block.
+func start(_ preferences: Preferences, _ store: PreferenceStore) throws {
+    func load() throws(PreferenceError) -> Int {
+        try store.load()
+        try store.refresh()
+        try store.flush()
+        return try preferences.$count.load()
+    }
+    let change = try store.migrate(to: 1, steps: [.init(1) { $0["raw"] = nil }], dryRun: true)
+    _ = (change as PreferenceStoreChange, try load())
+    try store.migrate(to: 1, steps: [])
+}
+
+// With `await`, the same names suspend the task.
+func startInTask(_ preferences: Preferences, _ store: PreferenceStore) async throws {
+    try await store.load()
+    try await store.refresh()
+    try await store.flush()
+    _ = try await preferences.$count.load() as Int
+    try await store.migrate(to: 1, steps: [])
+}
+
 // An error's code can be caught by its name, with a typed and an untyped error.
 func caught(_ preferences: Preferences) throws {
     func set() throws(PreferenceError) {

@@ -450,11 +450,11 @@ struct HowToStore {
     // end
 
     @Test
-    func migrationsRunOnce() async throws {
+    func migrationsRunOnce() throws {
         let store = PreferenceStore.inMemory(["volume": 1, "colour": "red"])
         let preferences = GeneralPreferences(in: store)
         // snippet: how migrate
-        try await store.migrate(
+        try store.migrate(
             to: 2,
             steps: [
                 .init(1) { $0[preferences.$volume] *= 10 },
