@@ -150,7 +150,7 @@ struct WaitingWritesTests {
         try cluster.control("put", "tests/\(suite)/counter", "100")
         let next = try await reopened()
         let reports = Reports(of: next)
-        _ = next.contents
+        try await next.load()
         try await monitor.drain(within: .seconds(60))
         try await eventually("it shows \(next.contents)") { next["counter"] == 100 }
         try await eventually("it reports \(reports.codes)") {
