@@ -1,4 +1,5 @@
 package import ArgumentParser
+import Dispatch
 @_spi(Tool) import Preferences
 
 /// The command `prefs`.
@@ -47,7 +48,7 @@ package struct Prefs: AsyncParsableCommand {
             } else if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
-                try command.run()
+                try await DispatchQueue.commands.run { try command.run() }
             }
         } catch {
             end(error, usage)

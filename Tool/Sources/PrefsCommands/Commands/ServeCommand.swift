@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Preferences
 
 /// Serves the page on a port of the loopback address, 0 for any free port, until the task is cancelled, and calls `ready` with the
@@ -35,7 +36,8 @@ struct ServeCommand: ParsableCommand {
     /// Serves the page with `serving`, or replaces this process with `prefs-serve` and the same arguments if that is `nil`.
     func run(by serving: PageServing?) async throws {
         guard let serving else { try ChildProcess.replaceThisProcess(by: ChildProcess.sibling("prefs-serve")) }
-        try await serving(try inspector(), port ?? 0, readOnly) { link in
+        let inspector = try await DispatchQueue.commands.run { try self.inspector() }
+        try await serving(inspector, port ?? 0, readOnly) { link in
             Terminal.write(link + "\n")
             if Terminal.isErrorOutput {
                 Terminal.warn("open the link in a browser on this machine; Ctrl-C ends the page")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Glibc
 import Preferences
 
@@ -29,7 +30,8 @@ struct WatchCommand: AsyncParsableCommand {
         let names = try name.map { FormerNames(try place.readableSchema()).names(of: $0) }
         Terminal.endWithReader()
         // Created before the line below is printed, so that no change is missed after a user or script reads that line.
-        var changes = try place.open().store.changes.makeAsyncIterator()
+        let store = try await DispatchQueue.commands.run { try place.open().store }
+        var changes = store.changes.makeAsyncIterator()
         place.reportConnection()
         announce("watching \(place.title)")
         while let change = await changes.next() {
@@ -42,7 +44,7 @@ struct WatchCommand: AsyncParsableCommand {
     private func watchAll() async throws {
         Terminal.endWithReader()
         let suites = try options.suites()
-        let changes = try SuiteChanges.follow(suites)
+        let changes = try await SuiteChanges.follow(suites)
         announce("watching all suites")
         for await (suite, differences) in changes {
             try show(differences, secrets.safeRedaction { try suites.place(of: suite) }, of: suite)

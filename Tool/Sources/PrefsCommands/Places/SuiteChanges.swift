@@ -1,3 +1,4 @@
+import Dispatch
 @_spi(Tool) import Preferences
 
 /// The changes of all suites, including those that are created later.
@@ -14,15 +15,22 @@ struct SuiteChanges {
     ///
     /// The first change of a new suite is the difference to the values that a program read before the suite's file existed. A suite
     /// that can't be read is tried again each second.
-    static func follow(_ suites: any Suites) throws -> AsyncStream<Element> {
+    static func follow(_ suites: any Suites) async throws -> AsyncStream<Element> {
         let (changes, continuation) = AsyncStream<Element>.makeStream()
-        var following = SuiteChanges(suites: suites, continuation: continuation)
-        following.followAll(try suites.names(), areNew: false)
-        Task { [following] in
-            var following = following
+        let first = try await DispatchQueue.commands.run {
+            var following = SuiteChanges(suites: suites, continuation: continuation)
+            following.followAll(try suites.names(), areNew: false)
+            return following
+        }
+        Task {
+            var following = first
             while true {
                 try await Task.sleep(for: .seconds(1))
-                following.lookForMore()
+                following = try await DispatchQueue.commands.run { [following] in
+                    var following = following
+                    following.lookForMore()
+                    return following
+                }
             }
         }
         return changes

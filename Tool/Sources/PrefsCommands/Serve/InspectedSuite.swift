@@ -299,22 +299,17 @@ extension InspectedSuite {
     private func onQueue<Result>(
         _ body: @escaping (any Place, PlaceStores) throws -> sending Result
     ) async throws -> sending Result {
-        try await withCheckedThrowingContinuation { continuation in
-            nonisolated(unsafe) let body = body
-            queue.async {
-                do {
-                    self.openStores()
-                    guard let stores = self.stores else {
-                        throw Failure(.failed, self.problem ?? "\(self.place.title) can't be opened")
-                    }
-                    let result = try body(self.place, stores)
-                    self.refresh()
-                    continuation.resume(returning: result)
-                } catch {
-                    continuation.resume(throwing: Failure(error))
+        do {
+            return try await queue.run {
+                self.openStores()
+                guard let stores = self.stores else {
+                    throw Failure(.failed, self.problem ?? "\(self.place.title) can't be opened")
                 }
+                let result = try body(self.place, stores)
+                self.refresh()
+                return result
             }
-        }
+        } catch { throw Failure(error) }
     }
 
     private static func value(_ text: String) throws -> PropertyListValue {
