@@ -268,6 +268,8 @@ struct UnreadableValue {
 
     var value: PropertyListValue { candidate.value }
     var source: (any ValueSource)? { candidate.source }
+    /// The former name that the value is stored under, if any.
+    var formerName: String? { candidate.formerName }
 
     /// The error to report if the read continues without the value.
     var error: PreferenceError {

@@ -29,7 +29,7 @@ public struct AnyPreference: Sendable {
     /// The section of a form of settings, from the option `.section`.
     public var section: String? { base.options?.section }
 
-    /// What to do instead of setting the preference, from the option `.deprecated`; `nil` if it isn't deprecated.
+    /// The advice of the option `.deprecated`, such as "set volume"; `nil` if it isn't deprecated.
     public var deprecation: String? { base.options?.deprecation }
 
     /// The option of one letter on the command line, from the option `.short`.

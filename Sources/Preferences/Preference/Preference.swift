@@ -159,7 +159,8 @@ extension Preference {
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferenceError) {
             let core = declaration.store.core
-            _ = try core.commit(core.changes(of: declaration.name, to: stored), node: declaration.node)
+            let changes = core.changes(of: declaration.name, to: stored)
+            _ = try core.commit(changes, node: changes.count == 1 ? declaration.node : nil)
         } catch {
             throw error.named(declaration.name)
         }
@@ -188,9 +189,10 @@ extension Preference {
         guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferenceError) {
+            let changes = core.changes(of: declaration.name, to: stored)
             _ = try await core.commit(
-                core.changes(of: declaration.name, to: stored),
-                node: declaration.node,
+                changes,
+                node: changes.count == 1 ? declaration.node : nil,
                 suspending: call
             )
         } catch {

@@ -33,10 +33,10 @@ extension PreferenceOption {
     ///
     /// The issue handler is notified once, with the code `deprecated`, if a layer has a value when the preference is read.
     ///
-    /// - Parameter text: What to do instead, as in `.deprecated("set volume")`.
+    /// - Parameter text: The advice that the issue gives, as in `.deprecated("set volume")`.
     public static func deprecated(_ text: String) -> Self { Self(.deprecated(text)) }
 
-    /// Makes the value a secret: descriptions, errors, reports and schemas show `<redacted>` in its place.
+    /// Declares the value a secret: descriptions, errors, reports and schemas show `<redacted>` in its place.
     ///
     /// In a store of secrets, such as the system's keyring, every value is a secret without it.
     public static var secret: Self { Self(.secret) }
@@ -84,7 +84,7 @@ extension PreferenceOption {
     /// gives the next layer's value or the default. The default isn't checked.
     ///
     /// - Parameters:
-    ///   - requirement: What a value must be, for the error and the schema.
+    ///   - requirement: The requirement in words, for the error and the schema.
     ///   - isAllowed: Returns whether a value is allowed, or throws the reason to reject it, which the error `invalid` shows. It runs on
     ///     any thread, before each write and once for each stored value that is read. It must not use the store.
     public static func check(
@@ -97,7 +97,7 @@ extension PreferenceOption {
     /// Allows `nil` and the values for which a closure returns `true`.
     ///
     /// - Parameters:
-    ///   - requirement: What a value must be, for the error and the schema.
+    ///   - requirement: The requirement in words, for the error and the schema.
     ///   - isAllowed: Returns whether a wrapped value is allowed, or throws the reason to reject it, which the error `invalid` shows. It
     ///     runs on any thread, before each write and once for each stored value that is read. It must not use the store.
     public static func check<Wrapped>(

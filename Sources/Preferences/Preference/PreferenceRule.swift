@@ -22,7 +22,7 @@ public struct PreferenceRule: Sendable, Hashable {
     public internal(set) var maximum: PropertyListValue?
     /// The allowed values in their stored form; empty for other kinds of rules.
     public internal(set) var choices: [PropertyListValue] = []
-    /// What a value must be, for a rule by a closure that says so; empty for others.
+    /// The requirement that a `.check` states, such as "must be even"; empty for others.
     public internal(set) var requirement = ""
 }
 
@@ -109,7 +109,7 @@ final class DeclaredOptions: Sendable {
     let description: String?
     let title: String?
     let section: String?
-    /// What to do instead of setting the preference, if it is deprecated.
+    /// The advice for a deprecated preference, such as "set volume".
     let deprecation: String?
     let isSecret: Bool
     let isRequired: Bool

@@ -206,9 +206,7 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Whether the name has no user and no observer any more, as far as the store can know.
     ///
     /// A tracking may be installed after the read, and even after one later change; Observation can't be queried for it.
-    var isUnused: Bool {
-        subscriptions.isEmpty && signal.hasNotifiedReaders && !slots.contains { $0.cell.isUsed }
-    }
+    var isUnused: Bool { subscriptions.isEmpty && signal.hasNotifiedReaders && !isDeclared }
 
     /// Whether a declaration of the name exists.
     var isDeclared: Bool { slots.contains { $0.cell.isUsed } }

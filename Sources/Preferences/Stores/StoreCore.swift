@@ -146,6 +146,8 @@ final class StoreCore: Sendable {
 
     /// Reports an unreadable stored value to each handler that was not notified of it yet.
     func report(_ problem: UnreadableValue, of name: String) {
+        // A source forgets who was notified when the name that it stores changes.
+        let name = problem.formerName ?? name
         let layers = madeLayers?.layers.filter { $0.source === problem.source } ?? []
         // A scope layered over its own store shows the source twice.
         guard let layer = layers.first(where: { $0.value(of: name) == problem.value }) ?? layers.first else {

@@ -28,11 +28,11 @@ struct Schema {
         let title: String?
         let section: String?
         let description: String?
-        /// What to do instead of setting the value, which is deprecated; empty if the schema doesn't say it.
+        /// The advice for a deprecated value, such as "set volume"; empty if the schema has none.
         let deprecation: String?
         /// The former names of the preference, in the order in which they are read.
         let formerNames: [String]
-        /// What a value must be by a rule that only the program can check.
+        /// The requirement of a rule that only the program can check.
         let requirement: String?
         /// Whether the program needs a value.
         let isRequired: Bool
