@@ -111,7 +111,9 @@ struct FormerNameTests {
             #expect(throws: PreferenceError.self) { try player.$volume.read() }
             #expect(throws: PreferenceError.self) { try player.$volume.update { $0 += 1 } }
             #expect(store["vol"] == "loud")
-            store["vol"] = "louder"
+            store["vol"] = 3
+            #expect(player.volume == 3)
+            store["vol"] = "loud"
             #expect(player.volume == 5)
             #expect(issues.elements.filter { $0.code == .unreadable }.count == 2)
         }
