@@ -159,8 +159,11 @@ extension Preference {
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferenceError) {
             let core = declaration.store.core
-            let changes = core.changes(of: declaration.name, to: stored)
-            _ = try core.commit(changes, node: changes.count == 1 ? declaration.node : nil)
+            guard core.hasFormerNames else {
+                _ = try core.commit(.one(declaration.name, stored), node: declaration.node)
+                return
+            }
+            _ = try core.commit(core.changes(of: declaration.name, to: stored))
         } catch {
             throw error.named(declaration.name)
         }
@@ -189,12 +192,7 @@ extension Preference {
         guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
         let stored = try declaration.encode(value, over: StoredCandidates())
         do throws(PreferenceError) {
-            let changes = core.changes(of: declaration.name, to: stored)
-            _ = try await core.commit(
-                changes,
-                node: changes.count == 1 ? declaration.node : nil,
-                suspending: call
-            )
+            _ = try await core.commit(core.changes(of: declaration.name, to: stored), suspending: call)
         } catch {
             throw error.named(declaration.name)
         }

@@ -222,7 +222,8 @@ extension PreferenceDeclaration {
         over candidates: @autoclosure () throws(PreferenceError) -> StoredCandidates
     ) throws(PreferenceError) -> PropertyListValue? {
         if let member { return try member.encode(value, try candidates()) }
-        if let reason = options?.reasonToReject(value) {
+        guard let options else { return try encodeUnchecked(value, isStored: true) }
+        if let reason = options.reasonToReject(value) {
             throw PreferenceError(.invalid, name: name, "\(shown(reason)); nothing was changed")
         }
         let stored = try encodeUnchecked(value, isStored: true)

@@ -56,7 +56,7 @@ extension PreferenceOption {
     /// code `deprecated`, of a file, an argument or a variable that uses one.
     ///
     /// A program that knows only the former name reads its default after the first write. For another type or another store use
-    /// ``Preference/migrate(from:_:)``.
+    /// ``Preference/migrate(from:)``.
     ///
     /// - Parameters:
     ///   - name: The complete former name; the prefix of a macro isn't added, that of a scope is. One that another preference of the

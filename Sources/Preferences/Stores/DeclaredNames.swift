@@ -4,22 +4,22 @@ internal import Synchronization
 /// The former names of a store's preferences; guarded by the store's lock.
 struct FormerNames: Sendable {
     private var byPreference: [String: [String]] = [:]
-    private var preferences: [String: String] = [:]
-
-    var isEmpty: Bool { preferences.isEmpty }
+    private var preferences: [String: String] = [:] { didSet { isEmpty = preferences.isEmpty } }
+    /// Whether there are none; stored, because asking a dictionary counts a reference in each set.
+    private(set) var isEmpty = true
 
     /// All former names.
     var all: Dictionary<String, String>.Keys { preferences.keys }
 
     /// The former names of a preference, the first one first.
-    subscript(name: String) -> [String] { byPreference.isEmpty ? [] : byPreference[name] ?? [] }
+    subscript(name: String) -> [String] { isEmpty ? [] : byPreference[name] ?? [] }
 
     /// Returns the preference that has a former name.
-    func preference(storedAs name: String) -> String? { preferences.isEmpty ? nil : preferences[name] }
+    func preference(storedAs name: String) -> String? { isEmpty ? nil : preferences[name] }
 
     /// Returns whether a name is a former one, or that of a preference with former names.
     func concern(_ name: String) -> Bool {
-        !preferences.isEmpty && (preferences[name] != nil || byPreference[name] != nil)
+        !isEmpty && (preferences[name] != nil || byPreference[name] != nil)
     }
 
     mutating func add(_ former: String, of name: String) {
@@ -65,14 +65,14 @@ extension StoreCore {
     /// Records the former names of a preference.
     @inline(never)
     func noteFormerNames(_ names: [String], of name: String) {
-        hasFormerNames.store(true, ordering: .releasing)
+        hasFormerNames = true
         state.withLock { $0.noteFormerNames(names, of: name) }
         madeLayers?.isAttached.store(false, ordering: .releasing)
     }
 
     /// Returns the former names of a preference, without those that another preference has.
     func formerNames(of name: String) -> [String] {
-        hasFormerNames.load(ordering: .acquiring) ? state.withLock { $0.formerNames[name] } : []
+        hasFormerNames ? state.withLock { $0.formerNames[name] } : []
     }
 
     /// Returns the changes that store a value of a preference under its name alone, or that remove the value.

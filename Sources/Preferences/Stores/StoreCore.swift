@@ -16,8 +16,7 @@ final class StoreCore: Sendable {
     let isSecret: Bool
     private let making: Lock<Making?>
     private let isMade = Atomic(false)
-    /// Whether a preference of the store has former names.
-    let hasFormerNames = Atomic(false)
+    private let knowsFormerNames = Atomic(false)
     // Written once, under the lock `making` and before `isMade`. Each access of an `AtomicLazyReference` took 400 instructions.
     nonisolated(unsafe) private var list: LayerList?
     private static let count = Atomic<UInt64>(0)
@@ -38,6 +37,12 @@ final class StoreCore: Sendable {
         self.scope = scope
         self.isSecret = isSecret
         making = Lock(Making(layers: layers))
+    }
+
+    /// Whether a preference of the store has, or had, former names.
+    var hasFormerNames: Bool {
+        get { knowsFormerNames.load(ordering: .acquiring) }
+        set { knowsFormerNames.store(newValue, ordering: .releasing) }
     }
 
     /// The layers; created at the first use, and then always the same.

@@ -1,6 +1,4 @@
-import DurableFile
 import Observation
-import PreferencesTesting
 import Testing
 
 @testable import Preferences

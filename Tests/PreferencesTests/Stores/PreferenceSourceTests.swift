@@ -1,4 +1,3 @@
-import PreferencesTesting
 import Testing
 
 @testable import Preferences
