@@ -41,13 +41,10 @@ struct StoreState {
         into notifications: inout DeferredNotifications
     ) -> Bool {
         var batch: ChangeBatch?
-        if list.isScoped {
-            invalidateScoped(changes, of: source, in: list, &batch, context, &notifications)
+        if !formerNames.isEmpty || list.isScoped {
+            invalidateEntries(changes, of: source, in: list, &batch, context, &notifications)
         } else {
             changes.forEach { change in
-                if formerNames.concern(change.name) {
-                    return appendStored(&batch, context, change.name) { list.entry(for: change, in: source) }
-                }
                 let node = hint ?? nodes[change.name]
                 guard node != nil || !subscriptions.isEmpty, let effect = list.effect(of: change, in: source) else {
                     return
@@ -58,16 +55,17 @@ struct StoreState {
                 if let node, node.invalidate(isShown: effect == .shown) { notifications.addSignal(of: node) }
             }
         }
-        if !formerNames.isEmpty { invalidateRenamed(changes, of: source, in: list, &batch, context, &notifications) }
         guard let batch, batch.isObserved else { return false }
         sequence += 1
         queue.enqueue(batch, setBy: .current, depth: FeedbackDepth.current)
         return true
     }
 
+    /// Invalidates what is cached, name by name, for layers that show a part of the source and for preferences with former names, each
+    /// of which reads the values under all its names.
     // Kept out of line, as the next function is: most sets don't need it, but would reserve stack space for it.
     @inline(never)
-    private mutating func invalidateScoped(
+    private mutating func invalidateEntries(
         _ changes: ShortList<ValueChange>,
         of source: Source,
         in list: LayerList,
@@ -75,7 +73,8 @@ struct StoreState {
         _ context: ChangeContext,
         _ notifications: inout DeferredNotifications
     ) {
-        for entry in list.entries(for: changes.dictionary, in: source) {
+        let changes = changes.dictionary
+        for entry in list.entries(for: changes, in: source) {
             if formerNames.concern(entry.name) {
                 appendStored(&batch, context, entry.name) { entry }
                 continue
@@ -84,19 +83,7 @@ struct StoreState {
             if !subscriptions.isEmpty || node?.isObserved ?? false { append(node, &batch, context) { entry } }
             if let node, node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
         }
-    }
-
-    /// Invalidates what is cached of preferences with former names, each by its values under all of them.
-    @inline(never)
-    private mutating func invalidateRenamed(
-        _ changes: ShortList<ValueChange>,
-        of source: Source,
-        in list: LayerList,
-        _ batch: inout ChangeBatch?,
-        _ context: ChangeContext,
-        _ notifications: inout DeferredNotifications
-    ) {
-        for entry in renamedEntries(for: changes.dictionary, in: source, list) {
+        for entry in renamedEntries(for: changes, in: source, list) {
             guard let node = nodes[entry.name] else { continue }
             if node.isObserved { append(node, &batch, context) { entry } }
             if node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
@@ -109,6 +96,7 @@ struct StoreState {
         in source: Source,
         _ list: LayerList
     ) -> [ChangeEntry] {
+        guard !formerNames.isEmpty else { return [] }
         var names: Set<String> = []
         for layer in list.layers where layer.source === source {
             for change in changes.keys {
