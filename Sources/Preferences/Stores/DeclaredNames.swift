@@ -85,6 +85,19 @@ extension StoreCore {
         return .several(changes)
     }
 
+    /// Returns the value of a preference in the writable layer, and the name that it is stored under: the preference's own or a former
+    /// one.
+    func ownValue(ofPreference name: String) -> (name: String, value: PropertyListValue)? {
+        let names = [name] + formerNames(of: name)
+        return read(names) { list in
+            guard let layer = list.writableLayer else { return nil }
+            for name in names {
+                if let value = layer.value(of: name) { return (name, value) }
+            }
+            return nil
+        }
+    }
+
     /// Reports an issue of a declared preference unless it was reported before.
     func reportOnce(_ issue: PreferenceError) {
         if state.withLock({ $0.noteReported(issue) }) { report(issue) }

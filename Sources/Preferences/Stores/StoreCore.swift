@@ -240,19 +240,6 @@ extension StoreCore {
         read(CollectionOfOne(name)) { list in list.writableIndex.flatMap { list.layers[$0].value(of: name) } }
     }
 
-    /// Returns the value of a preference in the writable layer, and the name that it is stored under: the preference's own or a former
-    /// one.
-    func ownValue(ofPreference name: String) -> (name: String, value: PropertyListValue)? {
-        let names = [name] + formerNames(of: name)
-        return read(names) { list in
-            guard let layer = list.writableLayer else { return nil }
-            for name in names {
-                if let value = layer.value(of: name) { return (name, value) }
-            }
-            return nil
-        }
-    }
-
     /// All listed names, each with the value that it reads as.
     var contents: [String: PropertyListValue] {
         prepareDeclared()
