@@ -229,7 +229,7 @@ struct DiagnosticTests {
         try Refused(
             "    @Options(\(option)) var volume = 5",
             "in a struct the closure of an option can't name its parameters or other values; write '$0', as in "
-                + "'PreferenceOption<Int>.check { $0 > 1 }', or a function, as in '.check(\"small\", isSmall)'",
+                + "'PreferenceOption<Int>.check { $0 > 1 }', or a function, as in '.check(isSmall)'",
             at: place,
             []
         ).check()

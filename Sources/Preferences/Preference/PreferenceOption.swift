@@ -87,12 +87,12 @@ extension PreferenceOption {
     ///   - requirement: The requirement in words, for the error and the schema.
     ///   - isAllowed: Returns whether a value is allowed, or throws the reason to reject it, which the error `invalid` shows. It runs on
     ///     any thread, before each write and once for each stored value that is read. It must not use the store.
-    public static func check(
-        _ requirement: String = "",
-        _ isAllowed: @escaping @Sendable (Value) throws -> Bool
-    ) -> Self {
+    public static func check(_ requirement: String, _ isAllowed: @escaping @Sendable (Value) throws -> Bool) -> Self {
         Self(Rule(.check(requirement)) { reason(for: $0, unless: isAllowed, requirement) })
     }
+
+    /// Allows the values for which a closure returns `true`, without a requirement in words.
+    public static func check(_ isAllowed: @escaping @Sendable (Value) throws -> Bool) -> Self { check("", isAllowed) }
 
     /// Allows `nil` and the values for which a closure returns `true`.
     ///
@@ -101,10 +101,16 @@ extension PreferenceOption {
     ///   - isAllowed: Returns whether a wrapped value is allowed, or throws the reason to reject it, which the error `invalid` shows. It
     ///     runs on any thread, before each write and once for each stored value that is read. It must not use the store.
     public static func check<Wrapped>(
-        _ requirement: String = "",
+        _ requirement: String,
         _ isAllowed: @escaping @Sendable (Wrapped) throws -> Bool
     ) -> Self where Value == Wrapped? {
         Self(Rule(.check(requirement)) { $0.flatMap { reason(for: $0, unless: isAllowed, requirement) } })
+    }
+
+    /// Allows `nil` and the values for which a closure returns `true`, without a requirement in words.
+    public static func check<Wrapped>(_ isAllowed: @escaping @Sendable (Wrapped) throws -> Bool) -> Self
+    where Value == Wrapped? {
+        check("", isAllowed)
     }
 
     fileprivate init(_ rule: Rule<Value>) { self.init(.rule(rule)) }
@@ -261,14 +267,6 @@ extension PreferenceOption {
     public static func check(_ requirement: String = "", _ isAllowed: (Double) throws -> Bool) -> Self {
         fatalError()
     }
-
-    /// Unavailable: a function stands after the requirement.
-    @available(
-        *,
-        unavailable,
-        message: "a function stands after the requirement, as in '.check(\"must be even\", isEven)'"
-    )
-    public static func check(_ isAllowed: (Value) throws -> Bool) -> Self { fatalError() }
 
     // Not unavailable, and not disfavoured: then `var port = 8080` would become an optional, without a message.
     /// Deprecated: only an optional without a default can be required. It has no effect.

@@ -20,6 +20,7 @@ struct Numbers: PreferenceGroup {
     @Preference("f", .check("must be even") { $0.isMultiple(of: 2) }) var f = 8080
     @Preference("g", .check("must be even") { if $0.isMultiple(of: 2) { true } else { throw Failure() } }) var g = 8080
     @Preference("h", .check("must be positive", isAllowed)) var h = 8080
+    @Preference("h2", .check(isAllowed)) var h2 = 8080
     @Preference("i", .check { number in number == 5 }) var i = 5
     @Preference("j", .check { (number: Int) in number == 5 }, .check { $0 > 0 }) var j = 5
     @Preference("k", .range(0...10), .choices([1, 2]), .check { $0 > 0 }) var k = 5
@@ -79,6 +80,7 @@ struct OptionalNumbers: PreferenceGroup {
     @Preference("f", .check("must be even") { $0.isMultiple(of: 2) }) var f: Int?
     @Preference("g", .check("must be even") { if $0.isMultiple(of: 2) { true } else { throw Failure() } }) var g: Int?
     @Preference("h", .check("must be positive", isAllowed)) var h: Int?
+    @Preference("h2", .check(isAllowed)) var h2: Int?
     @Preference("i", .check { number in number == 5 }) var i: Int?
     @Preference("j", .check { (number: Int) in number == 5 }, .check { $0 > 0 }) var j: Int?
     @Preference("k", .check { (number: Int?) in number != nil }) var k: Int?
@@ -206,10 +208,10 @@ struct OwnOfCollections: PreferenceGroup {
 }
 
 func types() {
-    expect(Int.self, Numbers()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$i, $0.$j, $0.$k] }
+    expect(Int.self, Numbers()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$h2, $0.$i, $0.$j, $0.$k] }
     expect(Int.self, Numbers()) { [$0.$l, $0.$m, $0.$n, $0.$o, $0.$p, $0.$q, $0.$r, $0.$s, $0.$t, $0.$u, $0.$v] }
     expect(Int.self, Numbers()) { [$0.$w, $0.$x, $0.$y, $0.$z] }
-    expect(Int?.self, OptionalNumbers()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$i, $0.$j] }
+    expect(Int?.self, OptionalNumbers()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$h2, $0.$i, $0.$j] }
     expect(Int?.self, OptionalNumbers()) { [$0.$k, $0.$l, $0.$m, $0.$n, $0.$o, $0.$p, $0.$q, $0.$r, $0.$s, $0.$t] }
     expect(Int?.self, OptionalNumbers()) { [$0.$u, $0.$v, $0.$w, $0.$x, $0.y, $0.z] }
     expect(Theme.self, Themes()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e] }

@@ -148,7 +148,8 @@ struct Checks: PreferenceGroup {
     @Preference("j", .check { $0.hasPrefix("a") }) var j = Theme.light
     // error: the closure of '.check' takes a value of the preference's own type
     @Preference("k", .check { value in value.isEmpty }) var k = 5
-    @Preference("l", .check(isEven)) var l = 5  // error: a function stands after the requirement
+    // error: cannot convert value of type '@Sendable (Int) -> Bool' to expected argument type '@Sendable (String) throws -> Bool'
+    @Preference("l", .check(isEven)) var l: String = "text"
     // error: cannot convert value of type '@Sendable (Int) -> Bool' to expected argument type '@Sendable (String) throws -> Bool'
     @Preference("m", .check("must be even", isEven)) var m: String = "text"
     // error: the closure of '.check' takes a value of the preference's own type
@@ -159,7 +160,7 @@ struct Checks: PreferenceGroup {
     @Preference("p", .check { $0 + 1 }) var p = 5
     // error: contextual type for closure argument list expects 1 argument, which cannot be implicitly ignored
     @Preference("q", .check { true }) var q = 5
-    // error: cannot convert value of type 'String' to expected argument type '(Int) throws -> Bool'
+    // error: cannot convert value of type 'String' to expected argument type '@Sendable (Int) throws -> Bool'
     @Preference("r", .check("must be positive")) var r = 5
     @Preference("s", .check { $0.isEmpti }) var s: String?  // error: value of type 'String?' has no member 'isEmpti'
     // error: value of type 'String' has no member 'isEmpti'
