@@ -208,10 +208,14 @@ struct OwnOfCollections: PreferenceGroup {
 }
 
 func types() {
-    expect(Int.self, Numbers()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$h2, $0.$i, $0.$j, $0.$k] }
+    expect(Int.self, Numbers()) {
+        [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$h2, $0.$i, $0.$j, $0.$k]
+    }
     expect(Int.self, Numbers()) { [$0.$l, $0.$m, $0.$n, $0.$o, $0.$p, $0.$q, $0.$r, $0.$s, $0.$t, $0.$u, $0.$v] }
     expect(Int.self, Numbers()) { [$0.$w, $0.$x, $0.$y, $0.$z] }
-    expect(Int?.self, OptionalNumbers()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$h2, $0.$i, $0.$j] }
+    expect(Int?.self, OptionalNumbers()) {
+        [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$h2, $0.$i, $0.$j]
+    }
     expect(Int?.self, OptionalNumbers()) { [$0.$k, $0.$l, $0.$m, $0.$n, $0.$o, $0.$p, $0.$q, $0.$r, $0.$s, $0.$t] }
     expect(Int?.self, OptionalNumbers()) { [$0.$u, $0.$v, $0.$w, $0.$x, $0.y, $0.z] }
     expect(Theme.self, Themes()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e] }
