@@ -89,8 +89,8 @@ public struct AnyPreference: Sendable {
     ///
     /// - Parameter value: A value in the form of `storedValue`. For a member it is the form of the whole value, of which only the
     ///   member is stored.
-    /// - Throws: `unreadable` if `value` can't be decoded as the preference's type, or the errors of `Preference.write(_:)`; nothing
-    ///   is changed then.
+    /// - Throws: `unreadable` if `value` can't be decoded as the preference's type, `invalid` if a required preference would be set to
+    ///   `nil` by a stored form, or the errors of `Preference.write(_:)`; nothing is changed then.
     public func write(_ value: PropertyListValue?) throws(PreferenceError) { try base.write(stored: value) }
 
     /// Removes the stored value, so that the default is read; see `Preference.reset()`.
@@ -159,6 +159,8 @@ extension Preference: DeclaredPreference {
 
     func write(stored: PropertyListValue?) throws(PreferenceError) {
         if let stored, let value = try declaration.decodeUnchecked(stored) { return try write(value) }
+        // Only `nil` itself is a reset.
+        if stored != nil, isRequired { throw declaration.missing }
         // Removing a member would remove the rest of the value.
         guard !isMember else { return try write(defaultValue) }
         let core = store.resolved.core
@@ -233,6 +235,9 @@ func text(of value: Any) -> String {
 }
 
 extension _OptionalPreferenceValue {
+    /// Whether there is no value.
+    var isNil: Bool { wrapped == nil }
+
     fileprivate var wrappedText: String { wrapped.map { text(of: $0) } ?? "nil" }
 }
 

@@ -50,8 +50,9 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         if let options { note(options) }
     }
 
-    /// Returns whether a value is stored as nothing, as `nil` is.
+    /// Returns whether a value is `nil`, however that is stored, or one of another type that is stored as nothing.
     private static func isAbsent(_ value: Value, _ coding: PreferenceCoding<Value>) -> Bool {
+        if let value = value as? any _OptionalPreferenceValue { return value.isNil }
         do { return try coding.encode(value) == nil } catch { return false }
     }
 
@@ -226,15 +227,19 @@ extension PreferenceDeclaration {
         if let reason = options.reasonToReject(value) {
             throw PreferenceError(.invalid, name: name, "\(shown(reason)); nothing was changed")
         }
+        if isRequired, Self.isAbsent(value, coding) { throw missing }
         let stored = try encodeUnchecked(value, isStored: true)
-        if stored == nil, isRequired {
-            throw PreferenceError(
-                .invalid,
-                name: name,
-                "the preference needs a value, so nil is rejected; nothing was changed. reset() removes the stored value"
-            )
-        }
+        if isRequired, stored == nil { throw missing }
         return stored
+    }
+
+    /// The error for `nil` if the preference requires a value.
+    var missing: PreferenceError {
+        PreferenceError(
+            .invalid,
+            name: name,
+            "the preference needs a value, so nil is rejected; nothing was changed. reset() removes the stored value"
+        )
     }
 
     /// Returns the stored form of a value that need not meet the rule, such as a default.

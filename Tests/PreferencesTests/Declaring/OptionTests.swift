@@ -2,6 +2,12 @@ import Testing
 
 @testable import Preferences
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The options of a declaration, apart from rules and former names.
 struct OptionTests {
     private let store = PreferenceStore.inMemory()
@@ -81,6 +87,40 @@ struct OptionTests {
         #expect(port.value == 8080 && issues.elements.map(\.code) == [.invalid])
         port.reset()
         #expect(port.value == nil)
+    }
+
+    @Test
+    func requiredRejectsNilThatIsStoredAsAValue() throws {
+        let coding = PreferenceCoding<Int?>("none") {
+            .string($0.map(String.init) ?? "none")
+        } decode: { stored in
+            .some(stored == "none" ? nil : 8080)
+        }
+        let port = Preference("port", coding: coding, .required, in: store)
+        #expect(AnyPreference(port).isRequired && port.value == nil && issues.elements.isEmpty)
+        #expect(throws: PreferenceError.self) { try port.write(nil) }
+        try port.write(8080)
+        #expect(throws: PreferenceError.self) { try AnyPreference(port).write("none") }
+        #expect(store["port"] == "8080")
+    }
+
+    @Test
+    func requiredRejectsAStoredFormOfNil() throws {
+        struct Frame: Codable { var x = 0 }
+        let port = Preference<Int?>("port", .required, in: store)
+        let frame = Preference<Frame?>("frame", coding: .json, .required, in: store)
+        try port.write(8080)
+        try frame.write(Frame())
+        let before = store.contents
+        for stored in ["null", .data(Data("null".utf8))] as [PropertyListValue] {
+            for preference in [AnyPreference(port), AnyPreference(frame)] {
+                let error = #expect(throws: PreferenceError.self) { try preference.write(stored) }
+                #expect(error?.code == .invalid || error?.code == .unreadable, "\(preference.name)")
+            }
+        }
+        #expect(store.contents == before)
+        for preference in [AnyPreference(port), AnyPreference(frame)] { try preference.write(nil) }
+        #expect(store.contents.isEmpty)
     }
 
     @Test
