@@ -175,7 +175,7 @@ extension PreferenceOption {
 extension PreferenceOption where Value: Collection {
     /// Allows collections whose number of elements, and strings whose number of characters, is in a range, such as `1...20` or `1...`.
     public static func length(_ lengths: some RangeExpression<Int>) -> Self {
-        let lengths = lengths.relative(to: 0..<Int.max)
+        let lengths = halfOpen(lengths)
         return Self(Rule(.length(lengths)) { reason(for: $0, ofLength: lengths) })
     }
 }
@@ -185,8 +185,18 @@ extension PreferenceOption {
     /// `1...`.
     public static func length<Wrapped: Collection>(_ lengths: some RangeExpression<Int>) -> Self
     where Value == Wrapped? {
-        let lengths = lengths.relative(to: 0..<Int.max)
+        let lengths = halfOpen(lengths)
         return Self(Rule(.length(lengths)) { $0.flatMap { reason(for: $0, ofLength: lengths) } })
+    }
+}
+
+/// Returns a range of lengths without its upper bound; the upper bound `Int.max` stands for none.
+private func halfOpen(_ lengths: some RangeExpression<Int>) -> Range<Int> {
+    // These include `Int.max`, behind which no range can end.
+    switch lengths {
+    case let lengths as ClosedRange<Int> where lengths.upperBound == .max: lengths.lowerBound..<Int.max
+    case let lengths as PartialRangeThrough<Int> where lengths.upperBound == .max: 0..<Int.max
+    default: lengths.relative(to: 0..<Int.max)
     }
 }
 
