@@ -15,17 +15,14 @@ extension PreferenceStore {
     /// - Returns: The unknown names, sorted: an argument's without its dashes, a variable's with the prefix.
     @discardableResult
     public func reportUnknownNames(for groups: any PreferenceGroup...) -> [String] {
-        let declared = Set(
-            groups.flatMap { group in
-                DeclaredPreferences.all(in: group).flatMap { [$0.name] + ($0.options?.formerNames ?? []) }
-            }
-        ).sorted()
+        let preferences = groups.flatMap { DeclaredPreferences.all(in: $0) }
+        let declared = Set(preferences.map(\.name)).sorted()
+        let former = Set(preferences.flatMap { $0.options?.formerNames ?? [] })
         let issues = resolved.core.read(EmptyCollection()) { list in
             list.layers.filter(\.isListedText).flatMap { layer -> [(name: String, error: PreferenceError)] in
                 let known = declared.map(layer.spelled)
-                let names = Set(layer.source.contents.keys).subtracting(known).filter {
-                    $0.hasPrefix(layer.spelled(""))
-                }
+                let names = Set(layer.source.contents.keys).subtracting(known).subtracting(former.map(layer.spelled))
+                    .filter { $0.hasPrefix(layer.spelled("")) }
                 return names.map { ($0, PreferenceError(unknown: $0, in: layer, known)) }
             }
         }

@@ -117,6 +117,16 @@ struct FormerNameTests {
         }
     }
 
+    @Test
+    func unknownNameSuggestsNone() {
+        let store = PreferenceStore.layered([.arguments(["--vool", "3", "--volum", "3"]), .inMemory()])
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        #expect(store.reportUnknownNames(for: Player(in: store)) == ["volum", "vool"])
+        #expect(issues.elements.map { $0.message.contains("did you mean \"volume\"?") } == [true, false])
+        #expect(issues.elements.allSatisfy { !$0.message.contains("\"vol\"") })
+    }
+
     // MARK: Writing
 
     @Test(arguments: StoreKind.allCases)
