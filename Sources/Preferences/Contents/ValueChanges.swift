@@ -197,20 +197,29 @@ final class StoredCandidate: Equatable, Sendable {
     /// The source of that layer; nil for a value that isn't stored yet.
     let source: (any ValueSource)?
     /// The former name of the preference that the value is stored under; nil for its present name.
-    let formerName: String?
+    let former: FormerName?
+
+    /// A former name that a value is stored under.
+    struct FormerName: Sendable {
+        let name: String
+        /// The name as the layer spells it, such as that of a variable.
+        let spelled: String
+        /// The present name as the layer spells it.
+        let present: String
+    }
 
     init(
         value: PropertyListValue,
         isText: Bool = false,
         layer: PreferenceSource? = nil,
         source: (any ValueSource)? = nil,
-        formerName: String? = nil
+        former: FormerName? = nil
     ) {
         self.value = value
         self.isText = isText
         self.layer = layer
         self.source = source
-        self.formerName = formerName
+        self.former = former
     }
 
     /// Returns whether both give the same value; a value that moves to the present name stays the same.
@@ -218,14 +227,17 @@ final class StoredCandidate: Equatable, Sendable {
         left.value == right.value && left.isText == right.isText && left.layer == right.layer
     }
 
+    /// The former name of the preference that the value is stored under; nil for its present name.
+    var formerName: String? { former?.name }
+
     /// Returns a message about the value with its layer and its file, unless it is in the writable layer without a file.
     fileprivate func located(_ message: String, isSecret: Bool) -> String {
         if isText, let layer, case .string(let text) = value {
             let shown = isSecret ? .redacted : "\"\(text)\""
             return "\(shown), from the layer \"\(layer.name)\", can't be used: \(message)"
         }
-        let name = formerName.map { ", as \"\($0)\"" } ?? ""
-        guard layer != nil || source?.path != nil || formerName != nil else { return message }
+        let name = former.map { ", as \"\($0.spelled)\"" } ?? ""
+        guard layer != nil || source?.path != nil || former != nil else { return message }
         return "\(message) (\(place)\(name))"
     }
 
@@ -236,11 +248,11 @@ final class StoredCandidate: Equatable, Sendable {
     ///
     /// A person writes text and files; the program itself stores the present name with its next write.
     func useOfFormerName(of name: String) -> PreferenceError? {
-        guard let formerName, isText || source?.path != nil else { return nil }
+        guard let former, isText || source?.path != nil else { return nil }
         return PreferenceError(
             .deprecated,
             name: name,
-            "the value is used under the former name \"\(formerName)\" (\(place)); rename it to \"\(name)\""
+            "the value is used under the former name \"\(former.spelled)\" (\(place)); rename it to \"\(former.present)\""
         )
     }
 }

@@ -41,6 +41,13 @@ struct Layer: Sendable {
         return spelling?(name) ?? name
     }
 
+    /// Returns the former names of a preference that the layer spells differently from its name and from each other.
+    func distinct(_ formerNames: [String], from name: String) -> [String] {
+        guard spelling != nil, !formerNames.isEmpty else { return formerNames }
+        var known: Set = [spelled(name)]
+        return formerNames.filter { known.insert(spelled($0)).inserted }
+    }
+
     /// Returns the name of the preference that a name in the source stands for, or nil if it isn't listed.
     func preferenceName(of name: String) -> String? {
         guard spelling == nil else { return nil }
@@ -143,8 +150,10 @@ final class LayerList: Sendable {
         var candidates = StoredCandidates()
         for index in first..<layers.count {
             if let value = value(index, name) { candidates.append(candidate(value, at: index)) }
-            for former in names {
-                if let value = value(index, former) { candidates.append(candidate(value, at: index, as: former)) }
+            for former in layers[index].distinct(names, from: name) {
+                if let value = value(index, former) {
+                    candidates.append(candidate(value, at: index, of: name, as: former))
+                }
             }
         }
         return candidates
@@ -177,7 +186,8 @@ final class LayerList: Sendable {
     func candidate(
         _ value: PropertyListValue,
         at index: Int,
-        as formerName: String? = nil
+        of name: String = "",
+        as former: String? = nil
     ) -> StoredCandidate {
         StoredCandidate(
             value: value,
@@ -185,7 +195,9 @@ final class LayerList: Sendable {
             layer: index == writableIndex
                 ? nil : PreferenceSource(layer: layers[index].name, isManaged: layers[index].isManaged),
             source: layers[index].source,
-            formerName: formerName
+            former: former.map {
+                .init(name: $0, spelled: layers[index].spelled($0), present: layers[index].spelled(name))
+            }
         )
     }
 }

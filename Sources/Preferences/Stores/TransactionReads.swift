@@ -84,18 +84,28 @@ struct TransactionReads: Sendable {
     /// The values of the writable layer, compared by the backend in one step with storing the changes.
     private(set) var condition = PreferenceCondition.none
     /// The values of the layers below, compared before that. A change to them between comparing and storing counts as later.
-    private var below: [String: StoredCandidates] = [:]
+    private var below: [String: Below] = [:]
     private var versionsBelow: [UInt64]?
+
+    /// The values of a name and of its former names in the layers below.
+    private struct Below {
+        var formerNames: [String] = []
+        let candidates: StoredCandidates
+    }
 
     init() {}
 
     /// Creates the record of reading one preference.
     init(of name: String, formerly names: [String], as candidates: StoredCandidates) {
-        if names.isEmpty {
+        guard !names.isEmpty else {
             note(name, candidates)
-        } else {
-            for stored in [name] + names { note(stored, candidates.filter { ($0.formerName ?? name) == stored }) }
+            return
         }
+        for stored in [name] + names {
+            let own = candidates.first { $0.layer == nil && ($0.formerName ?? name) == stored }
+            condition.values.updateValue(own?.value, forKey: stored)
+        }
+        below[name] = Below(formerNames: names, candidates: candidates.filter { $0.layer != nil })
     }
 
     /// Returns whether a name was already read.
@@ -104,7 +114,7 @@ struct TransactionReads: Sendable {
     mutating func note(_ name: String, _ candidates: StoredCandidates) {
         guard !isNoted(name) else { return }
         condition.values.updateValue(candidates.own, forKey: name)
-        below[name] = candidates.withoutOwn
+        below[name] = Below(candidates: candidates.withoutOwn)
     }
 
     mutating func noteAll(_ snapshot: StoreSnapshot) {
@@ -115,8 +125,8 @@ struct TransactionReads: Sendable {
     /// Returns whether the values read from the layers below are unchanged; call it with the store's lock.
     func holdBelow(in list: LayerList) -> Bool {
         if let versionsBelow { return versionsBelow == list.versionsBelow }
-        return below.allSatisfy { name, candidates in
-            candidates == list.candidates(for: name, from: list.base + 1)
+        return below.allSatisfy { name, below in
+            below.candidates == list.candidates(for: name, formerly: below.formerNames, from: list.base + 1)
         }
     }
 }

@@ -66,7 +66,7 @@ struct FormerNameTests {
         #expect(issues.elements.map(\.code) == [.deprecated])
         #expect(
             issues.elements.first?.message
-                == "the value is used under the former name \"loudness\" (environment layer); rename it to \"volume\""
+                == "the value is used under the former name \"APP_LOUDNESS\" (environment layer); rename it to \"APP_VOLUME\""
         )
         #expect(store.reportUnknownNames(for: player).isEmpty)
     }
@@ -115,6 +115,22 @@ struct FormerNameTests {
             #expect(player.volume == 5)
             #expect(issues.elements.filter { $0.code == .unreadable }.count == 2)
         }
+    }
+
+    @Test
+    func namesThatALayerSpellsAlikeAreOne() throws {
+        let environment = PreferenceStore.environment(["APP_EDITOR_FONT": "Mono", "APP_VOLUME": "7"], prefix: "APP")
+        let user = PreferenceStore.inMemory(["Volume": 2])
+        let store = PreferenceStore.layered([user, environment])
+        store.issueHandler = { Issue.record($0) }
+        let font = Preference("editor-font", default: "Sans", .formerly("editor.font", "editor_font"), in: store)
+        #expect(font.value == "Mono")
+        #expect(store.core.candidates(for: "editor-font").1.count == 1)
+        let volume = Preference("volume", default: 5, .formerly("Volume"), in: store)
+        try volume.update { $0 += 1 }
+        #expect(volume.value == 3 && user.contents == ["volume": 3])
+        volume.reset()
+        #expect(volume.value == 7)
     }
 
     @Test
