@@ -118,7 +118,7 @@ extension Preference {
 
     /// Returns the value that the candidates give, or the default.
     func value(of candidates: StoredCandidates, isReporting: Bool = true) -> Value {
-        let (value, problems) = declaration.read(candidates)
+        let (value, problems) = declaration.read(candidates, isReporting: isReporting)
         if isReporting { store.report(unreadable: problems, name: name) }
         return value ?? defaultValue
     }

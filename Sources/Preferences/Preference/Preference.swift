@@ -272,7 +272,7 @@ extension PreferenceDeclaration {
     ) -> ValueMember<Member> {
         ValueMember(
             keyPath: member?.keyPath.appending(path: keyPath) ?? keyPath,
-            rules: member == nil ? options?.rulesIdentity : member?.rules,
+            rules: member == nil ? options?.slotIdentity : member?.rules,
             enclosingDeclarations: [ObjectIdentifier(self)] + (member?.enclosingDeclarations ?? [])
         ) { (new, candidates) throws(PreferenceError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()

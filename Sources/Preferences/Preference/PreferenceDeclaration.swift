@@ -42,7 +42,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         let key = SlotKey(
             type: ObjectIdentifier(Value.self),
             coding: coding.identifier,
-            rules: member == nil ? options?.rulesIdentity : member?.rules,
+            rules: member == nil ? options?.slotIdentity : member?.rules,
             member: member?.keyPath
         )
         (slot, node) = store.core.declare(name, key) { PreferenceCell.create(for: Value.self) }
@@ -144,7 +144,6 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             let replaced = isKept ? keep(value, ticket: ticket) : nil
             // Releases the replaced value here, without the lock: its `deinit` may be the program's code.
             withExtendedLifetime(replaced) {}
-            if let options { reportOldUses(candidates, options) }
             guard !problems.isEmpty else { return value }
             store.report(unreadable: problems, name: name)
             // From here on, a change in a layer below the unreadable value notifies observers; an earlier one is read now.
@@ -152,18 +151,17 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         }
     }
 
-    /// Reports, once each, values that people wrote under a former name, and a value of a deprecated preference.
-    private func reportOldUses(_ candidates: StoredCandidates, _ options: DeclaredOptions) {
-        guard !candidates.isEmpty else { return }
+    /// Reports, once each, that a deprecated preference has a value, and that a person wrote the value under a former name.
+    @inline(never)
+    private func reportOldUse(of candidate: StoredCandidate?, _ options: DeclaredOptions) {
+        // A transaction in isolation reads preferences of the store that it replaces.
+        let core = store.resolved.core
         if let deprecation = options.deprecation {
-            store.core.reportOnce(
+            core.reportOnce(
                 PreferenceError(.deprecated, name: name, "the preference is deprecated and has a value; \(deprecation)")
             )
         }
-        guard !options.formerNames.isEmpty else { return }
-        candidates.forEach { candidate in
-            if let issue = candidate.useOfFormerName(of: name) { store.core.reportOnce(issue) }
-        }
+        if let issue = candidate?.useOfFormerName(of: name) { core.reportOnce(issue) }
     }
 
     /// Registers with Observation, then returns the stored candidates, the ticket for caching the decoded value, and whether it may
@@ -308,14 +306,20 @@ extension PreferenceDeclaration {
     }
 
     /// Returns the value of the first candidate that can be read, and the problems of the candidates before it.
-    func read(_ candidates: StoredCandidates) -> (value: Value?, problems: [UnreadableValue]) {
+    ///
+    /// - Parameter isReporting: Whether the use of a deprecated preference and of a former name is reported.
+    func read(
+        _ candidates: StoredCandidates,
+        isReporting: Bool = true
+    ) -> (value: Value?, problems: [UnreadableValue]) {
         var problems: [(candidate: StoredCandidate, error: PreferenceError)] = []
         var value: Value?
         // The closure doesn't return the value: the type of a generic result would be looked up at each call.
-        _ = candidates.first { candidate in
+        let used = candidates.first { candidate in
             do throws(PreferenceError) { value = try decode(candidate) } catch { problems.append((candidate, error)) }
             return value != nil
         }
+        if isReporting, let options, options.reportsUse, !candidates.isEmpty { reportOldUse(of: used, options) }
         if problems.isEmpty { return (value, []) }
         let isSecret = isSecret
         return (

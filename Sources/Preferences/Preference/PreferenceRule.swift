@@ -174,8 +174,11 @@ final class DeclaredOptions: Sendable {
         return nil
     }
 
-    /// The identity of the rules, which copies of a preference share; `nil` if every value is allowed.
-    var rulesIdentity: ObjectIdentifier? { rules.isEmpty ? nil : ObjectIdentifier(self) }
+    /// Whether reading a stored value may have to be reported, because the preference is deprecated or has former names.
+    var reportsUse: Bool { deprecation != nil || !formerNames.isEmpty }
+
+    /// The identity of what a read checks, which copies of a preference share; `nil` if every value is allowed and none is reported.
+    var slotIdentity: ObjectIdentifier? { rules.isEmpty && !reportsUse ? nil : ObjectIdentifier(self) }
 
     /// The options of the same value under another name.
     var underAnotherName: DeclaredOptions {

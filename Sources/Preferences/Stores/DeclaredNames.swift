@@ -97,11 +97,6 @@ extension StoreCore {
             return nil
         }
     }
-
-    /// Reports an issue of a declared preference unless it was reported before.
-    func reportOnce(_ issue: PreferenceError) {
-        if state.withLock({ $0.noteReported(issue) }) { report(issue) }
-    }
 }
 
 // MARK: Secrets
@@ -160,7 +155,7 @@ extension StoreCore {
     /// Reports mistakes in declarations, and each name that was declared secret and is stored as plain text, once; call without a lock.
     func checkDeclarations(in list: LayerList) {
         let (names, misuses) = state.withLock { ($0.drainUncheckedSecrets(), $0.drainMisuses()) }
-        for misuse in misuses { report(misuse) }
+        for misuse in misuses { reportOnce(misuse) }
         if names.isEmpty { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
         guard let backend = list.writable?.backend as? any PlainTextBackend else { return }

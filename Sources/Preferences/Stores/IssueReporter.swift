@@ -33,6 +33,15 @@ final class IssueReporter: Sendable {
         var depth = 0
     }
 
+    /// The descriptions of the issues that are reported once and were reported.
+    private let reported = Lock<Set<String>>([])
+
+    /// Returns whether an issue that is reported once was not reported yet, and records that it is now.
+    func noteReported(_ issue: PreferenceError) -> Bool {
+        let description = issue.description
+        return reported.withLock { $0.insert(description).inserted }
+    }
+
     /// The threads that are running a handler, each with the issue being handled and those raised on the thread since then.
     private static let running = Lock<[ThreadIdentity: FirstInFirstOut<Report>]>([:])
 

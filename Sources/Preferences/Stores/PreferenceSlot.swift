@@ -184,7 +184,7 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
 struct SlotKey: Equatable, Sendable {
     let type: ObjectIdentifier
     let coding: String
-    /// The identity of the rules.
+    /// The identity of the rules, and of the options because of which a read is reported.
     var rules: ObjectIdentifier?
     /// The part of the stored value that is read, unless all of it is.
     nonisolated(unsafe) var member: AnyKeyPath?

@@ -141,6 +141,11 @@ final class StoreCore: Sendable {
         IssueReporter.report(whole(error), to: reporters)
     }
 
+    /// Reports an issue of a declared preference unless it was reported before, also by another scope of the store.
+    func reportOnce(_ issue: PreferenceError) {
+        if issues.noteReported(whole(issue)) { report(issue) }
+    }
+
     /// Returns the error with the whole name of a scope's preference, including the prefix.
     private func whole(_ error: PreferenceError) -> PreferenceError {
         guard !scope.isEmpty, let name = error.name, !name.hasPrefix(scope) else { return error }

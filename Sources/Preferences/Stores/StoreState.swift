@@ -21,7 +21,7 @@ struct StoreState {
     private var uncheckedSecrets: Set<String> = []
     /// The former names of the preferences.
     private(set) var formerNames = FormerNames()
-    /// The mistakes in declarations and other issues that are reported once, by their descriptions; `nil` for one that was reported.
+    /// The mistakes in declarations, by their descriptions; `nil` for one that was reported.
     private var misuses: [String: PreferenceError?] = [:]
     private(set) var hasUnreportedMisuses = false
 
@@ -309,13 +309,6 @@ extension StoreState {
         guard misuses[error.description] == nil else { return false }
         misuses.updateValue(error, forKey: error.description)
         hasUnreportedMisuses = true
-        return true
-    }
-
-    /// Records an issue that is being reported; returns whether it is new.
-    mutating func noteReported(_ issue: PreferenceError) -> Bool {
-        guard misuses[issue.description] == nil else { return false }
-        misuses.updateValue(nil, forKey: issue.description)
         return true
     }
 

@@ -134,6 +134,35 @@ struct FormerNameTests {
     }
 
     @Test
+    func onlyTheValueThatIsUsedIsReported() {
+        let arguments = PreferenceStore.arguments(["--vol", "7", "--volume", "3"])
+        let stores = [
+            .layered([arguments, .inMemory()]), PreferenceStore.layered([.inMemory(["volume": 1]), arguments]),
+        ]
+        for (store, value) in zip(stores, [3, 1]) {
+            store.issueHandler = { Issue.record($0) }
+            #expect(Player(in: store).volume == value)
+        }
+    }
+
+    @Test
+    func messageOfAScopeHasWholeNamesAndIsReportedOnce() throws {
+        try withTemporaryFolder { folder in
+            let store = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
+            let issues = Recorder<PreferenceError>()
+            store["a.vol"] = 3
+            store.issueHandler = { issues.record($0) }
+            for _ in 0..<3 { #expect(Player(in: store.scoped(prefix: "a.")).volume == 3) }
+            #expect(issues.elements.count == 1 && issues.elements[0].name == "a.volume")
+            #expect(issues.elements.allSatisfy { $0.message.contains("former name \"a.vol\"") })
+            #expect(issues.elements.allSatisfy { $0.message.hasSuffix("rename it to \"a.volume\"") })
+            store["a.vol"] = "loud"
+            #expect(Player(in: store.scoped(prefix: "a.")).volume == 5)
+            #expect(issues.elements.count == 2 && issues.elements[1].message.contains("as \"a.vol\""))
+        }
+    }
+
+    @Test
     func unknownNameSuggestsNone() {
         let store = PreferenceStore.layered([.arguments(["--vool", "3", "--volum", "3"]), .inMemory()])
         let issues = Recorder<PreferenceError>()

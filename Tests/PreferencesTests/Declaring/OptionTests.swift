@@ -147,6 +147,62 @@ struct OptionTests {
         }
     }
 
+    @Test(arguments: zip([PreferenceOption<Int>.deprecated("set gain"), .formerly("vol")], ["--volume", "--vol"]))
+    func oldUseIsReportedByEachWayToRead(option: PreferenceOption<Int>, argument: String) async throws {
+        let uses: [(name: String, use: (Preference<Int>) async throws -> Void)] = [
+            ("value", { _ = $0.value }),
+            ("read", { _ = try $0.read() }),
+            ("load", { _ = try await $0.load() }),
+            ("update", { try await $0.update { $0 += 1 } }),
+            ("transaction", { volume in try await volume.store.transaction { $0[volume] += 1 } }),
+            ("observe", { _ = $0.observe(includingCurrent: true) { _ in } }),
+            (
+                "updates",
+                { volume in
+                    var updates = volume.updates.makeAsyncIterator()
+                    _ = await updates.next()
+                }
+            ),
+            // A declaration without the option has filled its slot.
+            (
+                "value after another declaration's",
+                { volume in
+                    let plain = Preference("volume", default: 5, in: volume.store)
+                    _ = (plain.value, volume.value)
+                }
+            ),
+        ]
+        for (name, use) in uses {
+            let store = PreferenceStore.layered([.inMemory(), .arguments([argument, "3"])])
+            let issues = Recorder<PreferenceError>()
+            store.issueHandler = { issues.record($0) }
+            for _ in 0..<2 { try await use(Preference("volume", default: 5, option, in: store)) }
+            #expect(issues.elements.map(\.code) == [.deprecated], "\(name)")
+        }
+    }
+
+    @Test
+    func scopesReportOnceForEachName() {
+        store["a.volume"] = 3
+        store["b.volume"] = 3
+        for _ in 0..<3 {
+            for prefix in ["a.", "b."] {
+                let scope = store.scoped(prefix: prefix)
+                let volume = Preference(
+                    "volume",
+                    default: 5,
+                    .title("A"),
+                    .title("B"),
+                    .deprecated("set gain"),
+                    in: scope
+                )
+                #expect(volume.value == 3)
+            }
+        }
+        #expect(issues.elements.map(\.name) == ["a.volume", "a.volume", "b.volume", "b.volume"])
+        #expect(issues.elements.map(\.code) == [.misuse, .deprecated, .misuse, .deprecated])
+    }
+
     // MARK: Names of a group
 
     private struct Twice: PreferenceGroup {
