@@ -31,6 +31,7 @@ extension Preference {
             )
         }
         for name in [name] + others {
+            noteMigration(from: name, in: store)
             migrate(
                 from: Preference(
                     PreferenceDeclaration(
@@ -49,6 +50,7 @@ extension Preference {
     ///
     /// If `transform` throws, the error is reported and both values are kept.
     public func migrate<Old>(from source: Preference<Old>, _ transform: (Old) throws -> Value) {
+        noteMigration(from: source.name, in: source.store)
         let target = inUse
         let source = source.inUse
         // If one of them is a secret, the errors of the other one and of the closure must not show the value either.
@@ -91,6 +93,24 @@ extension Preference {
     /// Moves this preference's stored value to another preference, once, mapped by `transform`; see `migrate(from:)`.
     public func migrate<New>(to target: Preference<New>, _ transform: (Value) throws -> New) {
         target.migrate(from: self, transform)
+    }
+
+    /// Records that this preference is migrated from one with a former name of it, so that the name still counts as a former one.
+    private func noteMigration(from source: String, in sourceStore: PreferenceStore) {
+        let core = store.core
+        for former in declaration.options?.formerNames ?? [] {
+            let isSame =
+                store === sourceStore ? former == source : inUse.stores(former, as: source, of: sourceStore.resolved)
+            if isSame { core.noteMigration(from: former, of: name) }
+        }
+    }
+
+    /// Returns whether this store stores a name where another store stores another name.
+    private func stores(_ name: String, as other: String, of otherStore: PreferenceStore) -> Bool {
+        guard let layer = store.core.layers.writableLayer, let otherLayer = otherStore.core.layers.writableLayer else {
+            return false
+        }
+        return layer.source === otherLayer.source && layer.spelled(name) == otherLayer.spelled(other)
     }
 
     private func move<New>(to target: Preference<New>, _ transform: (Value) throws -> New) throws {

@@ -59,7 +59,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// Records what the options mean for the store, and reports those that contradict each other.
     @inline(never)
     private func note(_ options: DeclaredOptions) {
-        if options.isSecret { for name in [name] + options.formerNames { store.core.noteSecret(name) } }
+        if options.isSecret { store.core.noteSecret(name) }
         if !options.formerNames.isEmpty { store.core.noteFormerNames(options.formerNames, of: name) }
         guard member == nil else { return }
         for option in options.repeated {

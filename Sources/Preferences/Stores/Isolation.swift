@@ -74,6 +74,23 @@ final class IsolationScope: Sendable {
     }
 }
 
+extension StoreCore {
+    /// The cores of the stores that replace this one in the open scopes.
+    var replacements: [StoreCore] { state.withLock { $0.replacements.compactMap(\.core) } }
+
+    /// Makes this core that of a replacement, which knows the names that are declared in the store that it replaces, before and after.
+    func replace(_ core: StoreCore) {
+        original = core
+        state.withLock { $0.isReplacement = true }
+        // Released without the lock: these may be the last references.
+        let others = core.state.withLock { $0.addReplacement(self) }
+        withExtendedLifetime(others) {}
+        let secrets = core.state.withLock { $0.secretNames }
+        if !secrets.isEmpty { _ = state.withLock { $0.noteSecrets(secrets) } }
+        if core.hasFormerNames { adoptFormerNames() }
+    }
+}
+
 /// The stores that a piece of code sees in place of the shared ones. Pass it on to code that doesn't inherit the scope.
 ///
 /// Child tasks and tasks created by `Task { … }` inherit the scope of `withIsolatedStores`. Detached tasks, dispatch queues,

@@ -196,7 +196,7 @@ extension PreferenceStore {
         replacement.map { replacement in
             scope.replacement(for: self) {
                 let store = replacement.make(in: scope)
-                store.core.noteSecrets(of: core)
+                store.core.replace(core)
                 return store
             }
         }

@@ -34,6 +34,8 @@ final class Source: ValueSource {
     private let earlySubscriptions = Atomic<Int>(0)
     /// Whether a store that shows the source has names that were declared secret.
     let hasSecrets = Atomic(false)
+    /// Whether a store that writes the source has preferences with former names.
+    let hasFormerNames = Atomic(false)
 
     /// Creates a source in memory.
     init(_ contents: [String: PropertyListValue]) {

@@ -248,6 +248,8 @@ struct DeferredNotifications {
 
     /// Notifies them on a thread of the library.
     func sendOnLibraryThread() {
-        if let work { WorkerQueue().run { work.send() } }
+        guard let work else { return }
+        // Observers of an isolated store see the stores of its scope on that thread, too.
+        WorkerQueue().run { [isolation = PreferenceIsolation.current] in isolation.run { work.send() } }
     }
 }

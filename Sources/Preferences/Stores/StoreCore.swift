@@ -17,6 +17,8 @@ final class StoreCore: Sendable {
     private let making: Lock<Making?>
     private let isMade = Atomic(false)
     private let knowsFormerNames = Atomic(false)
+    /// The core of the store that this one replaces; written once, before the store is used.
+    nonisolated(unsafe) var original: StoreCore?
     // Written once, under the lock `making` and before `isMade`. Each access of an `AtomicLazyReference` took 400 instructions.
     nonisolated(unsafe) private var list: LayerList?
     private static let count = Atomic<UInt64>(0)
@@ -70,7 +72,6 @@ final class StoreCore: Sendable {
         let list = layers
         if !list.isAttached.load(ordering: .acquiring) {
             for layer in list.layers { layer.source.attach(self) }
-            list.isAttached.store(true, ordering: .releasing)
             checkDeclarations(in: list)
         }
         return list

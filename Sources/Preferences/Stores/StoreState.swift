@@ -23,7 +23,19 @@ struct StoreState {
     private(set) var formerNames = FormerNames()
     /// The mistakes in declarations, by their descriptions; `nil` for one that was reported.
     private var misuses: [String: PreferenceError?] = [:]
-    private(set) var hasUnreportedMisuses = false
+    private var hasUnreportedMisuses = false
+    /// Whether former names were declared that have to be checked, or names that may be former ones.
+    private(set) var hasUncheckedFormerNames = false
+    /// Whether the store shares a source with one whose preferences have former names.
+    var sharesSource = false
+    /// Whether the store replaces another one, where its preferences are declared, too.
+    var isReplacement = false
+    /// The stores that replace this one.
+    private(set) var replacements: [WeakCore] = []
+
+    struct WeakCore {
+        weak var core: StoreCore?
+    }
 
     /// The names that were declared or observed, and the former names of these.
     var names: Set<String> { Set(nodes.keys).union(formerNames.all) }
@@ -56,9 +68,14 @@ struct StoreState {
             }
         }
         guard let batch, batch.isObserved else { return false }
+        enqueue(batch)
+        return true
+    }
+
+    @inline(__always)
+    private mutating func enqueue(_ batch: ChangeBatch) {
         sequence += 1
         queue.enqueue(batch, setBy: .current, depth: FeedbackDepth.current)
-        return true
     }
 
     /// Invalidates what is cached, name by name, for layers that show a part of the source and for preferences with former names, each
@@ -166,72 +183,6 @@ struct StoreState {
     }
 }
 
-/// The effect that a change in one layer has on the value that is read.
-enum ChangeEffect {
-    /// A stronger layer's value is read as before, if it can be decoded.
-    case below
-    case shown
-}
-
-extension LayerList {
-    /// Returns the effect of a change on the value that a name reads as; nil if the layer spells names differently, because its
-    /// values never change.
-    fileprivate func effect(of change: ValueChange, in source: Source) -> ChangeEffect? {
-        if isPlain { return .shown }
-        for (index, layer) in layers.enumerated() {
-            guard layer.source === source else {
-                if layer.value(of: change.name) != nil { return .below }
-                continue
-            }
-            guard layer.spelling == nil else { return nil }
-            // If the layer had or has no value, the value of a layer below is read, which may be the same.
-            let below = change.old == nil || change.new == nil ? value(of: change.name, from: index + 1) : nil
-            return change.old ?? below == change.new ?? below ? .below : .shown
-        }
-        return nil
-    }
-
-    /// Returns the changes of the values that names read as, for layers that show a part of the source.
-    fileprivate func entries(for changes: [String: PropertyListValue?], in source: Source) -> [ChangeEntry] {
-        var names: Set<String> = []
-        for layer in layers where layer.source === source {
-            names.formUnion(changes.keys.compactMap(layer.preferenceName))
-        }
-        return names.compactMap { entry(for: $0, after: changes, in: source) }
-    }
-
-    /// Returns the change of the values that a name and its former names read as; nil if they stay the same.
-    fileprivate func entry(
-        for name: String,
-        formerly names: [String] = [],
-        after changes: [String: PropertyListValue?],
-        in source: Source
-    ) -> ChangeEntry? {
-        let old = candidates(for: name, formerly: names)
-        let new = candidates(for: name, formerly: names) { index, name in
-            let layer = layers[index]
-            guard layer.source === source, let new = changes[layer.spelled(name)] else { return layer.value(of: name) }
-            return new
-        }
-        return old == new ? nil : ChangeEntry(name: name, old: old, new: new)
-    }
-
-    fileprivate func entry(for change: ValueChange, in source: Source) -> ChangeEntry {
-        if isPlain { return ChangeEntry(name: change.name, old: candidate(change.old), new: candidate(change.new)) }
-        return ChangeEntry(
-            name: change.name,
-            old: candidates(for: change.name),
-            new: candidates(for: change.name, with: change.new, in: source)
-        )
-    }
-
-    private func candidate(_ value: PropertyListValue?) -> StoredCandidates {
-        var candidates = StoredCandidates()
-        if let value { candidates.append(candidate(value, at: 0)) }
-        return candidates
-    }
-}
-
 // MARK: Names
 
 extension StoreState {
@@ -240,42 +191,14 @@ extension StoreState {
         for node in nodes.values { node.invalidate() }
     }
 
-    /// Returns the node of a declared name, and the nodes that were removed because they are no longer used.
+    /// Returns the node of a declared name, the nodes that were removed because they are no longer used, and whether the name has to be
+    /// compared with former names.
     ///
     /// The caller releases those without the lock, because their deinitializers may run code of the program.
-    mutating func declare(_ name: String) -> (PreferenceNode, removed: [PreferenceNode]) {
+    mutating func declare(_ name: String) -> (PreferenceNode, removed: [PreferenceNode], mustCheck: Bool) {
         let removed = nodes.count >= nodeLimit ? removeUnused() : []
         let node = node(of: name)
-        if !formerNames.isEmpty, let other = formerNames.preference(storedAs: name) {
-            rejectFormerName(name, of: other)
-        }
-        return (node, removed)
-    }
-
-    /// Records the former names of a preference, except those that another preference has.
-    mutating func noteFormerNames(_ names: [String], of name: String) {
-        for former in names where former != name && formerNames.preference(storedAs: former) != name {
-            if nodes[former]?.isDeclared ?? false || formerNames.preference(storedAs: former) != nil
-                || !formerNames[former].isEmpty
-            {
-                rejectFormerName(former, of: name)
-            } else {
-                formerNames.add(former, of: name)
-            }
-        }
-        node(of: name).invalidate()
-    }
-
-    /// Reports a former name that is ignored, because another preference has it.
-    private mutating func rejectFormerName(_ former: String, of name: String) {
-        if formerNames.remove(former, of: name) { nodes[name]?.invalidate() }
-        _ = noteMisuse(
-            PreferenceError(
-                .misuse,
-                name: name,
-                "the former name \"\(former)\" is ignored, because another preference has it; remove one of the two"
-            )
-        )
+        return (node, removed, (!formerNames.isEmpty || sharesSource) && mustCheckFormerNames(with: node, of: name))
     }
 
     /// Removes unused names, as a program leaves behind that generates names; runs each time their number has doubled.
@@ -283,7 +206,7 @@ extension StoreState {
         let removed = nodes.filter { $0.value.isUnused }
         for name in removed.keys {
             nodes[name] = nil
-            formerNames.removeAll(of: name)
+            if !isReplacement { formerNames.removeAll(of: name) }
         }
         nodeLimit = Swift.max(64, nodes.count * 2)
         return Array(removed.values)
@@ -296,10 +219,17 @@ extension StoreState {
 
     /// Records names that were declared secret; returns whether one is new.
     mutating func noteSecrets(_ names: Set<String>) -> Bool {
-        let new = names.subtracting(secretNames)
+        let new = names.union(names.flatMap { formerNames[$0] }).subtracting(secretNames)
         secretNames.formUnion(new)
         uncheckedSecrets.formUnion(new)
         return !new.isEmpty
+    }
+
+    /// Returns whether a name was declared secret, or may turn out to be a former name of one that was.
+    func isSecret(_ name: String) -> Bool {
+        secretNames.contains(name)
+            || !formerNames.isEmpty && !isDeclared(name)
+                && !secretNames.isDisjoint(with: formerNames.uncheckedPreferences(storedAs: name))
     }
 
     mutating func drainUncheckedSecrets() -> Set<String> { exchange(&uncheckedSecrets, with: []) }
@@ -325,6 +255,96 @@ extension StoreState {
         // Looks the name up once.
         func existing(_ node: inout PreferenceNode) -> PreferenceNode { node }
         return existing(&nodes[name, default: PreferenceNode()])
+    }
+}
+
+// MARK: Former names
+
+extension StoreState {
+    /// Returns whether a declaration of a name exists.
+    func isDeclared(_ name: String) -> Bool { nodes[name]?.isDeclared ?? false }
+
+    /// Returns the former names as they are to be used after the check of those declared since the last one.
+    func checkedFormerNames() -> FormerNames { formerNames.checked(isDeclared) }
+
+    /// Records the former names of a preference; returns whether they have to be checked.
+    mutating func noteFormerNames(_ names: [String], of name: String) -> Bool {
+        guard formerNames.note(names, of: name, isDeclared) else { return false }
+        // The next read goes to the store, and so checks them.
+        node(of: name).invalidate()
+        noteUncheckedFormerNames()
+        return true
+    }
+
+    /// Records that a preference is migrated from its former name; returns whether that has to be checked.
+    mutating func noteMigration(_ pair: FormerNames.Pair) -> Bool {
+        guard formerNames.noteMigration(pair) else { return false }
+        nodes[pair.name]?.invalidate()
+        noteUncheckedFormerNames()
+        return true
+    }
+
+    /// Returns whether a name that is declared now may be a former name of another preference.
+    @inline(never)
+    private mutating func mustCheckFormerNames(with node: PreferenceNode, of name: String) -> Bool {
+        guard !isReplacement, !node.isDeclared else { return false }
+        let other = formerNames.preference(storedAs: name)
+        guard other != nil || sharesSource || !formerNames.uncheckedPreferences(storedAs: name).isEmpty else {
+            return false
+        }
+        if let other { nodes[other]?.invalidate() }
+        noteUncheckedFormerNames()
+        return true
+    }
+
+    mutating func noteUncheckedFormerNames() { hasUncheckedFormerNames = true }
+
+    /// Returns whether former names have to be checked, and records that they are now.
+    mutating func drainUncheckedFormerNames() -> Bool { exchange(&hasUncheckedFormerNames, with: false) }
+
+    /// Replaces the former names in use, invalidates the preferences whose values that changes, and enqueues their changes; returns
+    /// whether there is something to deliver.
+    mutating func useFormerNames(
+        _ names: FormerNames,
+        in list: LayerList,
+        into notifications: inout DeferredNotifications
+    ) -> Bool {
+        let old = exchange(&formerNames, with: names)
+        var batch: ChangeBatch?
+        for name in names.preferences(differentIn: old) {
+            if secretNames.contains(name) { _ = noteSecrets([name]) }
+            guard let node = nodes[name] else { continue }
+            let (before, now) = (
+                list.candidates(for: name, formerly: old[name]), list.candidates(for: name, formerly: names[name])
+            )
+            guard before != now else {
+                node.invalidate()
+                continue
+            }
+            let entry = ChangeEntry(name: name, old: before, new: now, isOfSeveralNames: true)
+            if node.isObserved { append(node, &batch, ChangeContext(origin: .local)) { entry } }
+            if node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
+        }
+        for pair in names.ignored.subtracting(old.ignored) {
+            _ = noteMisuse(
+                PreferenceError(
+                    .misuse,
+                    name: pair.name,
+                    "the former name \"\(pair.former)\" is ignored, because another preference has it; remove one of the two"
+                )
+            )
+        }
+        guard let batch, batch.isObserved else { return false }
+        enqueue(batch)
+        return true
+    }
+
+    /// Adds a store that replaces this one; returns the others, which the caller releases without the lock.
+    mutating func addReplacement(_ core: StoreCore) -> [StoreCore] {
+        let others = replacements.compactMap(\.core)
+        replacements.removeAll { $0.core == nil }
+        replacements.append(WeakCore(core: core))
+        return others
     }
 }
 

@@ -391,53 +391,47 @@ struct FormerNameTests {
         #expect(code.value == "planted" && store.isSecret("pin") && !"\(code)".contains("planted"))
     }
 
-    @Test
-    func isolatedStoreKnowsThem() async throws {
-        let preference = Preference("volume", default: 5, .formerly("vol"))
-        PreferenceStore.withIsolatedStores(["vol": 3]) { #expect(preference.value == 3) }
-    }
+    // MARK: Migrating
 
     @Test
-    func migrationMovesTheFormerValue() {
-        let store = PreferenceStore.inMemory(["vol": 3])
-        let player = Player(in: store)
-        player.$volume.migrate(from: "vol")
-        #expect(store.contents == ["volume": 3] && player.volume == 3)
+    func migrationFromAFormerNameMovesItsValue() {
+        let migrations: [(Player) -> Void] = [
+            { $0.$volume.migrate(from: "vol") },
+            { $0.$volume.migrate(from: Preference<Int>("vol", default: 0, in: $0.$volume.store)) },
+            { player in
+                player.$volume.migrate(from: Preference("vol", default: "", in: player.$volume.store)) { Int($0) ?? 0 }
+            },
+        ]
+        for (migrate, stored) in zip(migrations, [3, 3, "3"] as [PropertyListValue]) {
+            let store = PreferenceStore.inMemory(["vol": stored])
+            let player = Player(in: store)
+            for _ in 0..<2 { migrate(player) }
+            #expect(store.contents == ["volume": 3] && player.volume == 3)
+        }
     }
-
-    // MARK: Mistakes
 
     @Test(arguments: [true, false])
-    func nameOfAnotherPreferenceIsIgnored(isDeclaredFirst: Bool) {
-        let store = PreferenceStore.inMemory(["b": 1])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
-        let other = isDeclaredFirst ? Preference("b", default: 0, in: store) : nil
-        let preference = Preference("a", default: 5, .formerly("b"), in: store)
-        if !isDeclaredFirst { #expect(preference.value == 1) }
-        let later = other ?? Preference("b", default: 0, in: store)
-        #expect(preference.value == 5 && later.value == 1)
-        preference.value = 6
-        #expect(later.value == 1 && store.contents == ["a": 6, "b": 1])
-        #expect(issues.elements.map(\.code) == [.misuse] && issues.elements.map(\.name) == ["a"])
-    }
-
-    @Test
-    func formerNameOfAnotherPreferenceIsIgnored() {
-        let store = PreferenceStore.inMemory(["old": 1])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
-        let first = Preference("a", default: 5, .formerly("old"), in: store)
-        let second = Preference("b", default: 5, .formerly("old"), in: store)
-        #expect(first.value == 1 && second.value == 5)
-        #expect(issues.elements.map(\.code) == [.misuse] && issues.elements.map(\.name) == ["b"])
-    }
-
-    @Test
-    func nameOfAReleasedPreferenceMayBeAFormerOne() {
-        let store = PreferenceStore.inMemory()
+    func migrationFromAFormerNameLeavesItOne(hasMapping: Bool) {
+        let managed = OutsideBackend([:])
+        let user = PreferenceStore.inMemory()
+        let store = PreferenceStore.layered([PreferenceStore(backend: managed, isManaged: true), user])
         store.issueHandler = { Issue.record($0) }
-        Preference("vol", default: 0, in: store).value = 3
-        #expect(Player(in: store).volume == 3)
+        let player = Player(in: store)
+        // The old preference may be declared as long as the program runs, and in a layer's store.
+        let old = Preference("vol", default: "", in: hasMapping ? user : .inMemory())
+        for _ in 0..<2 {
+            if hasMapping {
+                player.$volume.migrate(from: old) { Int($0) ?? 0 }
+            } else {
+                player.$volume.migrate(from: "vol")
+            }
+            user["vol"] = 7
+            #expect(player.volume == 7)
+            player.volume = 5
+            #expect(user.contents == ["volume": 5])
+            player.reset()
+        }
+        managed.changeOutside("vol", to: 0)
+        #expect(player.volume == 0 && player.$volume.isManaged)
     }
 }

@@ -1,0 +1,65 @@
+/// The effect that a change in one layer has on the value that is read.
+enum ChangeEffect {
+    /// A stronger layer's value is read as before, if it can be decoded.
+    case below
+    case shown
+}
+
+extension LayerList {
+    /// Returns the effect of a change on the value that a name reads as; nil if the layer spells names differently, because its
+    /// values never change.
+    func effect(of change: ValueChange, in source: Source) -> ChangeEffect? {
+        if isPlain { return .shown }
+        for (index, layer) in layers.enumerated() {
+            guard layer.source === source else {
+                if layer.value(of: change.name) != nil { return .below }
+                continue
+            }
+            guard layer.spelling == nil else { return nil }
+            // If the layer had or has no value, the value of a layer below is read, which may be the same.
+            let below = change.old == nil || change.new == nil ? value(of: change.name, from: index + 1) : nil
+            return change.old ?? below == change.new ?? below ? .below : .shown
+        }
+        return nil
+    }
+
+    /// Returns the changes of the values that names read as, for layers that show a part of the source.
+    func entries(for changes: [String: PropertyListValue?], in source: Source) -> [ChangeEntry] {
+        var names: Set<String> = []
+        for layer in layers where layer.source === source {
+            names.formUnion(changes.keys.compactMap(layer.preferenceName))
+        }
+        return names.compactMap { entry(for: $0, after: changes, in: source) }
+    }
+
+    /// Returns the change of the values that a name and its former names read as; nil if they stay the same.
+    func entry(
+        for name: String,
+        formerly names: [String] = [],
+        after changes: [String: PropertyListValue?],
+        in source: Source
+    ) -> ChangeEntry? {
+        let old = candidates(for: name, formerly: names)
+        let new = candidates(for: name, formerly: names) { index, name in
+            let layer = layers[index]
+            guard layer.source === source, let new = changes[layer.spelled(name)] else { return layer.value(of: name) }
+            return new
+        }
+        return old == new ? nil : ChangeEntry(name: name, old: old, new: new)
+    }
+
+    func entry(for change: ValueChange, in source: Source) -> ChangeEntry {
+        if isPlain { return ChangeEntry(name: change.name, old: candidate(change.old), new: candidate(change.new)) }
+        return ChangeEntry(
+            name: change.name,
+            old: candidates(for: change.name),
+            new: candidates(for: change.name, with: change.new, in: source)
+        )
+    }
+
+    private func candidate(_ value: PropertyListValue?) -> StoredCandidates {
+        var candidates = StoredCandidates()
+        if let value { candidates.append(candidate(value, at: 0)) }
+        return candidates
+    }
+}
