@@ -308,6 +308,34 @@ extension StoreCore {
         }
     }
 
+    /// Returns the first of the changed names that a policy manages under another name that a preference of another store, such as a
+    /// scope, has for the value.
+    func managedNameElsewhere(among changes: ValueChanges, in list: LayerList) -> String? {
+        let managedLayers = list.layers.prefix { $0.isManaged }
+        guard !managedLayers.isEmpty, let layer = list.writableLayer,
+            layer.source.hasFormerNames.load(ordering: .acquiring)
+        else { return nil }
+        let cores = layer.source.cores.filter { $0 !== self && $0.hasFormerNames }
+        return changes.dictionary.keys.sorted().first { name in
+            let names = cores.flatMap { $0.namesOfPreference(storedAs: layer.spelled(name), in: layer.source) }
+            return names.compactMap(layer.preferenceName).contains { name in
+                managedLayers.contains { $0.value(of: name) != nil }
+            }
+        }
+    }
+
+    /// Returns the names that a source has for a preference of this store with former names, of which one is given.
+    private func namesOfPreference(storedAs spelled: String, in source: Source) -> [String] {
+        guard let layer = madeLayers?.writableLayer, layer.source === source,
+            let name = layer.preferenceName(of: spelled)
+        else { return [] }
+        let names = state.withLock { state in
+            let name = state.formerNames.preference(storedAs: name) ?? name
+            return [name] + state.formerNames[name]
+        }
+        return names.map(layer.spelled)
+    }
+
     /// Returns the cores of the other stores over a layer's source, and of the stores that the layer was taken from.
     private func otherCores(over layer: Layer) -> [StoreCore] {
         var cores = layer.source.cores

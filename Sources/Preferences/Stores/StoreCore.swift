@@ -295,7 +295,9 @@ extension StoreCore {
             let (managed, isHolding) = state.withLock { state in
                 (list.managedName(among: changes, state.formerNames), reads?.holdBelow(in: list) ?? true)
             }
-            if let managed { throw PreferenceError(managed: managed) }
+            if let name = managed ?? managedNameElsewhere(among: changes, in: list) {
+                throw PreferenceError(managed: name)
+            }
             guard isHolding else { return false }
         }
         // Not by `Result(catching:)`, whose four frames would be in each profile of a set.
