@@ -62,6 +62,15 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         if options.isSecret { store.core.noteSecret(name) }
         if !options.formerNames.isEmpty { store.core.noteFormerNames(options.formerNames, of: name) }
         guard member == nil else { return }
+        if options.hasEmptyFormerName {
+            store.core.noteMisuse(
+                PreferenceError(
+                    .misuse,
+                    name: name,
+                    "an empty former name is ignored; remove it from .formerly"
+                )
+            )
+        }
         for option in options.repeated {
             store.core.noteMisuse(
                 PreferenceError(

@@ -218,7 +218,10 @@ extension DeclaredPreference {
                 schema["deprecated"] = true
                 schema["x-deprecation"] = .string(deprecation)
             }
-            if !options.formerNames.isEmpty { schema["x-formerly"] = .array(options.formerNames.map { .string($0) }) }
+            // Those of another preference are ignored.
+            let used = store.resolved.core.declaredFormerNames(of: name)
+            let formerNames = options.formerNames.filter(used.contains)
+            if !formerNames.isEmpty { schema["x-formerly"] = .array(formerNames.map { .string($0) }) }
         }
         // Not `required`, as another layer may have the value.
         if isRequired { schema["x-required"] = true }

@@ -115,6 +115,8 @@ final class DeclaredOptions: Sendable {
     let isRequired: Bool
     let short: Character?
     let formerNames: [String]
+    /// Whether an empty name was given as a former one.
+    let hasEmptyFormerName: Bool
     /// The options that were given twice.
     let repeated: [String]
 
@@ -161,7 +163,8 @@ final class DeclaredOptions: Sendable {
         self.isSecret = isSecret
         self.isRequired = isRequired
         self.short = short
-        self.formerNames = formerNames ?? []
+        self.formerNames = formerNames?.filter { !$0.isEmpty } ?? []
+        hasEmptyFormerName = formerNames?.contains("") ?? false
         self.repeated = repeated
     }
 

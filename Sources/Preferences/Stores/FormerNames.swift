@@ -170,6 +170,11 @@ extension StoreCore {
         return state.withLock { $0.formerNames[name] }
     }
 
+    /// Returns the former names as they will be in use; creates no layers, because nothing is read.
+    func declaredFormerNames(of name: String) -> [String] {
+        hasFormerNames ? (original ?? self).state.withLock { $0.checkedFormerNames()[name] } : []
+    }
+
     /// Returns the changes that store a value of a preference under its name alone, or that remove the value.
     func changes(of name: String, to value: PropertyListValue?) -> ValueChanges {
         let formerNames = formerNames(of: name)

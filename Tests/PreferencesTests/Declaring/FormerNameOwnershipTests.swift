@@ -85,6 +85,32 @@ struct FormerNameOwnershipTests {
         #expect(store.isSecret("code") && issues.elements.map(\.code) == [.misuse])
     }
 
+    @Test
+    func ignoredNameIsNotInTheSchema() throws {
+        struct Chain: PreferenceGroup {
+            @Preference("a", .formerly("b", "c")) var a = 1
+            @Preference("b", .formerly("d")) var b = 2
+        }
+        let store = PreferenceStore.inMemory()
+        store.issueHandler = { _ in }
+        let schema = try Chain(in: store).jsonSchema()
+        #expect(schema.contains(#""x-formerly":["c"]"#) && schema.contains(#""x-formerly":["d"]"#))
+    }
+
+    @Test
+    func emptyNameIsReportedAndIgnored() throws {
+        let store = PreferenceStore.inMemory(["a.": 4])
+        record(store)
+        for _ in 0..<2 {
+            let scoped = Preference("volume", default: 5, .formerly("", "vol"), in: store.scoped(prefix: "a."))
+            #expect(scoped.value == 5 && AnyPreference(scoped).formerNames == ["vol"])
+        }
+        let volume = Preference("volume", default: 5, .formerly(""), in: store)
+        try volume.write(6)
+        #expect(volume.value == 6 && issues.elements.map(\.name) == ["a.volume", "volume"])
+        #expect(issues.elements.allSatisfy { $0.code == .misuse && $0.message.hasPrefix("an empty former name") })
+    }
+
     // MARK: Names that are declared late
 
     @Test(arguments: [true, false])
