@@ -131,16 +131,25 @@ extension Preference {
             try transform(value),
             over: try target.store.core.base(for: target.name)
         )
+        // The value may be left under older names, too, which would be read once this one is gone.
+        let sourceNames = store.core.changes(of: name, to: nil).dictionary.keys
+        let strongerNames = ([name] + store.core.formerNames(of: name)).prefix { $0 != storedName }
+        // Removes only the value that was moved: one that was set in the meantime stays for the next launch.
+        func remove(in transaction: inout PreferenceTransaction) -> Bool {
+            guard transaction[storedName] == old else { return false }
+            for name in strongerNames where transaction[name] != nil { return false }
+            for name in sourceNames { transaction[name] = nil }
+            return true
+        }
         let isInSameStore = store === target.store
         let changes = target.store.core.changes(of: target.name, to: new).dictionary
-        let targetNames = changes.keys.filter { !(isInSameStore && $0 == storedName) }
+        let targetNames = changes.keys.filter { !(isInSameStore && sourceNames.contains($0)) }
         if isInSameStore {
             try store.transaction { transaction in
-                guard transaction[storedName] == old else { return }
                 for name in targetNames where !isInPlace {
                     guard transaction[name] == nil || transaction[name] == new else { return }
                 }
-                transaction[storedName] = nil
+                guard remove(in: &transaction) else { return }
                 for (name, value) in changes { transaction[name] = value }
             }
         } else {
@@ -150,10 +159,7 @@ extension Preference {
             }
             guard target.store.core.ownValue(of: target.name) == new else { return }
             try target.store.core.layers.writable?.flush(StoreCall(.transaction))
-            // Removes only the value that was moved: one that was set in the meantime stays for the next launch.
-            try store.transaction { transaction in
-                if transaction[storedName] == old { transaction[storedName] = nil }
-            }
+            try store.transaction { transaction in _ = remove(in: &transaction) }
         }
     }
 

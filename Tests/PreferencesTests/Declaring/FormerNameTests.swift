@@ -434,4 +434,20 @@ struct FormerNameTests {
         managed.changeOutside("vol", to: 0)
         #expect(player.volume == 0 && player.$volume.isManaged)
     }
+
+    @Test(arguments: [true, false])
+    func migrationOfAPreferenceRemovesItsFormerNames(isInSameStore: Bool) {
+        let store = PreferenceStore.inMemory(["loudness": 2, "vol": 3])
+        let player = Player(in: store)
+        let target = Preference("gain", default: 0, in: isInSameStore ? store : .inMemory())
+        for _ in 0..<2 {
+            target.migrate(from: player.$volume)
+            #expect(target.value == 2 && player.volume == 5 && !player.$volume.isSet)
+            #expect(store.contents == (isInSameStore ? ["gain": 2] : [:]))
+        }
+        target.value = 8
+        store["vol"] = 3
+        target.migrate(from: player.$volume)
+        #expect(target.value == 8 && player.volume == 3)
+    }
 }
