@@ -26,8 +26,6 @@ struct FormerNames: Sendable {
     private var migrated: Set<Pair> = []
     /// Whether there are none in use or to check; stored, because asking a dictionary counts a reference in each set.
     private(set) var isEmpty = true
-    /// The number of declarations that changed the pairs.
-    private(set) var version = 0
 
     /// All former names in use.
     var all: Dictionary<String, String>.Keys { preferences.keys }
@@ -86,7 +84,6 @@ struct FormerNames: Sendable {
     private mutating func add(_ pairs: [Pair]) {
         unchecked += pairs
         isEmpty = isEmpty && unchecked.isEmpty
-        version += 1
     }
 
     mutating func removeAll(of name: String) {
@@ -235,7 +232,6 @@ extension StoreCore {
         }
         madeLayers?.isAttached.store(false, ordering: .releasing)
     }
-
 }
 
 // MARK: Checking
@@ -256,8 +252,13 @@ extension StoreCore {
     }
 
     private func checkOwnFormerNames(in list: LayerList) {
-        while state.withLock({ $0.drainUncheckedFormerNames() }) {
-            var names = (original ?? self).state.withLock { $0.checkedFormerNames() }
+        while true {
+            // Another thread may be checking them, and this one must not use the store before that is done. So both do the same.
+            let unchecked = state.withLock { state in
+                state.hasUncheckedFormerNames ? (state.formerNameDeclarations, state.checkedFormerNames()) : nil
+            }
+            guard let (declarations, own) = unchecked else { return }
+            var names = original?.state.withLock { $0.checkedFormerNames() } ?? own
             if !names.isEmpty, let layer = list.writableLayer {
                 layer.source.hasFormerNames.store(true, ordering: .releasing)
                 let others = otherCores(over: layer)
@@ -267,7 +268,7 @@ extension StoreCore {
                 }
             }
             // Names that were declared in the meantime are checked in the next round.
-            if useFormerNames(in: list, { $0.version > names.version ? nil : names }) { return }
+            useFormerNames(in: list) { $0.noteCheckedFormerNames(after: declarations) ? names : nil }
         }
     }
 
@@ -277,25 +278,25 @@ extension StoreCore {
         let names = state.withLock { $0.formerNames }
         let pairs = names.pairs.filter { !names.isMigrated($0) && core.claims($0, in: layer) }
         guard !pairs.isEmpty else { return }
-        _ = useFormerNames(in: list) { names in
-            var names = names
+        useFormerNames(in: list) { state in
+            var names = state.formerNames
             for pair in pairs { names.ignore(pair) }
+            // A check that began before must not replace these.
+            state.noteUncheckedFormerNames()
             return names
         }
         list.isAttached.store(false, ordering: .releasing)
     }
 
-    /// Replaces the former names in use, and notifies observers on a thread of the library; returns false without new ones.
-    private func useFormerNames(in list: LayerList, _ replace: (FormerNames) -> FormerNames?) -> Bool {
+    /// Replaces the former names in use unless there are no new ones, and notifies observers on a thread of the library.
+    private func useFormerNames(in list: LayerList, _ new: (inout StoreState) -> FormerNames?) {
         var notifications = DeferredNotifications()
-        let isDone = state.withLock { state in
-            guard let names = replace(state.formerNames) else { return false }
+        state.withLock { state in
+            guard let names = new(&state) else { return }
             if state.useFormerNames(names, in: list, into: &notifications) { notifications.addDelivery(by: self) }
-            return true
         }
         // The caller may be reading, and hold a lock that observers wait for.
         notifications.sendOnLibraryThread()
-        return isDone
     }
 
     /// Returns whether the former name of another store's preference, stored in its writable layer, is the name or a former name of a

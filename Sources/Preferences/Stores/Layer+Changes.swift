@@ -8,6 +8,7 @@ enum ChangeEffect {
 extension LayerList {
     /// Returns the effect of a change on the value that a name reads as; nil if the layer spells names differently, because its
     /// values never change.
+    @inline(__always)
     func effect(of change: ValueChange, in source: Source) -> ChangeEffect? {
         if isPlain { return .shown }
         for (index, layer) in layers.enumerated() {

@@ -24,8 +24,10 @@ struct StoreState {
     /// The mistakes in declarations, by their descriptions; `nil` for one that was reported.
     private var misuses: [String: PreferenceError?] = [:]
     private var hasUnreportedMisuses = false
-    /// Whether former names were declared that have to be checked, or names that may be former ones.
-    private(set) var hasUncheckedFormerNames = false
+    /// The number of times that former names were declared that have to be checked, or names that may be former ones.
+    private(set) var formerNameDeclarations = 0
+    /// The same number when they were checked last.
+    private var checkedDeclarations = 0
     /// Whether the store shares a source with one whose preferences have former names.
     var sharesSource = false
     /// Whether the store replaces another one, where its preferences are declared, too.
@@ -297,10 +299,17 @@ extension StoreState {
         return true
     }
 
-    mutating func noteUncheckedFormerNames() { hasUncheckedFormerNames = true }
+    mutating func noteUncheckedFormerNames() { formerNameDeclarations += 1 }
 
-    /// Returns whether former names have to be checked, and records that they are now.
-    mutating func drainUncheckedFormerNames() -> Bool { exchange(&hasUncheckedFormerNames, with: false) }
+    /// Whether former names have to be checked.
+    var hasUncheckedFormerNames: Bool { checkedDeclarations != formerNameDeclarations }
+
+    /// Records that the former names are checked, unless others were declared since the check began; returns whether they are.
+    mutating func noteCheckedFormerNames(after declarations: Int) -> Bool {
+        guard declarations == formerNameDeclarations else { return false }
+        checkedDeclarations = declarations
+        return true
+    }
 
     /// Replaces the former names in use, invalidates the preferences whose values that changes, and enqueues their changes; returns
     /// whether there is something to deliver.

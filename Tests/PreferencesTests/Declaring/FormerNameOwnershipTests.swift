@@ -1,3 +1,4 @@
+import FileTestSupport
 import Observation
 import Synchronization
 import Testing
@@ -139,6 +140,26 @@ struct FormerNameOwnershipTests {
         first.value = 7
         #expect(seen.elements == ["\(old) → \(new)", "\(new) → 7"])
         withExtendedLifetime((observation, later)) {}
+    }
+
+    @Test
+    func threadKnowsTheNamesThatItDeclared() async {
+        let names = (0..<500).map { "name\($0)" }
+        let store = PreferenceStore.inMemory(Dictionary(uniqueKeysWithValues: names.map { ("former.\($0)", 3) }))
+        let seen = Recorder<Int>()
+        let isDone = Counter()
+        await onThreads(2) { thread in
+            if thread == 0 {
+                for name in names {
+                    seen.record(Preference(name, default: 5, .formerly("former.\(name)"), in: store).value)
+                }
+                _ = isDone.next()
+            } else {
+                // This thread often checks what the other one has declared, and must not let it go on before that is done.
+                while isDone.value == 0 { _ = store["other"] }
+            }
+        }
+        #expect(seen.elements.filter { $0 != 3 }.isEmpty)
     }
 
     // MARK: Several stores over one source
