@@ -258,6 +258,7 @@ struct FormerNameOwnershipTests {
             ([:], { _ in volume.reset() }), ([:], { store in store.reset(volume) }),
             ([:], { _ in try AnyPreference(volume).write(nil) }),
             (["own.gain": 3], { _ in gain.migrate(from: volume) }),
+            (["own.volume": 3], { _ in volume.migrate(from: "own.vol") }),
             (
                 ["own.volume": 30, "preferences.version": 1],
                 { store in try store.migrate(to: 1, steps: [.init(1) { $0[volume] *= 10 }]) }
