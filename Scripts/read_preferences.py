@@ -6,6 +6,7 @@ from fractions import Fraction
 
 
 class Date(float): """Seconds since 2001-01-01T00:00:00Z."""
+class Unknown(tuple): """An object of a form that a newer version has written."""
 class NewerFormat(Exception): """The file needs a newer reader; none of its values must be used."""
 
 
@@ -28,7 +29,7 @@ def entries(line):
             if number > 1: raise NewerFormat(number)
         if name == "$comment": check(type(number) is str and value(number) is number)
     check(all(name for name, _ in pairs))
-    return {key(name): None if found is None else value(found) for name, found in pairs if name not in ("$format", "$comment")}
+    return {key(name): None if found is None else value(found) for name, found in pairs if not is_reserved(name)}
 
 
 def value(found):
@@ -39,14 +40,20 @@ def value(found):
         case (("$date", "nan" | "inf" | "-inf" as word),): return Date(word)
         case (("$date", str(text)),): return date(text)
         case (("$date", int() | float() as seconds),) if type(seconds) is not bool: return Date(seconds)
+        case (("$data" | "$real" | "$date", _),): check(False)
+        case tuple() if any(is_reserved(name) for name, _ in found):
+            if found[0][0] in ("$data", "$real", "$date"): value(found[:1])
+            return Unknown(found)
         case tuple(): return {key(name): value(member) for name, member in found}
         case str(): found.encode()  # raises an error for half of a surrogate pair
     check(found is not None)
     return found
 
 
+def is_reserved(name): return re.match(r"\$(?!\$)", name)
+
+
 def key(name):
-    check(not re.match(r"\$(?!\$)", name))
     return unicodedata.normalize("NFC", value(name[1:] if name.startswith("$") else name))
 
 

@@ -157,7 +157,9 @@ extension PreferenceStoreProvider {
         _ type: ConfigType,
         in values: StoreSnapshot
     ) throws(PreferenceError) -> LookupResult {
-        guard let stored = try stored(name, in: values) else { return LookupResult(encodedKey: name, value: nil) }
+        guard let stored = try stored(name, in: values), !stored.isUnset else {
+            return LookupResult(encodedKey: name, value: nil)
+        }
         guard let content = ConfigContent(stored, as: type) else {
             throw PreferenceError(
                 .unreadable,

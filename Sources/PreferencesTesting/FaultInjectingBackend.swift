@@ -79,8 +79,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
 
     /// Stores a value under a name, as an external change, that no declared type can read.
     public func makeUnreadable(_ name: String) {
-        // Only `PropertyListValue` itself has elements of this many types.
-        changeOutside([name: .array([.boolean(true), .array([]), .real(0.5), .dictionary([:])])])
+        changeOutside([name: .unknownForm("{\"$later\":1}")])
     }
 
     /// Holds calls of `sync`, and so `PreferenceStore.flush()`, until `releaseFlushes`.

@@ -89,7 +89,7 @@ struct PythonReaderTests {
         #"{"a":-0}"#, #"{"a":-0.0}"#, #"{"a":1E2}"#, #"{"$format":1,"a":3}"#, #"{"$format":0}"#, #"{"$format":1.0}"#,
         "", " \t",
         "{\"a\":\"\u{1}\"}", #"{"a":"\u0000"}"#, "\u{FEFF}{}", "{\"a\":1}\0", #" { "a" : [ 1 , 2 ] } "#,
-        #"{"a":{"$format":2}}"#,
+        #"{"a":{"$format":2}}"#, #"{"a":[{"b":1,"$new":[null,{"$data":1}]}],"$later":{"x":null}}"#,
     ])
     func lineOfAnotherHandIsReadOrSkipped(line: String) throws {
         try compare(Array("{\"a\":1,\"b\":1}\n\(line)\n{\"c\":1}\n".utf8))
@@ -161,6 +161,7 @@ extension PythonReaderTests {
         case .data(let value): "data:" + hex(Array(value))
         case .date(let value): "date:" + bits(value.timeIntervalSinceReferenceDate)
         case .array(let elements): "[\(elements.map(form).joined(separator: ","))]"
+        case .dictionary where value.textOfUnknownForm != nil: "unknown"
         case .dictionary(let members):
             "{\(members.map { "\(hex(key: $0.key)):\(form(of: $0.value))" }.sorted().joined(separator: ","))}"
         }
@@ -228,10 +229,11 @@ private enum Python {
         import struct, sys, unicodedata
         sys.path.insert(0, sys.argv[1])
         sys.dont_write_bytecode = True
-        from read_preferences import Date, NewerFormat, read
+        from read_preferences import Date, NewerFormat, Unknown, read
         text = lambda string: unicodedata.normalize("NFD", string).encode().hex()
         bits = lambda number: struct.pack(">d", number).hex()
         def form(value):
+            if isinstance(value, Unknown): return "unknown"
             if isinstance(value, bool): return str(value).lower()
             if isinstance(value, int): return f"integer:{value}"
             if isinstance(value, Date): return "date:" + bits(value)

@@ -134,19 +134,24 @@ struct OfflineTests {
         let reports = Reports(of: store)
         let counter = Preference("counter", default: 0, in: store)
         let theme = Preference("theme", default: "light", in: store)
+        let list = Preference("list", default: [Int](), in: store)
         try await counter.write(5)
+        try await list.write([1])
         transport.cut()
         try await eventually("the state does not show it") { !monitor.status.isConnected }
         try await counter.update { $0 += 1 }
         try await theme.write("dark")
+        try await list.write([1, 2])
         #expect(counter.value == 6)
         try put("counter", "100")
         try put("theme", "\"blue\"")
+        try put("list", "[7]")
         transport.mend()
         try await eventually("they were not sent") { monitor.status.waitingWrites == 0 }
         try await eventually("the dropped value is still shown") { counter.value == 100 }
         #expect(theme.value == "dark")
         #expect(try stored("theme") == "\"dark\"\n")
+        #expect(try list.value == [1, 2] && stored("list") == "[1,2]\n")
         try await eventually("it was not reported") { reports.codes == [.conflict] }
     }
 

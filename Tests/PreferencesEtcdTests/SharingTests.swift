@@ -36,6 +36,30 @@ struct SharingTests {
         observation.cancel()
     }
 
+    /// Programs of two versions that set whole values at once, each without the other one's member.
+    @Test
+    func membersOfAnotherVersionAreKept() async throws {
+        struct First: Codable { var x = 0, width = 0 }
+        struct Second: Codable { var x = 0, height = 0 }
+        let (first, second) = (
+            try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
+        )
+        try await first.write(["later": ["a": 1]], for: "frame")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let frame = Preference("frame", default: First(), in: first)
+                for number in 1...20 { try await frame[\.width].write(number) }
+            }
+            group.addTask {
+                let frame = Preference("frame", default: Second(), in: second)
+                for number in 1...20 { try await frame.write(Second(height: number)) }
+            }
+            try await group.waitForAll()
+        }
+        try await first.refresh()
+        #expect(first["frame"] == ["later": ["a": 1], "x": 0, "width": 20, "height": 20])
+    }
+
     /// Adds one the given number of times, and repeats updates that throw `conflict`.
     private func count(_ times: Int, in store: PreferenceStore) throws {
         let counter = Preference("counter", default: 0, in: store)

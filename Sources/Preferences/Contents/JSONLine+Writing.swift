@@ -255,6 +255,9 @@ extension JSONLine {
         limit: Int
     ) throws(PreferenceError) {
         try check(nesting: nesting)
+        if values.count == 1, let text = PropertyListValue.dictionary(values).textOfUnknownForm, isUnknownForm(text) {
+            return bytes.append(contentsOf: text.utf8)
+        }
         bytes.append(UInt8(ascii: "{"))
         var isFirst = true
         for (key, value) in values.sortedByBytes {
@@ -264,6 +267,13 @@ extension JSONLine {
             try appendValue(value, nesting: nesting, to: &bytes, limit: limit)
         }
         bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// Returns whether a text is one that was read as a value of an unknown form, and not a string of a program's own dictionary.
+    private static func isUnknownForm(_ text: String) -> Bool {
+        Array(text.utf8).withUnsafeBytes { bytes in
+            do throws(JSONLineError) { return try readValue(bytes) == .unknownForm(text) } catch { return false }
+        }
     }
 
     private static func appendInteger(_ magnitude: UInt64, isNegative: Bool, to bytes: inout [UInt8]) {

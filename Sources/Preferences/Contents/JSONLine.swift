@@ -11,7 +11,8 @@
 ///
 /// A name or key that itself begins with `$` is written with an additional one: `$cost` as `$$cost`, `$$` as `$$$`. This
 /// applies to names and to nested keys. Two names with a single `$` are known, which set nothing and may occur anywhere:
-/// `{"$format":1}` is the version of the format, and `{"$comment":"…"}` is a comment for readers.
+/// `{"$format":1}` is the version of the format, and `{"$comment":"…"}` is a comment for readers. Other names with a single `$` are
+/// of a newer version and set nothing, and an object with such a key has a form that no type can be decoded from.
 ///
 /// A number without fraction and exponent is an integer if it fits 64 bits. Every other number is a real: `1e3` and `-0.0` are
 /// reals, but `-0` is the integer 0. If a key occurs twice, the last value is used.

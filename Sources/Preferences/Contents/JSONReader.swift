@@ -83,6 +83,9 @@ struct JSONReader {
                 }
                 comments.append(text)
                 continue
+            case .unknown:
+                _ = try plainValue()
+                continue
             }
             skipSpace()
             let entry: Entry
@@ -101,6 +104,8 @@ struct JSONReader {
         case entry(String)
         case format
         case comment
+        /// A name of a newer version, which sets nothing.
+        case unknown
     }
 
     /// Reads a name and the colon after it.
@@ -112,7 +117,7 @@ struct JSONReader {
         switch name {
         case "$format": return .format
         case "$comment": return .comment
-        default: throw damaged("a name with a single $ is unknown", at: start)
+        default: return .unknown
         }
     }
 
@@ -165,9 +170,11 @@ struct JSONReader {
         var isFirst = true
         if try !isClosed(by: "}") {
             repeat {
-                let keyStart = offset
                 let (key, isReserved) = try key()
-                if isReserved { return try taggedValue(key, isFirst: isFirst, start: keyStart) }
+                if isReserved {
+                    if isFirst, let value = try taggedValue(key) { return value }
+                    return try unknownForm(from: start, nesting: nesting)
+                }
                 // Checked only here, because a tagged object doesn't count as a level.
                 if isFirst { try check(nesting: nesting, at: start) }
                 isFirst = false
@@ -176,6 +183,22 @@ struct JSONReader {
         }
         try check(nesting: nesting, at: start)
         return .dictionary(values)
+    }
+
+    /// Reads an object of a form that this version doesn't know, from its start: any JSON, whose text is kept.
+    private mutating func unknownForm(from start: Int, nesting: Int) throws(JSONLineError) -> PropertyListValue {
+        offset = start
+        _ = try plainValue(nesting: nesting - 1)
+        let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+        // A line break can only be space between keys and values, and would end the line when it is written.
+        return .unknownForm(text.replacing("\r\n", with: " ").replacing("\n", with: " ").replacing("\r", with: " "))
+    }
+
+    /// Reads any JSON, in which a `$` has no meaning.
+    private mutating func plainValue(nesting: Int = 0) throws(JSONLineError) -> PropertyListValue {
+        let wasPlain = exchange(&isPlain, with: true)
+        defer { isPlain = wasPlain }
+        return try value(nesting: nesting)
     }
 
     /// Reads a key and the colon after it, and removes its escape; the key is reserved if it begins with a single `$`.
@@ -247,10 +270,13 @@ extension JSONReader {
         return false
     }
 
-    /// Reads the end of a tagged object.
-    mutating func expectEndOfTag() throws(JSONLineError) {
-        skipSpace()
-        try expect("}", "a tagged object doesn't end after its value")
+    /// Reads the end of a tagged object; returns false if it has more keys.
+    mutating func isEndOfTag() throws(JSONLineError) -> Bool {
+        if try isClosed(by: "}") { return true }
+        guard bytes[offset] == UInt8(ascii: ",") else {
+            throw damaged("a comma or the end of the list is missing", at: offset)
+        }
+        return false
     }
 
     private mutating func word(_ word: StaticString) throws(JSONLineError) {
@@ -364,18 +390,17 @@ extension JSONReader {
 }
 
 extension JSONReader {
-    /// Reads the value of a tagged object, from after the tag's colon to the end of the object.
+    /// Reads the value of a tagged object, from after the tag's colon to the end of the object; nil if its form is unknown.
     @inline(never)
-    mutating func taggedValue(_ tag: String, isFirst: Bool, start: Int) throws(JSONLineError) -> PropertyListValue {
-        guard isFirst else { throw damaged("a tag is not the first key of its object", at: start) }
+    mutating func taggedValue(_ tag: String) throws(JSONLineError) -> PropertyListValue? {
         let value =
             switch tag {
             case "$data": try taggedData()
             case "$real": try taggedReal()
             case "$date": try taggedDate()
-            default: throw damaged("a key with a single $ is not a known tag", at: start)
+            default: nil as PropertyListValue?
             }
-        try expectEndOfTag()
+        guard let value, try isEndOfTag() else { return nil }
         return value
     }
 

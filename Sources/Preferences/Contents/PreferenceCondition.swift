@@ -6,6 +6,9 @@ public struct PreferenceCondition: Sendable {
     public var isComplete: Bool
     /// The prefix of the names that a complete condition covers; empty for all names.
     public var prefix: String
+    /// Whether the changes are values merged into those of the condition, which the program would also store over others: a backend that
+    /// can't compare now may store them later without the condition.
+    package var isOfMerge = false
 
     /// Creates a condition.
     public init(values: [String: PropertyListValue?], isComplete: Bool = false, prefix: String = "") {
@@ -17,11 +20,10 @@ public struct PreferenceCondition: Sendable {
     /// Returns the condition of a scope with the names that it has in its store.
     func prefixed(_ prefix: String) -> PreferenceCondition {
         guard !prefix.isEmpty, !isNone else { return self }
-        return PreferenceCondition(
-            values: values.prefixed(prefix),
-            isComplete: isComplete,
-            prefix: prefix + self.prefix
-        )
+        var condition = self
+        condition.values = values.prefixed(prefix)
+        condition.prefix = prefix + self.prefix
+        return condition
     }
 
     /// The condition that is always true.

@@ -261,19 +261,21 @@ final class StoredCandidate: Equatable, Sendable {
 struct UnreadableValue {
     private let candidate: StoredCandidate
     private var cause: PreferenceError
-    private let isDefaultUsed: Bool
+    /// What is used in place of the value.
+    private let outcome: String
     private var isSecret: Bool
     let key: Key
 
-    /// Creates the issue for a value that can't be read and is replaced by the default or the next layer's value.
+    /// Creates the issue for a value that can't be read, or a part of it.
     ///
     /// - Parameters:
     ///   - cause: The error of reading it. For a secret, it must not contain the value.
+    ///   - outcome: What is used in its place.
     ///   - isSecret: Whether the value must not be shown.
-    init(_ candidate: StoredCandidate, because cause: PreferenceError, isDefaultUsed: Bool, isSecret: Bool) {
+    init(_ candidate: StoredCandidate, because cause: PreferenceError, _ outcome: String, isSecret: Bool) {
         self.candidate = candidate
         self.cause = cause
-        self.isDefaultUsed = isDefaultUsed
+        self.outcome = outcome
         self.isSecret = isSecret
         key = Key(of: cause)
     }
@@ -284,10 +286,7 @@ struct UnreadableValue {
     var formerName: String? { candidate.formerName }
 
     /// The error to report if the read continues without the value.
-    var error: PreferenceError {
-        let used = isDefaultUsed ? "the default" : "the next layer's value"
-        return saying("\(used) is used and the stored value is kept")
-    }
+    var error: PreferenceError { saying("\(outcome) and the stored value is kept") }
 
     /// The error to throw if the read needs the value.
     var reason: PreferenceError { saying("the stored value is kept") }

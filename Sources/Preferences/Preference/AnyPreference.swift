@@ -158,7 +158,10 @@ extension Preference: DeclaredPreference {
     var codingIdentifier: String { declaration.coding.identifier }
 
     func write(stored: PropertyListValue?) throws(PreferenceError) {
-        if let stored, let value = try declaration.decodeUnchecked(stored) { return try write(value) }
+        var parts: [EvolvingProblem] = []
+        if let stored, let value = try declaration.decodeUnchecked(stored, &parts, fillsOnly: true) {
+            return try write(value)
+        }
         // Only `nil` itself is a reset.
         if stored != nil, isRequired { throw declaration.missing }
         // Removing a member would remove the rest of the value.
@@ -168,18 +171,22 @@ extension Preference: DeclaredPreference {
     }
 
     func canDecode(_ stored: PropertyListValue) -> Bool {
-        do throws(PreferenceError) { return try declaration.decodeUnchecked(stored) != nil } catch { return false }
+        var parts: [EvolvingProblem] = []
+        do throws(PreferenceError) { return try declaration.decodeUnchecked(stored, &parts) != nil } catch {
+            return false
+        }
     }
 
     func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool
     ) throws(PreferenceError) -> PropertyListValue? {
-        let (value, problems) = declaration.read(
+        let (value, problems, parts) = declaration.read(
             snapshot.candidates(for: name, formerly: store.resolved.core.formerNames(of: name))
         )
-        let shown = problems.map { isSecret($0.value) ? $0.redacted(as: Value.self) : $0 }
-        store.resolved.report(unreadable: shown, name: name)
+        let shown = [problems, parts].map { $0.map { isSecret($0.value) ? $0.redacted(as: Value.self) : $0 } }
+        store.resolved.report(unreadable: shown[0], name: name)
+        store.resolved.report(shown[1], name: name)
         return try declaration.encodeUnchecked(value ?? defaultValue)
     }
 

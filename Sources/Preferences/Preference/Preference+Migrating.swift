@@ -125,8 +125,9 @@ extension Preference {
         guard let (storedName, old) = store.core.ownValue(ofPreference: name) else { return }
         let isInPlace = store === target.store && name == target.name
         // In place, a value that the new declaration can read was migrated before.
-        if isInPlace, target.canRead(old) { return }
-        guard let value = try declaration.decode(old) else { return }
+        if isInPlace, target.isForm(old) { return }
+        var parts: [EvolvingProblem] = []
+        guard let value = try declaration.decode(old, &parts) else { return }
         let new = try target.declaration.encode(
             try transform(value),
             over: try target.store.core.base(for: target.name)
@@ -163,7 +164,9 @@ extension Preference {
         }
     }
 
-    private func canRead(_ stored: PropertyListValue) -> Bool {
-        declaration.canRead(StoredCandidate(value: stored))
+    /// Returns whether a stored value is one of this version, with all members that its type needs.
+    private func isForm(_ stored: PropertyListValue) -> Bool {
+        guard declaration.member == nil else { return declaration.canRead(StoredCandidate(value: stored)) }
+        do { return try declaration.coding.decode(stored) != nil } catch { return false }
     }
 }

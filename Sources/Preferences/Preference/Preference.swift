@@ -156,9 +156,10 @@ extension Preference {
     public func write(_ value: Value) throws(PreferenceError) {
         let declaration = declaration.resolved
         guard declaration.member == nil else { return try declaration.replace(with: value) }
-        let stored = try declaration.encode(value, over: StoredCandidates())
+        let stored = try declaration.encode(value)
         do throws(PreferenceError) {
             let core = declaration.store.core
+            guard !declaration.dependsOnStored(stored) else { return try declaration.store(stored) }
             guard core.hasFormerNames else {
                 _ = try core.commit(.one(declaration.name, stored), node: declaration.node)
                 return
@@ -190,8 +191,11 @@ extension Preference {
             return try write(value)
         }
         guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
-        let stored = try declaration.encode(value, over: StoredCandidates())
+        let stored = try declaration.encode(value)
         do throws(PreferenceError) {
+            guard !declaration.dependsOnStored(stored) else {
+                return try await declaration.storeSuspending(stored, call)
+            }
             _ = try await core.commit(core.changes(of: declaration.name, to: stored), suspending: call)
         } catch {
             throw error.named(declaration.name)
@@ -252,10 +256,11 @@ extension Preference {
             PreferenceDeclaration(
                 name: whole.name,
                 in: whole.store,
-                coding: PreferenceCoding(whole.coding.identifier) { _ in
+                // The member is stored and read as a part of the whole value.
+                coding: PreferenceCoding(whole.coding.identifier, whole.coding.form) { _ in
                     nil
-                } decode: { stored in
-                    try whole.decode(stored)?[keyPath: keyPath]
+                } decode: { _ in
+                    nil
                 },
                 options: whole.options,
                 member: whole.member(at: keyPath),
@@ -273,11 +278,15 @@ extension PreferenceDeclaration {
         ValueMember(
             keyPath: member?.keyPath.appending(path: keyPath) ?? keyPath,
             rules: member == nil ? options?.slotIdentity : member?.rules,
-            enclosingDeclarations: [ObjectIdentifier(self)] + (member?.enclosingDeclarations ?? [])
-        ) { (new, candidates) throws(PreferenceError) in
+            enclosingDeclarations: [ObjectIdentifier(self)] + (member?.enclosingDeclarations ?? []),
+            decode: { (stored, problems, isText) throws(PreferenceError) in
+                try self.decode(stored, &problems, isText: isText)?[keyPath: keyPath]
+            }
+        ) { (new, candidates, part) throws(PreferenceError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()
             value[keyPath: keyPath] = new
-            return try self.encode(value, over: candidates)
+            let own = MemberSet(form: self.coding.form.part(of: new), keyPath: keyPath)
+            return try self.encode(value, over: candidates, part: part ?? own)
         }
     }
 }

@@ -149,10 +149,11 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         }
         while true {
             let (candidates, ticket, isKept) = register()
-            let (value, problems) = read(candidates)
+            let (value, problems, parts) = read(candidates)
             let replaced = isKept ? keep(value, ticket: ticket) : nil
             // Releases the replaced value here, without the lock: its `deinit` may be the program's code.
             withExtendedLifetime(replaced) {}
+            if !parts.isEmpty { store.report(parts, name: name) }
             guard !problems.isEmpty else { return value }
             store.report(unreadable: problems, name: name)
             // From here on, a change in a layer below the unreadable value notifies observers; an earlier one is read now.
@@ -203,15 +204,23 @@ final class ValueMember<Value: Sendable>: Sendable {
     let rules: ObjectIdentifier?
     /// The identities of the declarations of the values that it is a member of, innermost first.
     let enclosingDeclarations: [ObjectIdentifier]
-    /// Returns the stored form of the whole value with a new value of the member, from the candidates for the whole.
-    let encode: @Sendable (Value, StoredCandidates) throws(PreferenceError) -> PropertyListValue?
+    /// Returns the stored form of the whole value with a new value of the member, from the candidates for the whole; the last
+    /// argument is the part of the member that is set, if only one is.
+    let encode: Encode
+    typealias Encode =
+        @Sendable (Value, StoredCandidates, MemberSet?) throws(PreferenceError) -> PropertyListValue?
+    /// Returns the member in a stored form of the whole value.
+    let decode: Decode
+    typealias Decode = @Sendable (PropertyListValue, inout [EvolvingProblem], Bool) throws(PreferenceError) -> Value?
 
     init(
         keyPath: AnyKeyPath,
         rules: ObjectIdentifier?,
         enclosingDeclarations: [ObjectIdentifier],
-        encode: @escaping @Sendable (Value, StoredCandidates) throws(PreferenceError) -> PropertyListValue?
+        decode: @escaping Decode,
+        encode: @escaping Encode
     ) {
+        self.decode = decode
         self.keyPath = keyPath
         self.rules = rules
         self.enclosingDeclarations = enclosingDeclarations
@@ -222,21 +231,36 @@ final class ValueMember<Value: Sendable>: Sendable {
 // MARK: Storing and reading values
 
 extension PreferenceDeclaration {
-    /// Returns the stored form of `value`, or `nil` to remove the stored value.
+    /// Returns what a set of `value` stores, or `nil` to remove the stored value.
     ///
-    /// - Parameter candidates: The stored values of the name, which give a member the rest of its value.
+    /// - Parameters:
+    ///   - candidates: The stored values of the name, into which a value with members is merged.
+    ///   - part: The member that is set, if only one is.
     func encode(
         _ value: Value,
-        over candidates: @autoclosure () throws(PreferenceError) -> StoredCandidates
+        over candidates: @autoclosure () throws(PreferenceError) -> StoredCandidates,
+        part: MemberSet? = nil
     ) throws(PreferenceError) -> PropertyListValue? {
-        if let member { return try member.encode(value, try candidates()) }
-        guard let options else { return try encodeUnchecked(value, isStored: true) }
-        if let reason = options.reasonToReject(value) {
+        if let member { return try member.encode(value, try candidates(), part) }
+        let new = try encode(value)
+        return dependsOnStored(new) ? try form(of: new, over: try candidates(), part: part) : new
+    }
+
+    /// Returns the stored form of `value` alone, which is not a member; `nil` for `nil`.
+    func encode(_ value: Value) throws(PreferenceError) -> PropertyListValue? {
+        if let options, let reason = options.reasonToReject(value) {
             throw PreferenceError(.invalid, name: name, "\(shown(reason)); nothing was changed")
         }
         if isRequired, Self.isAbsent(value, coding) { throw missing }
         let stored = try encodeUnchecked(value, isStored: true)
         if isRequired, stored == nil { throw missing }
+        if case .dictionary = stored, stored?.isUnset ?? false {
+            throw PreferenceError(
+                .unencodable,
+                name: name,
+                "the value is stored as {\"$unset\": true}, which stands for nil; nothing was changed. Use another key"
+            )
+        }
         return stored
     }
 
@@ -276,11 +300,18 @@ extension PreferenceDeclaration {
     }
 
     /// Returns the value of a stored form, or `nil` if that counts as absent.
+    ///
+    /// - Parameter problems: Receives the parts of the value that can't be read, while the rest can.
     // Inlined, as the functions that it calls: each generic function looks up the type of the optional value, which takes 330
     // instructions.
     @inline(__always)
-    func decode(_ stored: PropertyListValue) throws(PreferenceError) -> Value? {
-        let value = try decodeUnchecked(stored)
+    func decode(
+        _ stored: PropertyListValue,
+        _ problems: inout [EvolvingProblem],
+        isText: Bool = false
+    ) throws(PreferenceError) -> Value? {
+        if stored.isUnset { return nil }
+        let value = try decodeUnchecked(stored, &problems, fillsOnly: isText)
         if let value, let options, member == nil, let reason = options.reasonToReject(value) {
             throw PreferenceError(.invalid, name: name, "the stored value is not allowed: \(shown(reason))")
         }
@@ -291,13 +322,37 @@ extension PreferenceDeclaration {
     private func shown(_ reason: String) -> String { isSecret ? PreferenceError.redactedReason : reason }
 
     /// Returns the value of a stored form, as `decode` does, without applying the rule.
+    ///
+    /// - Parameter fillsOnly: Whether only members that aren't stored are read from the default.
     @inline(__always)
-    func decodeUnchecked(_ stored: PropertyListValue) throws(PreferenceError) -> Value? {
+    func decodeUnchecked(
+        _ stored: PropertyListValue,
+        _ problems: inout [EvolvingProblem],
+        fillsOnly: Bool = false
+    ) throws(PreferenceError) -> Value? {
+        if let member { return try member.decode(stored, &problems, fillsOnly) }
         do {
             return try coding.decode(stored)
         } catch {
-            throw unreadable(because: error)
+            return try decodeEvolved(stored, &problems, fillsOnly: fillsOnly, because: error)
         }
+    }
+
+    /// Returns the value of a form that another version of the program has stored.
+    @inline(never)
+    private func decodeEvolved(
+        _ stored: PropertyListValue,
+        _ problems: inout [EvolvingProblem],
+        fillsOnly: Bool,
+        because error: any Error
+    ) throws(PreferenceError) -> Value? {
+        do {
+            if let (value, reader) = try coding.evolved(stored, default: makeDefault(), fillsOnly: fillsOnly) {
+                problems = reader.problems
+                return value
+            }
+        } catch {}  // the error of the declared coding says what was expected
+        throw unreadable(because: error)
     }
 
     @inline(never)
@@ -314,126 +369,91 @@ extension PreferenceDeclaration {
         return isSecret && member == nil ? error.redacted(as: Value.self) : error
     }
 
-    /// Returns the value of the first candidate that can be read, and the problems of the candidates before it.
+    /// Returns the value of the first candidate that can be read, the problems of the candidates before it, and its parts that can't
+    /// be read.
     ///
     /// - Parameter isReporting: Whether the use of a deprecated preference and of a former name is reported.
     func read(
         _ candidates: StoredCandidates,
         isReporting: Bool = true
-    ) -> (value: Value?, problems: [UnreadableValue]) {
+    ) -> (value: Value?, problems: [UnreadableValue], parts: [UnreadableValue]) {
         var problems: [(candidate: StoredCandidate, error: PreferenceError)] = []
+        var parts: [EvolvingProblem] = []
         var value: Value?
         // The closure doesn't return the value: the type of a generic result would be looked up at each call.
         let used = candidates.first { candidate in
-            do throws(PreferenceError) { value = try decode(candidate) } catch { problems.append((candidate, error)) }
+            if candidate.value.isUnset { return true }
+            do throws(PreferenceError) { value = try decode(candidate, &parts) } catch {
+                problems.append((candidate, error))
+            }
             return value != nil
         }
         if isReporting, let options, options.reportsUse, !candidates.isEmpty { reportOldUse(of: used, options) }
-        if problems.isEmpty { return (value, []) }
+        if problems.isEmpty, parts.isEmpty { return (value, [], []) }
         let isSecret = isSecret
+        let outcome = used == nil ? "the default is used" : "the next layer's value is used"
         return (
             value,
-            problems.map { candidate, error in
-                UnreadableValue(candidate, because: error, isDefaultUsed: value == nil, isSecret: isSecret)
-            }
+            problems.map { UnreadableValue($0, because: $1, outcome, isSecret: isSecret) },
+            used.map { used in parts.map { unreadable($0, of: used, isSecret: isSecret) } } ?? []
         )
+    }
+
+    private func unreadable(_ part: EvolvingProblem, of candidate: StoredCandidate, isSecret: Bool) -> UnreadableValue {
+        let error = part.error.of(name)
+        let shown = isSecret ? error.redacted(as: Value.self) : error
+        return UnreadableValue(candidate, because: shown, part.outcome, isSecret: isSecret)
     }
 
     /// Returns the value of the first candidate that can be read, or `nil` without candidates; throws if none can be read.
     ///
     /// For callers that must not use the default in place of an unreadable value.
     func readStrictly(_ candidates: StoredCandidates) throws(PreferenceError) -> Value? {
-        let (value, problems) = read(candidates)
+        let (value, problems, _) = read(candidates)
         if value == nil, let problem = problems.first { throw problem.reason }
         return value
     }
 
     /// Returns whether a candidate can be decoded to a value.
     func canRead(_ candidate: StoredCandidate) -> Bool {
-        do throws(PreferenceError) { return try decode(candidate) != nil } catch { return false }
+        var parts: [EvolvingProblem] = []
+        if candidate.value.isUnset { return true }
+        do throws(PreferenceError) { return try decode(candidate, &parts) != nil } catch { return false }
     }
 
     @inline(__always)
-    private func decode(_ candidate: StoredCandidate) throws(PreferenceError) -> Value? {
-        guard candidate.isText, case .string(let text) = candidate.value else { return try decode(candidate.value) }
+    private func decode(
+        _ candidate: StoredCandidate,
+        _ problems: inout [EvolvingProblem]
+    ) throws(PreferenceError) -> Value? {
+        guard candidate.isText, case .string(let text) = candidate.value else {
+            return try decode(candidate.value, &problems)
+        }
         return try decode(text: text)
     }
 
     @inline(never)
     private func decode(text: String) throws(PreferenceError) -> Value? {
+        var parts: [EvolvingProblem] = []  // stays empty: of a text, only members that it lacks are replaced
         // Before the codings, which read JSON, too, but give null and keys with a `$` another meaning.
         if let value = JSONLine.compound(in: text) {
-            do throws(PreferenceError) { return try decode(value) } catch {}  // the text itself may be the value
+            // The text itself may be the value.
+            do throws(PreferenceError) { return try decode(value, &parts, isText: true) } catch {}
         }
         let error: PreferenceError
         do throws(PreferenceError) {
-            return try decode(.string(text))
+            return try decode(.string(text), &parts, isText: true)
         } catch let first {
             error = first
         }
         for value in PropertyListValue.readings(of: text) {
             do throws(PreferenceError) {
-                return try decode(value)
+                return try decode(value, &parts, isText: true)
             } catch {
                 continue
             }
         }
         throw error
-    }
-}
-
-// MARK: Changing in one step
-
-extension PreferenceDeclaration {
-    /// Stores what `body` returns for the stored values of the name; runs it again if they changed during the run.
-    func updateStored<Result>(
-        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
-    ) throws -> Result {
-        let core = store.core
-        let call = core.beginCall(.update)
-        var retry = Retry()
-        while true {
-            let candidates = try core.base(for: name, call)
-            let (changed, result) = try body(candidates)
-            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
-            if try core.commit(core.changes(of: name, to: changed), ifStillHolds: reads, call) { return result }
-            Retry.block(try retry.next(name: name))
-        }
-    }
-
-    /// Updates the stored value, as `updateStored` does; the task is suspended while a backend with a timeout is called.
-    nonisolated(nonsending) func updateSuspending<Result>(
-        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
-    ) async throws -> Result {
-        let core = store.core
-        guard let call = core.beginSuspendingCall(.update) else { return try updateStored(body) }
-        var retry = Retry()
-        while true {
-            let candidates = try await core.base(for: name, suspending: call)
-            let (changed, result) = try body(candidates)
-            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
-            let changes = core.changes(of: name, to: changed)
-            if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }
-            await Retry.suspend(try retry.next(name: name))
-        }
-    }
-
-    /// Stores the newest whole value with `value` as its member.
-    func replace(with value: Value) throws(PreferenceError) {
-        do {
-            try updateStored { candidates in (try encode(value, over: candidates), ()) }
-        } catch {
-            throw PreferenceError(.unencodable, from: error)
-        }
-    }
-
-    /// Replaces the member, as `replace` does; the task is suspended while a backend with a timeout is called.
-    nonisolated(nonsending) func replaceSuspending(with value: Value) async throws(PreferenceError) {
-        do {
-            try await updateSuspending { candidates in (try encode(value, over: candidates), ()) }
-        } catch {
-            throw PreferenceError(.unencodable, from: error)
-        }
     }
 }
 

@@ -172,6 +172,9 @@ extension StoreCore {
         hasFormerNames ? (original ?? self).state.withLock { $0.checkedFormerNames()[name] } : []
     }
 
+    /// Whether a set can compare what is stored without opening anything, under one name.
+    var isWritableOpen: Bool { !hasFormerNames && (madeLayers?.writable?.isOpen ?? false) }
+
     /// Returns the changes that store a value of a preference under its name alone, or that remove the value.
     func changes(of name: String, to value: PropertyListValue?) -> ValueChanges {
         let formerNames = formerNames(of: name)

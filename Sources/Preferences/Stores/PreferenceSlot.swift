@@ -21,6 +21,9 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
     @usableFromInline final let low = Atomic<UInt64>(0)
     @usableFromInline final let high = Atomic<UInt64>(0)
 
+    /// A composite value's form of which the declarations understand every part, so that setting another one merges nothing.
+    final let understood = Lock<PropertyListValue?>(nil)
+
     /// The number of declarations that use the cell. Once it is zero it stays zero.
     private let users = Atomic<Int>(1)
 

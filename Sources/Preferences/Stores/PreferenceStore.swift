@@ -237,7 +237,12 @@ extension PreferenceStore {
     func report(unreadable problems: [UnreadableValue], name: String) {
         guard !problems.isEmpty else { return }
         core.state.withLock { $0.noteUnreadable(name) }
-        for problem in problems { core.report(problem, of: name) }
+        report(problems, name: name)
+    }
+
+    /// Reports parts of values that can't be read, as `report(unreadable:name:)` does.
+    func report(_ parts: [UnreadableValue], name: String) {
+        for part in parts { core.report(part, of: name) }
     }
 }
 

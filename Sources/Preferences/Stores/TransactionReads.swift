@@ -95,6 +95,19 @@ struct TransactionReads: Sendable {
 
     init() {}
 
+    /// Creates the record of the value that a merge expects in the writable layer, whatever the others have.
+    init(of name: String, mergedInto value: PropertyListValue) {
+        condition.values = [name: value]
+        condition.isOfMerge = true
+    }
+
+    /// Returns the same record for values that were merged into those read.
+    consuming func ofMerge() -> TransactionReads {
+        var reads = self
+        reads.condition.isOfMerge = true
+        return reads
+    }
+
     /// Creates the record of reading one preference.
     init(of name: String, formerly names: [String], as candidates: StoredCandidates) {
         guard !names.isEmpty else {

@@ -17,6 +17,10 @@ enum LegacyForms<Value> {
     /// Creates the result by trying the type's own conformance, its raw value, JSON, nested stored values, and each element by
     /// itself, in this order.
     init(of stored: PropertyListValue) {
+        guard stored.textOfUnknownForm == nil else {
+            self = .nothing
+            return
+        }
         let attempts = [Self.native, Self.rawValue, Self.json, Self.propertyList, Self.elements]
         for attempt in attempts {
             do {

@@ -39,6 +39,12 @@ enum NativeValue {
         return false
     }
 
+    /// Returns whether a type is in the list.
+    static func contains(_ type: Any.Type) -> Bool {
+        var search = Search(type: type)
+        do { return try isHandled(by: &search) } catch { return false }  // it throws nothing
+    }
+
     /// Returns the stored form of a value, or `nil` if its type isn't in the list.
     static func stored<Value>(_ value: Value) throws -> PropertyListValue? {
         try withUnsafePointer(to: value) { place in
@@ -57,6 +63,13 @@ enum NativeValue {
             var reading = Reading(type: type, stored: stored, place: UnsafeMutableRawBufferPointer(place))
             return try isHandled(by: &reading) ? place.moveElement(from: 0) : try other()
         }
+    }
+
+    private struct Search: NativeVisitor {
+        let type: Any.Type
+        var isDone: Bool { false }
+
+        func handles<Native: PreferenceValue>(_ native: Native.Type) -> Bool { type == native }
     }
 
     private struct Writing: NativeVisitor {

@@ -22,6 +22,8 @@ public struct PreferenceCoding<Value>: Sendable {
     public let encode: @Sendable (Value) throws -> PropertyListValue?
     /// Returns the value of a stored form, or `nil` if it counts as absent; throws if it is unreadable.
     public let decode: @Sendable (PropertyListValue) throws -> Value?
+    /// How the members of a value are stored.
+    let form: CodedForm
 
     /// Creates a custom coding.
     ///
@@ -37,9 +39,45 @@ public struct PreferenceCoding<Value>: Sendable {
         encode: @escaping @Sendable (Value) throws -> PropertyListValue?,
         decode: @escaping @Sendable (PropertyListValue) throws -> Value?
     ) {
+        self.init(identifier, .own, encode: encode, decode: decode)
+    }
+
+    init(
+        _ identifier: String,
+        _ form: CodedForm,
+        encode: @escaping @Sendable (Value) throws -> PropertyListValue?,
+        decode: @escaping @Sendable (PropertyListValue) throws -> Value?
+    ) {
         self.identifier = identifier
         self.encode = encode
         self.decode = decode
+        self.form = form
+    }
+}
+
+/// How the members of a value are stored.
+enum CodedForm: Sendable {
+    /// In a form that only the coding knows.
+    case own
+    /// In the form of the type's `PreferenceValue` conformance.
+    case native
+    /// As nested stored values.
+    case propertyList
+    /// As a JSON text.
+    case json(JSONForm)
+}
+
+/// The coders of a JSON text.
+final class JSONForm: Sendable {
+    let encoder: @Sendable () -> JSONEncoder
+    let decoder: @Sendable () -> JSONDecoder
+
+    /// The form of the coders that other libraries use.
+    static let standard = JSONForm(encoder: { .sorting }, decoder: { JSONDecoder() })
+
+    init(encoder: @escaping @Sendable () -> JSONEncoder, decoder: @escaping @Sendable () -> JSONDecoder) {
+        self.encoder = encoder
+        self.decoder = decoder
     }
 }
 
@@ -48,7 +86,7 @@ public struct PreferenceCoding<Value>: Sendable {
 extension PreferenceCoding where Value: PreferenceValue {
     /// The coding that stores a value in the form that its type defines.
     public static var native: PreferenceCoding {
-        PreferenceCoding(withLegacyForms: "native") { value in
+        PreferenceCoding(withLegacyForms: "native", .native) { value in
             try value.storedValue()
         } decode: { stored in
             try Value(storedValue: stored)
@@ -90,7 +128,7 @@ extension PreferenceCoding {
 extension PreferenceCoding where Value: Codable & Sendable {
     /// The coding that stores a `Codable` value as nested stored values, and nothing for `nil`.
     public static var propertyList: PreferenceCoding {
-        PreferenceCoding(withLegacyForms: "propertyList") { value in
+        PreferenceCoding(withLegacyForms: "propertyList", .propertyList) { value in
             try PropertyListCoder.encode(value)
         } decode: { stored in
             try PropertyListCoder.decode(Value.self, from: stored)
@@ -99,7 +137,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
 
     /// The coding that stores a `Codable` value as JSON in data, with sorted keys, and nothing for `nil`.
     public static var json: PreferenceCoding {
-        PreferenceCoding(withLegacyForms: "json") { value in
+        PreferenceCoding(withLegacyForms: "json", .json(.standard)) { value in
             try JSONText(encoding: value).map { .data($0.data) }
         } decode: { stored in
             guard case .data(let data) = stored else { throw stored.mismatch(Value.self) }
@@ -125,7 +163,10 @@ extension PreferenceCoding where Value: Codable & Sendable {
         },
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) -> PreferenceCoding {
-        PreferenceCoding(withLegacyForms: "json " + identifier) { value in
+        PreferenceCoding(
+            withLegacyForms: "json " + identifier,
+            .json(JSONForm(encoder: encoder, decoder: decoder))
+        ) { value in
             try JSONText(encoding: value, by: encoder()).map { .data($0.data) }
         } decode: { stored in
             guard case .data(let data) = stored else { throw stored.mismatch(Value.self) }
@@ -135,7 +176,7 @@ extension PreferenceCoding where Value: Codable & Sendable {
 
     /// The coding that stores a `Codable` value as JSON in a string, with sorted keys, and nothing for `nil`.
     public static var jsonString: PreferenceCoding {
-        PreferenceCoding(withLegacyForms: "jsonString") { value in
+        PreferenceCoding(withLegacyForms: "jsonString", .json(.standard)) { value in
             try JSONText(encoding: value).map { .string(String(decoding: $0.data, as: UTF8.self)) }
         } decode: { stored in
             guard case .string(let text) = stored else { throw stored.mismatch(Value.self) }
@@ -150,10 +191,11 @@ extension PreferenceCoding {
     @inline(__always)
     init(
         withLegacyForms identifier: String,
+        _ form: CodedForm = .own,
         encode: @escaping @Sendable (Value) throws -> PropertyListValue?,
         decode: @escaping @Sendable (PropertyListValue) throws -> Value?
     ) {
-        self.init(identifier) { value in
+        self.init(identifier, form) { value in
             do {
                 return try encode(value)
             } catch {

@@ -115,7 +115,11 @@ struct SuperKey: CodingKey {
 extension PreferenceValue where Self: Codable {
     /// Creates a value from nested stored values, by the type's `init(from:)`.
     public init(storedValue: PropertyListValue) throws {
-        self = try PropertyListCoder.decode(Self.self, from: storedValue)
+        // Only this conformance reads its members by a reader: a form of the type's own is a matter of the type.
+        self =
+            EvolvingReader.current == nil
+            ? try PropertyListCoder.decode(Self.self, from: storedValue)
+            : try PropertyListCoder.decode(Evolved<Self>.self, from: storedValue).value
     }
 
     /// Returns nested stored values, by the type's `encode(to:)`.

@@ -56,7 +56,9 @@ final class PropertyListDecoding: Decoder {
 
     func container<Key>(keyedBy key: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard location.allowsContainer else { throw tooDeep }
-        guard case .dictionary(let members) = stored else { throw mismatch("a dictionary") }
+        guard case .dictionary(let members) = stored, members.count != 1 || stored.textOfUnknownForm == nil else {
+            throw mismatch("a dictionary")
+        }
         return KeyedDecodingContainer(KeyedDecoding(members: members, decoding: self))
     }
 
@@ -65,7 +67,7 @@ final class PropertyListDecoding: Decoder {
         switch stored {
         case .array(let elements):
             return UnkeyedDecoding(elements: elements, decoding: self)
-        case .dictionary(let members):
+        case .dictionary(let members) where stored.textOfUnknownForm == nil:
             let elements = (type as? any UnorderedCollection.Type)?.elements(of: members)
             guard let elements else { throw mismatch("an array") }
             return UnkeyedDecoding(elements: elements, areMembers: true, decoding: self)
@@ -76,7 +78,10 @@ final class PropertyListDecoding: Decoder {
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     private func mismatch(_ container: String) -> DecodingError {
-        guard type == DecoderCapture.self else { return .typeMismatch(type, stored.mismatch(type), at: location) }
+        guard type == DecoderCapture.self else {
+            let type = (type as? any DecodingWrapper.Type)?.wrapped ?? type
+            return .typeMismatch(type, stored.mismatch(type), at: location)
+        }
         let error = PreferenceError(.unreadable, "expected \(container), found \(stored.summary)")
         return .typeMismatch(type, error, at: location)
     }

@@ -17,6 +17,7 @@ extension PropertyListValue: CustomStringConvertible {
         case .date(let value): return "{\"$date\":\(value.readable.quoted)}"
         case .array(let elements): return "[\(elements.map(\.description).joined(separator: ", "))]"
         case .dictionary(let members):
+            if let text = textOfUnknownForm { return text.escapingControls() }
             let lines = members.sorted { $0.key < $1.key }.map { "\($0.key.quoted): \($0.value)" }
             return "{\(lines.joined(separator: ", "))}"
         }
@@ -36,7 +37,9 @@ extension PropertyListValue: CustomStringConvertible {
         case .data(let value): return "data of \(value.count) byte\(value.count == 1 ? "" : "s")"
         case .date(let value): return "date \(value.readable)"
         case .array(let elements): return "array of \(elements.count)"
-        case .dictionary(let members): return "dictionary of \(members.count)"
+        case .dictionary(let members):
+            if textOfUnknownForm != nil { return "a form of a newer version" }
+            return "dictionary of \(members.count)"
         }
     }
 }

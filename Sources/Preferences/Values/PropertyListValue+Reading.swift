@@ -56,7 +56,7 @@ extension PropertyListValue {
 
     /// Returns the members of a dictionary.
     func members(as type: Any.Type) throws(PreferenceError) -> [String: PropertyListValue] {
-        guard case .dictionary(let members) = self else { throw mismatch(type) }
+        guard case .dictionary(let members) = self, textOfUnknownForm == nil else { throw mismatch(type) }
         return members
     }
 

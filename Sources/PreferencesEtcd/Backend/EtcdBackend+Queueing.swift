@@ -27,6 +27,9 @@ extension EtcdBackend {
         guard isAccepted else {
             return PreferenceBackendCommit(outside: visible(mirror.withLock { $0.drain() }), isStored: false)
         }
+        var write = write
+        // A value that was merged into the newest known one is stored when it is sent, as a plain one is.
+        if write.condition.isOfMerge, write.inDoubt == nil { write.condition = .none }
         let (step, count) = queue.withLock { queue in
             let step = queue.appending(write)
             return (step, queue.count(after: step))

@@ -317,7 +317,8 @@ struct SecretErrorTests {
     @Test(arguments: Fault.allCases)
     private func errorOfASecretDoesNotShowIt(fault: Fault) async {
         let errors = await fault.errors(isSecret: true)
-        #expect(errors.count >= 3)
+        // An element that can't be decoded is only reported: the rest of the value is read.
+        #expect(errors.count >= (fault == .key || fault == .collection ? 1 : 3))
         for error in errors {
             for text in texts(of: error) + [error.errorDescription ?? ""] { #expect(!text.contains("planted")) }
             #expect(error.name == "token" || error.code == .hidden, "\(error)")

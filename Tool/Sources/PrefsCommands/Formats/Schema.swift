@@ -114,6 +114,8 @@ struct Schema {
     func refusal(of value: PropertyListValue, for name: String, isStored: Bool = false) throws -> Refusal? {
         // The library sets these names itself.
         if PreferencesFile.ownNames.contains(name) { return nil }
+        // A program has set nil over a weaker layer's value.
+        if isStored, value == ["$unset": true] { return nil }
         if let present = formerNames.preference(storedAs: name) {
             guard isStored else { return Refusal(.former(of: present), nil).inside(name) }
             return try properties[present]?.refusal(of: value, isStored: true)?.inside(name)

@@ -22,6 +22,33 @@ struct UserDefaultsRuleTests {
         #expect(defaults.watch.writes == ["n"])
     }
 
+    /// Programs of two versions over one domain, one of which other code changes in between.
+    @Test
+    func membersOfAnotherVersionAreKept() throws {
+        struct First: Codable, Equatable { var x = 0, width = 100, modes = ["plain"] }
+        enum Mode: String, Codable { case plain, wide }
+        struct Second: Codable, Equatable { var x = 0, height = 50, modes: [Mode] = [] }
+        defaults.set(["x": 1, "later": ["a": 1], "modes": ["wide", "gone"]], forKey: "frame")
+        let store = defaults.store()
+        store.issueHandler = { _ in }
+        let first = Preference("frame", default: First(), in: store)
+        let second = Preference("frame", default: Second(), in: store)
+        #expect(first.value == First(x: 1, modes: ["wide", "gone"]))
+        #expect(second.value == Second(x: 1, modes: [.wide]))
+        first.value.width = 7
+        second.value.height = 8
+        second.value.modes.append(.plain)
+        var outside = try #require(defaults.dictionary(forKey: "frame"))
+        outside["outside"] = true
+        defaults.set(outside, forKey: "frame")
+        second.value.x = 9
+        #expect(
+            store["frame"] == [
+                "x": 9, "later": ["a": 1], "modes": ["wide", "gone", "plain"], "width": 7, "height": 8, "outside": true,
+            ]
+        )
+    }
+
     @Test
     func readingWritesNothing() {
         let store = defaults.store()

@@ -1,0 +1,228 @@
+internal import DurableFile
+
+/// A set of one member of a value.
+struct MemberSet {
+    /// The form of the member's new value; nil if it can't be encoded alone.
+    let form: PropertyListValue?
+    let keyPath: AnyKeyPath
+
+    /// The member, wherever it is in the value.
+    fileprivate var anyPart: ValuePart? { form.map { ValuePart(form: $0) } }
+
+    /// The member, found by its name if a key of the paths has that.
+    fileprivate func part(among paths: Set<[String]>) -> ValuePart? {
+        var part = anyPart
+        let name = "\(keyPath)".split(separator: ".").last.map(String.init)
+        if let name, paths.contains(where: { $0.contains(name) }) { part?.name = name }
+        return part
+    }
+}
+
+// What a set stores, a composite value merged into what is stored and for nil a value that hides weaker layers, and in which steps.
+
+extension PreferenceDeclaration {
+    /// Whether what a set stores depends on what is stored.
+    @inline(__always)
+    func dependsOnStored(_ new: PropertyListValue?) -> Bool {
+        switch new {
+        case .boolean, .integer, .unsigned, .real, .date: false
+        case .dictionary, .array: true
+        case .string, .data: if case .json = coding.form { true } else { false }
+        case nil: store.core.layers.hasWeakerLayers
+        }
+    }
+
+    /// Returns what a set stores, or nil to remove the stored value.
+    ///
+    /// - Parameters:
+    ///   - new: The form of the value that is set, or nil for `nil`.
+    ///   - candidates: The stored values, from the writable layer on.
+    ///   - part: The member that is set, if only one is.
+    func form(of new: PropertyListValue?, over candidates: StoredCandidates, part: MemberSet? = nil)
+        throws(PreferenceError) -> PropertyListValue?
+    {
+        guard let new else {
+            if let first = candidates.first, first.layer == nil, first.value.isUnset { return .unset }
+            let isHiding = candidates.first { $0.layer != nil } != nil || store.core.layers.hasUnreadWeakerLayers
+            return isHiding ? .unset : nil
+        }
+        guard dependsOnStored(new), !candidates.isEmpty else { return new }
+        let understood = slot.understood.withLock { exchange(&$0, with: new) }
+        return merged(new, over: candidates, part: part, understood)
+    }
+
+    @inline(never)
+    private func merged(
+        _ new: PropertyListValue,
+        over candidates: StoredCandidates,
+        part: MemberSet?,
+        _ understood: PropertyListValue?
+    ) -> PropertyListValue {
+        let isOwn = candidates.first?.layer == nil
+        if isOwn, let understood, candidates.first?.value == understood { return new }
+        let first = candidates.firstResult { candidate in
+            // Of the own values, the rules don't matter: the program understands a value that they forbid.
+            isOwn && candidate.layer != nil ? nil : understand(candidate, ignoringRules: isOwn)
+        }
+        guard let (value, stored, reader) = first else { return new }
+        do {
+            guard let base = try encodeUnchecked(value, isStored: true) else { return new }
+            let form = coding.form
+            guard let newTree = form.tree(of: new), let baseTree = form.tree(of: base), let tree = form.tree(of: stored)
+            else { return new }
+            var merge = ValueMerge()
+            if let reader {
+                merge.holes = reader.holes
+                merge.replaced = Set(reader.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath))
+            }
+            merge.part = merge.replaced.isEmpty ? part?.anyPart : part?.part(among: merge.replaced)
+            let merged = merge.merged(newTree, baseTree, into: tree) { merged in
+                gives(newTree, merged, like: new)
+            }
+            return merged == newTree ? new : try form.form(of: merged, like: new)
+        } catch {
+            return new  // what can't be encoded can't be merged
+        }
+    }
+
+    /// Returns the value of a candidate, its stored form, and what could not be decoded; nil if it can't be used.
+    private func understand(_ candidate: StoredCandidate, ignoringRules: Bool) -> (
+        Value, PropertyListValue, EvolvingReader?
+    )? {
+        var stored = candidate.value
+        if candidate.isText, case .string(let text) = stored, let compound = JSONLine.compound(in: text) {
+            stored = compound
+        }
+        guard !stored.isUnset else { return nil }
+        do {
+            let (value, reader) = try decodedWithReader(stored, fillsOnly: candidate.isText)
+            guard let value, ignoringRules || options?.reasonToReject(value) == nil else { return nil }
+            return (value, stored, reader)
+        } catch {
+            return nil
+        }
+    }
+
+    private func decodedWithReader(_ stored: PropertyListValue, fillsOnly: Bool) throws -> (Value?, EvolvingReader?) {
+        do {
+            return (try coding.decode(stored), nil)
+        } catch {
+            guard let (value, reader) = try coding.evolved(stored, default: makeDefault(), fillsOnly: fillsOnly) else {
+                throw error
+            }
+            return (value, reader)
+        }
+    }
+
+    /// Returns whether merged members are read as the value that is set.
+    private func gives(_ newTree: PropertyListValue, _ merged: PropertyListValue, like new: PropertyListValue) -> Bool {
+        do {
+            let (value, _) = try decodedWithReader(try coding.form.form(of: merged, like: new), fillsOnly: false)
+            guard let value, let stored = try encodeUnchecked(value, isStored: true) else { return false }
+            if coding.form.tree(of: stored) == newTree { return true }
+            // A set has another order in each JSON text.
+            return try coding.decode(new).map { areEqual($0, value) } ?? false
+        } catch {
+            return false
+        }
+    }
+
+    /// Stores a value, given in its own form, over what is stored now.
+    func store(_ new: PropertyListValue?) throws(PreferenceError) {
+        let core = store.core
+        // Usually the value of the last set is still stored, and then nothing needs to be merged.
+        if let new, let understood = slot.understood.withLock({ $0 }), core.isWritableOpen {
+            slot.understood.withLock { $0 = new }
+            let reads = TransactionReads(of: name, mergedInto: understood)
+            if try core.commit(.one(name, new), ifStillHolds: reads, node: node) { return }
+        }
+        let call = core.beginCall(.write)
+        var retry = Retry()
+        while true {
+            let candidates: StoredCandidates
+            do throws(PreferenceError) { candidates = try core.base(for: name, call) } catch {
+                // Nothing can be read: it is kept until the store can be opened, or the error is thrown.
+                _ = try core.commit(core.changes(of: name, to: new), node: node, call)
+                return
+            }
+            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
+            let changes = core.changes(of: name, to: try form(of: new, over: candidates))
+            if try core.commit(changes, ifStillHolds: reads, node: node, call) { return }
+            Retry.block(try retry.next(name: name))
+        }
+    }
+
+    /// Stores a value, as `store` does; the task is suspended while a backend with a timeout is called.
+    nonisolated(nonsending) func storeSuspending(_ new: PropertyListValue?, _ call: StoreCall)
+        async throws(PreferenceError)
+    {
+        let core = store.core
+        var retry = Retry()
+        while true {
+            let candidates: StoredCandidates
+            do throws(PreferenceError) { candidates = try await core.base(for: name, suspending: call) } catch {
+                _ = try await core.commit(core.changes(of: name, to: new), suspending: call)
+                return
+            }
+            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
+            let changes = core.changes(of: name, to: try form(of: new, over: candidates))
+            if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return }
+            await Retry.suspend(try retry.next(name: name))
+        }
+    }
+}
+
+// MARK: Changing in one step
+
+extension PreferenceDeclaration {
+    /// Stores what `body` returns for the stored values of the name; runs it again if they changed during the run.
+    func updateStored<Result>(
+        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
+    ) throws -> Result {
+        let core = store.core
+        let call = core.beginCall(.update)
+        var retry = Retry()
+        while true {
+            let candidates = try core.base(for: name, call)
+            let (changed, result) = try body(candidates)
+            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
+            if try core.commit(core.changes(of: name, to: changed), ifStillHolds: reads, call) { return result }
+            Retry.block(try retry.next(name: name))
+        }
+    }
+
+    /// Updates the stored value, as `updateStored` does; the task is suspended while a backend with a timeout is called.
+    nonisolated(nonsending) func updateSuspending<Result>(
+        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
+    ) async throws -> Result {
+        let core = store.core
+        guard let call = core.beginSuspendingCall(.update) else { return try updateStored(body) }
+        var retry = Retry()
+        while true {
+            let candidates = try await core.base(for: name, suspending: call)
+            let (changed, result) = try body(candidates)
+            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
+            let changes = core.changes(of: name, to: changed)
+            if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }
+            await Retry.suspend(try retry.next(name: name))
+        }
+    }
+
+    /// Stores the newest whole value with `value` as its member.
+    func replace(with value: Value) throws(PreferenceError) {
+        do {
+            try updateStored { candidates in (try encode(value, over: candidates), ()) }
+        } catch {
+            throw PreferenceError(.unencodable, from: error)
+        }
+    }
+
+    /// Replaces the member, as `replace` does; the task is suspended while a backend with a timeout is called.
+    nonisolated(nonsending) func replaceSuspending(with value: Value) async throws(PreferenceError) {
+        do {
+            try await updateSuspending { candidates in (try encode(value, over: candidates), ()) }
+        } catch {
+            throw PreferenceError(.unencodable, from: error)
+        }
+    }
+}

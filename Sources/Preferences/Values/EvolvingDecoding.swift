@@ -1,0 +1,153 @@
+/// A type that is decoded in place of another one, which messages name.
+protocol DecodingWrapper {
+    static var wrapped: Any.Type { get }
+}
+
+/// A value that is decoded by the current reader, so that coders of any kind hand their decoders to it.
+struct Evolved<Value: Decodable>: Decodable, DecodingWrapper {
+    static var wrapped: Any.Type { Value.self }
+    let value: Value
+
+    init(from decoder: any Decoder) throws {
+        value = try EvolvingReader.current?.decode(Value.self, from: decoder) ?? Value(from: decoder)
+    }
+}
+
+/// An element of a collection, or the error because of which it can't be decoded.
+struct EvolvingElement<Value> {
+    let key: String
+    let result: Result<Value, any Error>
+    /// The place inside the element that has caused the error.
+    var failing: [String]?
+
+    var value: Value? {
+        if case .success(let value) = result { return value }
+        return nil
+    }
+
+    var error: (any Error)? {
+        if case .failure(let error) = result { return error }
+        return nil
+    }
+}
+
+extension EvolvingElement: Decodable, DecodingWrapper where Value: Decodable {
+    static var wrapped: Any.Type { Value.self }
+
+    init(from decoder: any Decoder) throws {
+        let key = decoder.codingPath.last
+        let name = key?.intValue?.description ?? key?.stringValue ?? ""
+        guard let reader = EvolvingReader.current else {
+            self.init(key: name, result: .success(try Value(from: decoder)))
+            return
+        }
+        self = reader.element(at: name) { try reader.decode(Value.self, from: decoder) }
+    }
+}
+
+/// A key of a dictionary; each is another one, readable or not.
+struct EvolvingKey<Value: Decodable>: Decodable, Hashable {
+    let element: EvolvingElement<Value>
+
+    init(from decoder: any Decoder) throws { element = try EvolvingElement(from: decoder) }
+    static func == (left: Self, right: Self) -> Bool { left.element.key == right.element.key }
+    func hash(into hasher: inout Hasher) { hasher.combine(element.key) }
+}
+
+/// A decoder whose members are read by an `EvolvingReader`.
+struct EvolvingDecoder: Decoder, SingleValueDecodingContainer {
+    let base: any Decoder
+    let reader: EvolvingReader
+    let place: EvolvingPlace
+
+    var codingPath: [any CodingKey] { base.codingPath }
+    var userInfo: [CodingUserInfoKey: Any] { base.userInfo }
+
+    func container<Key>(keyedBy key: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(EvolvingMembers(base: try base.container(keyedBy: key), reader: reader, place: place))
+    }
+
+    // Elements that a type decodes itself are its own concern.
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try base.unkeyedContainer() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool {
+        do { return try base.singleValueContainer().decodeNil() } catch { return false }
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try reader.at(place) { try reader.decode(type, from: base) }
+    }
+}
+
+/// The members of a dictionary, read by an `EvolvingReader`.
+private struct EvolvingMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let base: KeyedDecodingContainer<Key>
+    let reader: EvolvingReader
+    let place: EvolvingPlace
+
+    var codingPath: [any CodingKey] { base.codingPath }
+    var allKeys: [Key] { base.allKeys }
+
+    func contains(_ key: Key) -> Bool { base.contains(key) }
+    func decodeNil(forKey key: Key) throws -> Bool { try base.decodeNil(forKey: key) }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        let value = try reader.at(place.inside(key.stringValue)) {
+            try reader.member(type, isStored: base.contains(key)) {
+                try base.decode(Evolved<Value>.self, forKey: key).value
+            }
+        }
+        return try value ?? base.decode(type, forKey: key)
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        try ifPresent(type, key)
+    }
+
+    // The generic method isn't used for scalars, for which the protocol has default implementations that call `decode`.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try ifPresent(type, key) }
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try ifPresent(type, key) }
+
+    private func ifPresent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
+        guard base.contains(key), try !base.decodeNil(forKey: key) else { return nil }
+        return try reader.at(place.inside(key.stringValue)) {
+            try reader.member(type, isStored: true, isOptional: true) {
+                try base.decode(Evolved<Value>.self, forKey: key).value
+            }
+        }
+    }
+
+    func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+        let container = try base.nestedContainer(keyedBy: type, forKey: key)
+        return KeyedDecodingContainer(
+            EvolvingMembers<Nested>(base: container, reader: reader, place: place.inside(key.stringValue))
+        )
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try base.nestedUnkeyedContainer(forKey: key)
+    }
+
+    func superDecoder() throws -> any Decoder {
+        EvolvingDecoder(base: try base.superDecoder(), reader: reader, place: place.inside("super"))
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        EvolvingDecoder(base: try base.superDecoder(forKey: key), reader: reader, place: place.inside(key.stringValue))
+    }
+}

@@ -1,0 +1,124 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A JSON text as nested values, so that the members of a value that is stored as text can be merged.
+///
+/// JSON has no data: null is data without bytes, and a number that a `Double` doesn't have exactly is data with its digits.
+struct JSONTree: Codable {
+    let value: PropertyListValue
+
+    private static let null = PropertyListValue.data(Data())
+
+    init(_ value: PropertyListValue) { self.value = value }
+
+    /// Creates the tree of a text; throws if it is none.
+    init(text: Data) throws { self = try JSONDecoder().decode(JSONTree.self, from: text) }
+
+    /// Returns the text, in the format that an encoder writes.
+    func text(formattedAs encoder: JSONEncoder) throws -> Data {
+        let own = JSONEncoder()
+        own.outputFormatting = encoder.outputFormatting
+        return try own.encode(self)
+    }
+
+    init(from decoder: any Decoder) throws {
+        if let members = Self.attempt({ try decoder.container(keyedBy: NameKey.self) }) {
+            var values: [String: PropertyListValue] = [:]
+            for key in members.allKeys {
+                values[key.stringValue] = try members.decode(JSONTree.self, forKey: key).value
+            }
+            value = .dictionary(values)
+        } else if var elements = Self.attempt({ try decoder.unkeyedContainer() }) {
+            var values: [PropertyListValue] = []
+            while !elements.isAtEnd { values.append(try elements.decode(JSONTree.self).value) }
+            value = .array(values)
+        } else {
+            value = try Self.scalar(in: try decoder.singleValueContainer())
+        }
+    }
+
+    private static func scalar(in container: any SingleValueDecodingContainer) throws -> PropertyListValue {
+        if container.decodeNil() { return null }
+        if let value = attempt({ try container.decode(Bool.self) }) { return .boolean(value) }
+        if let value = attempt({ try container.decode(Int64.self) }) { return .integer(value) }
+        if let value = attempt({ try container.decode(UInt64.self) }) { return .unsigned(value) }
+        if let value = attempt({ try container.decode(String.self) }) { return .string(value) }
+        let exact = try container.decode(Decimal.self)
+        if let value = attempt({ try container.decode(Double.self) }), Decimal(string: value.description) == exact {
+            return .real(value)
+        }
+        return .data(Data(exact.description.utf8))
+    }
+
+    /// Returns the result of `body`, or `nil` if it throws: a value has another kind if decoding it as one fails.
+    private static func attempt<Result>(_ body: () throws -> Result) -> Result? {
+        do { return try body() } catch { return nil }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch value {
+        case .dictionary(let members):
+            var container = encoder.container(keyedBy: NameKey.self)
+            for (name, member) in members { try container.encode(JSONTree(member), forKey: NameKey(stringValue: name)) }
+        case .array(let elements):
+            var container = encoder.unkeyedContainer()
+            for element in elements { try container.encode(JSONTree(element)) }
+        default:
+            var container = encoder.singleValueContainer()
+            switch value {
+            case Self.null: try container.encodeNil()
+            case .boolean(let value): try container.encode(value)
+            case .integer(let value): try container.encode(value)
+            case .unsigned(let value): try container.encode(value)
+            case .real(let value): try container.encode(value)
+            case .string(let value): try container.encode(value)
+            case .data(let digits):
+                guard let number = Decimal(string: String(decoding: digits, as: UTF8.self)) else { fallthrough }
+                try container.encode(number)
+            default:
+                let context = EncodingError.Context(
+                    codingPath: container.codingPath,
+                    debugDescription: "JSON has no such value"
+                )
+                throw EncodingError.invalidValue(value, context)
+            }
+        }
+    }
+}
+
+extension CodedForm {
+    /// Returns the members of a stored value, if it has any.
+    func tree(of stored: PropertyListValue) -> PropertyListValue? {
+        let text: Data
+        switch (self, stored) {
+        case (_, .dictionary), (_, .array): return stored
+        case (.own, _): return nil
+        case (_, .data(let data)): text = data
+        case (_, .string(let string)): text = Data(string.utf8)
+        default: return nil
+        }
+        do { return try JSONTree(text: text).value } catch { return nil }  // other data, or another string
+    }
+
+    /// Returns the stored form of merged members, of the kind that the coding stores.
+    func form(of tree: PropertyListValue, like stored: PropertyListValue) throws -> PropertyListValue {
+        guard case .json(let json) = self else { return tree }
+        let text = try JSONTree(tree).text(formattedAs: json.encoder())
+        if case .string = stored { return .string(String(decoding: text, as: UTF8.self)) }
+        return .data(text)
+    }
+
+    /// Returns the form that a value has as a member, or nil if its type can't be encoded.
+    func part(of value: some Any) -> PropertyListValue? {
+        guard let value = value as? any Encodable else { return nil }
+        do {
+            guard case .json(let json) = self else { return try PropertyListCoder.encode(value) }
+            return try JSONTree(text: json.encoder().encode(value)).value
+        } catch {
+            return nil
+        }
+    }
+}

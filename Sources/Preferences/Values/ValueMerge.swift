@@ -1,0 +1,211 @@
+/// The three-way merge of a composite value: what is set, what the program understood of the stored value, and that value itself.
+///
+/// A program sets a whole value, of which it may know only a part: another version has stored members and elements that it has no
+/// type for. What it knew and changed is stored; everything else stays as it is.
+///
+/// - For each member: equal in `new` and `base`, the stored one stays as it is, or `new`'s is stored if none is; two dictionaries or
+///   two lists are merged inside; in `base` alone, it is removed; in neither, the stored one is kept; else `new`'s is stored.
+/// - In a list, equal beginnings and ends, and then equal elements in order, are the same elements. Of the rest, those with the same
+///   `id`, and an element that alone differs, are merged inside. What `base` lacks stays behind the element that it followed, else
+///   behind the nearest one before that is left, else in front.
+struct ValueMerge {
+    /// The indices of the elements of each stored list that the program could not decode, by the list's path.
+    var holes: [[String]: Set<Int>] = [:]
+    /// The paths of the members that it could not decode, so that `base` has the default there.
+    var replaced: Set<[String]> = []
+    /// The part that is set, which is stored even if it is what was shown in place of a member that can't be decoded.
+    var part: ValuePart?
+    /// The path of a stored member in neither `new` nor `base` that isn't kept.
+    private var dropped: [String]?
+    /// The paths of the stored members in neither `new` nor `base`.
+    private var unknown: [[String]] = []
+
+    init() {}
+
+    /// Returns the value to store.
+    ///
+    /// - Parameters:
+    ///   - new: The form of the value that is set.
+    ///   - base: The form of the value that the program read from `stored`.
+    ///   - stored: The stored value.
+    ///   - gives: Returns whether the program reads a form as the value that is set. A type that prefers a member of another version
+    ///     to its own would not: that member is left out, or everything unknown if no single one is the cause.
+    mutating func merged(
+        _ new: PropertyListValue,
+        _ base: PropertyListValue,
+        into stored: PropertyListValue,
+        _ gives: (PropertyListValue) -> Bool
+    ) -> PropertyListValue {
+        let merged = merged(new, base, stored, at: [], isPart: false)
+        if merged == new || gives(merged) { return merged }
+        for path in unknown {
+            dropped = path
+            let rest = self.merged(new, base, stored, at: [], isPart: false)
+            if gives(rest) { return rest }
+        }
+        return new
+    }
+
+    private mutating func merged(
+        _ new: PropertyListValue,
+        _ base: PropertyListValue,
+        _ stored: PropertyListValue,
+        at path: [String],
+        isPart: Bool
+    ) -> PropertyListValue {
+        let isPart = isPart || part.map { $0.form == new && ($0.name == nil || $0.name == path.last) } ?? false
+        if new == base, part == nil || replaced.contains(path) && !isPart { return stored }
+        if replaced.contains(path) { return new }
+        switch (new, base, stored) {
+        case (.dictionary(let new), .dictionary(let base), .dictionary(let stored)):
+            return .dictionary(members(new, base, stored, at: path, isPart: isPart))
+        case (.array(let new), .array(let base), .array(let stored)):
+            return elements(new, base, stored, at: path, isPart: isPart).map { .array($0) } ?? .array(new)
+        default: return new == base ? stored : new
+        }
+    }
+
+    private mutating func members(
+        _ new: [String: PropertyListValue],
+        _ base: [String: PropertyListValue],
+        _ stored: [String: PropertyListValue],
+        at path: [String],
+        isPart: Bool
+    ) -> [String: PropertyListValue] {
+        var members: [String: PropertyListValue] = [:]
+        for (name, value) in stored where new[name] == nil && base[name] == nil {
+            let path = path + [name]
+            if dropped == nil { unknown.append(path) }
+            if path != dropped { members[name] = value }
+        }
+        for (name, value) in new {
+            guard let known = base[name], let kept = stored[name] else {
+                members[name] = value
+                continue
+            }
+            members[name] = merged(value, known, kept, at: path + [name], isPart: isPart)
+        }
+        return members
+    }
+
+    // MARK: Lists
+
+    /// Returns the merged elements, or nil if it is unknown which stored element each one of `base` was read from.
+    private mutating func elements(
+        _ new: [PropertyListValue],
+        _ base: [PropertyListValue],
+        _ stored: [PropertyListValue],
+        at path: [String],
+        isPart: Bool
+    ) -> [PropertyListValue]? {
+        guard let places = places(of: base, in: stored, at: path) else { return nil }
+        let origins = origins(of: new, in: base)
+        var merged: [(place: Int?, value: PropertyListValue)] = []
+        for (value, origin) in zip(new, origins) {
+            guard let origin else {
+                merged.append((nil, value))
+                continue
+            }
+            let place = places[origin]
+            let path = path + [place.description]
+            merged.append((place, self.merged(value, base[origin], stored[place], at: path, isPart: isPart)))
+        }
+        return inserting(stored, lackedBy: Set(places), into: merged)
+    }
+
+    /// Returns the indices in `stored` of the elements of `base`.
+    private func places(of base: [PropertyListValue], in stored: [PropertyListValue], at path: [String]) -> [Int]? {
+        let holes = holes[path] ?? []
+        let readable = stored.indices.filter { !holes.contains($0) }
+        guard readable.count == base.count else { return nil }
+        // The elements of a set may be stored in another order: then one that is read is stored as it is, elsewhere.
+        let known = Set(base)
+        let isPermuted = zip(readable, base).contains { stored[$0] != $1 && known.contains(stored[$0]) }
+        guard isPermuted else { return readable }
+        var left = Places(readable.map { (stored[$0], $0) })
+        let equal = base.map { left.next(of: $0) }
+        var others = left.all[...]
+        return equal.map { $0 ?? others.removeFirst() }
+    }
+
+    /// Returns the index in `base` of the element that each one of `new` is, or nil for new elements.
+    private func origins(of new: [PropertyListValue], in base: [PropertyListValue]) -> [Int?] {
+        var origins = [Int?](repeating: nil, count: new.count)
+        let shorter = min(new.count, base.count)
+        let head = (0..<shorter).first { new[$0] != base[$0] } ?? shorter
+        let tail = (0..<shorter - head).first { new[new.count - 1 - $0] != base[base.count - 1 - $0] } ?? shorter - head
+        for index in 0..<head { origins[index] = index }
+        for index in 0..<tail { origins[new.count - 1 - index] = base.count - 1 - index }
+        let middle = head..<new.count - tail
+        var left = Places((head..<base.count - tail).map { (base[$0], $0) })
+        for index in middle { origins[index] = left.next(of: new[index]) }
+        // Of the rest, the elements of the same identity.
+        var identified = Places(left.all.compactMap { index in base[index].identity.map { ($0, index) } })
+        for index in middle where origins[index] == nil {
+            guard let identity = new[index].identity else { continue }
+            origins[index] = identified.next(of: identity)
+        }
+        // And one that alone differs.
+        if new.count == base.count, middle.count == 1, let index = middle.first, origins[index] == nil,
+            new[index].identity == nil, case .dictionary = new[index], case .dictionary = base[index]
+        {
+            origins[index] = index
+        }
+        return origins
+    }
+
+    /// Returns the merged elements with the stored ones that `base` lacks, each behind the element that it followed.
+    private func inserting(
+        _ stored: [PropertyListValue],
+        lackedBy known: Set<Int>,
+        into merged: [(place: Int?, value: PropertyListValue)]
+    ) -> [PropertyListValue] {
+        let left = Set(merged.compactMap(\.place))
+        var leading: [PropertyListValue] = []
+        var following: [Int: [PropertyListValue]] = [:]
+        var anchor: Int?
+        for index in stored.indices {
+            if left.contains(index) { anchor = index }
+            guard !known.contains(index) else { continue }
+            if let anchor {
+                following[anchor, default: []].append(stored[index])
+            } else {
+                leading.append(stored[index])
+            }
+        }
+        return merged.reduce(into: leading) { elements, element in
+            elements.append(element.value)
+            if let place = element.place, let followers = following[place] { elements += followers }
+        }
+    }
+}
+
+/// A member of a value that is set alone.
+struct ValuePart {
+    /// The form of its new value, by which it is found in that of the whole.
+    let form: PropertyListValue
+    /// Its key, if that is known.
+    var name: String?
+}
+
+/// The places of equal values in a list, each of which is used once, in order.
+private struct Places {
+    private var places: [PropertyListValue: [Int]] = [:]
+
+    init(_ values: [(value: PropertyListValue, place: Int)]) {
+        for (value, place) in values.reversed() { places[value, default: []].append(place) }
+    }
+
+    /// Removes and returns the first place of a value.
+    mutating func next(of value: PropertyListValue) -> Int? { places[value]?.popLast() }
+
+    /// The places that were not used, in order.
+    var all: [Int] { places.values.joined().sorted() }
+}
+
+extension PropertyListValue {
+    /// The identity of an element that has one.
+    fileprivate var identity: PropertyListValue? {
+        if case .dictionary(let members) = self { members["id"] } else { nil }
+    }
+}

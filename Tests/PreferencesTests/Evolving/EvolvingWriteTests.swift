@@ -1,0 +1,227 @@
+import Preferences
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+private typealias Window = Evolving.Window
+private typealias Part = Evolving.Part
+private typealias Item = Evolving.Item
+private typealias Renamed = Evolving.Renamed
+
+/// What a set stores over values of another version.
+struct EvolvingWriteTests {
+    private static let later: PropertyListValue = [
+        "x": 1, "y": 2, "width": 3, "height": 4, "tool": "tree", "inner": ["scale": 5, "tool": "tree", "future": 6],
+        "future": ["a": 7],
+    ]
+
+    private enum Form: CaseIterable { case set, write, writeAsync, update, transaction, member, anyPreference }
+
+    @Test(arguments: StoreKind.allCases)
+    func unknownMembersAreKept(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            for form in Form.allCases {
+                store["frame"] = Self.later
+                let frame = Preference("frame", default: Window(), in: store)
+                var new = frame.value
+                new.x = 10
+                new.inner.scale = 50
+                switch form {
+                case .set: frame.value = new
+                case .write: try { try frame.write(new) }()
+                case .writeAsync: try await frame.write(new)
+                case .update: try { try frame.update { $0 = new } }()
+                case .transaction: try { try store.transaction { $0[frame] = new } }()
+                case .member:
+                    frame[\.x].value = 10
+                    frame[\.inner][\.scale].value = 50
+                case .anyPreference: try AnyPreference(frame).write(PropertyListValue(encoding: new))
+                }
+                var expected = Self.later
+                expected[member: "x"] = 10
+                expected[member: "inner"]?[member: "scale"] = 50
+                #expect(store["frame"] == expected, "\(form)")
+                #expect(frame.value == new)
+            }
+        }
+    }
+
+    @Test
+    func memberThatCannotBeDecodedIsKeptUntilItIsSet() {
+        let (store, _) = Evolving.recorded(["frame": ["x": 1, "tool": "gone"]])
+        let frame = Preference("frame", default: Window(), in: store)
+        frame.value.x = 2
+        #expect(store["frame"]?[member: "tool"] == "gone")
+        frame.value = Window(x: 2)
+        #expect(store["frame"]?[member: "tool"] == "gone")
+        frame[\.tool].value = .tree  // what is shown already
+        #expect(store["frame"]?[member: "tool"] == "tree")
+    }
+
+    @Test
+    func memberThatCannotBeDecodedIsKeptWhenAnotherOfItsValueIsSet() {
+        let (store, _) = Evolving.recorded(["frame": ["x": "a", "y": "b"]])
+        let frame = Preference("frame", default: Window(), in: store)
+        frame[\.y].value = 0
+        #expect(store["frame"]?[member: "x"] == "a" && store["frame"]?[member: "y"] == 0)
+        frame[\.inner].value = Part()
+        #expect(
+            store["frame"]?[member: "x"] == "a" && store["frame"]?[member: "inner"] == ["scale": 1, "tool": "tree"]
+        )
+    }
+
+    @Test
+    func memberThatIsRemovedIsRemoved() {
+        let (store, _) = Evolving.recorded(["frame": ["x": 1, "note": "a", "future": 1]])
+        let frame = Preference("frame", default: Window(), in: store)
+        frame.value.note = nil
+        #expect(store["frame"]?[member: "note"] == nil && store["frame"]?[member: "future"] == 1)
+        frame.reset()
+        #expect(store["frame"] == nil)
+    }
+
+    @Test
+    func jsonTextsKeepUnknownMembersAndNumbers() throws {
+        let text = #"{"x":1,"future":{"big":12345678901234567890123,"null":null,"list":[1,2.5,"a",null],"$data":"b"}}"#
+        let (store, _) = Evolving.recorded(["data": .data(Data(text.utf8)), "string": .string(text)])
+        Preference("data", default: Window(), coding: .json, in: store).value.x = 2
+        Preference("string", default: Window(), coding: .jsonString, in: store).value.x = 2
+        guard case .data(let data) = store["data"], case .string(let string) = store["string"] else {
+            Issue.record("another form")
+            return
+        }
+        #expect(String(decoding: data, as: UTF8.self) == string)
+        #expect(
+            string.contains(
+                #""future":{"$data":"b","big":12345678901234567890123,"list":[1,2.5,"a",null],"null":null}"#
+            )
+        )
+        #expect(string.contains(#""x":2"#))
+    }
+
+    @Test
+    func keyStrategyNamesMembersAsTheyAreStored() {
+        struct Pane: Codable, Equatable { var windowWidth = 0, byName = ["a_b": 1] }
+        let snake = PreferenceCoding<Pane>.json("snake") {
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            encoder.outputFormatting = .sortedKeys
+            return encoder
+        } decoder: {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        }
+        let (store, _) = Evolving.recorded([
+            "w": .data(Data(#"{"window_width":3,"by_name":{"a_b":1},"is_later":true}"#.utf8))
+        ])
+        Preference("w", default: Pane(), coding: snake, in: store).value.windowWidth = 4
+        #expect(store["w"] == .data(Data(#"{"by_name":{"a_b":1},"is_later":true,"window_width":4}"#.utf8)))
+    }
+
+    @Test
+    func memberThatTheTypePrefersIsLeftOut() {
+        let (store, _) = Evolving.recorded(["size": ["w": 5, "height": 6, "future": 7]])
+        let size = Preference("size", default: Renamed(), in: store)
+        #expect(size.value == Renamed(width: 5, height: 6))
+        size.value.width = 8
+        #expect(size.value == Renamed(width: 8, height: 6))
+        #expect(store["size"] == ["width": 8, "height": 6, "future": 7])
+    }
+
+    @Test
+    func weakerLayersMembersAreKept() {
+        let user = PreferenceStore.inMemory()
+        let store = PreferenceStore.layered([user, .inMemory(["frame": Self.later]).readOnly(named: "system")])
+        Preference("frame", default: Window(), in: store).value.x = 10
+        #expect(user["frame"]?[member: "future"] == ["a": 7] && user["frame"]?[member: "x"] == 10)
+    }
+
+    @Test
+    func formerValuesMembersAreKept() {
+        let (store, _) = Evolving.recorded(["window": Self.later])
+        Preference("frame", default: Window(), .formerly("window"), in: store).value.x = 10
+        #expect(store["frame"]?[member: "future"] == ["a": 7] && store["window"] == nil)
+    }
+
+    @Test
+    func elementsWithTheSameIdentityKeepTheirUnknownMembers() {
+        let (store, _) = Evolving.recorded([
+            "items": [
+                ["id": 1, "title": "a", "future": 1], "hole", ["id": 2, "title": "b", "tools": ["gone"], "future": 2],
+            ]
+        ])
+        let items = Preference("items", default: [Item](), in: store)
+        #expect(items.value.map(\.id) == [1, 2])
+        items.value.swapAt(0, 1)
+        items.value[0].title = "B"
+        items.value.append(Item(id: 3))
+        #expect(
+            store["items"] == [
+                ["id": 2, "title": "B", "tools": ["gone"], "future": 2],
+                ["id": 1, "title": "a", "tools": [] as PropertyListValue, "future": 1], "hole",
+                ["id": 3, "title": "untitled", "tools": [] as PropertyListValue],
+            ]
+                || store["items"] == [
+                    ["id": 2, "title": "B", "tools": ["gone"], "future": 2], ["id": 1, "title": "a", "future": 1],
+                    "hole",
+                    ["id": 3, "title": "untitled", "tools": [] as PropertyListValue],
+                ]
+        )
+    }
+
+    @Test
+    func concurrentSetsOfDifferentMembersLoseNone() async {
+        let store = PreferenceStore.inMemory(["frame": ["future": 1]])
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<4 {
+                group.addTask {
+                    for number in 0..<100 { store["other"] = .integer(Int64(number * index)) }
+                    for number in 1...50 { Preference("frame", default: Window(), in: store)[\.x].value = number }
+                }
+            }
+        }
+        #expect(store["frame"]?[member: "future"] == 1 && store["frame"]?[member: "x"] == 50)
+    }
+
+    /// Another program that adds a member after each set of this one.
+    @Test
+    func memberThatComesFromOutsideBetweenSetsIsKept() throws {
+        try withTemporaryFolder { folder in
+            let path = folder.appending(path: "a.jsonl").path
+            let store = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
+            let other = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
+            let window = Preference("frame", default: Window(), in: store)
+            for number in 1...4 {
+                window.value.x = number
+                var value = try #require(other["frame"])
+                value[member: "future \(number)"] = true
+                other["frame"] = value
+            }
+            window.value.x = 5
+            #expect((1...4).allSatisfy { store["frame"]?[member: "future \($0)"] == true } && window.value.x == 5)
+        }
+    }
+
+    /// A member that comes between reading what is stored and storing: the encoding of what is stored adds it.
+    @Test
+    func memberThatComesDuringASetIsKept() {
+        let backend = OutsideBackend(["value": ["x": 1, "first": 1]])
+        let store = PreferenceStore(backend: backend)
+        let calls = Recorder<Int>()
+        let coding = PreferenceCoding<Int>("meddling") { value in
+            calls.record(value)
+            if calls.elements.count == 2 { backend.changeOutside("value", to: ["x": 1, "first": 1, "second": 2]) }
+            return ["x": .integer(Int64(value))]
+        } decode: {
+            try $0[member: "x"].map { try Int(storedValue: $0) }
+        }
+        Preference("value", default: 0, coding: coding, in: store).value = 7
+        #expect(store["value"] == ["x": 7, "first": 1, "second": 2])
+        #expect(calls.elements.count > 2)
+    }
+}

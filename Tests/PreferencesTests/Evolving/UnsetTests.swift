@@ -1,0 +1,106 @@
+import Preferences
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `nil` over a weaker layer's value.
+struct UnsetTests {
+    private func layered(_ system: [String: PropertyListValue]) -> (
+        PreferenceStore, user: PreferenceStore, system: PreferenceStore
+    ) {
+        let (user, below) = (PreferenceStore.inMemory(), PreferenceStore.inMemory(system))
+        let store = PreferenceStore.layered([user, below.readOnly(named: "system")])
+        store.issueHandler = { _ in }
+        return (store, user, below)
+    }
+
+    @Test
+    func nilHidesAWeakerLayersValue() throws {
+        let (store, user, system) = layered(["name": "Pitt", "volume": "loud"])
+        let name = Preference<String?>("name", in: store)
+        try name.write(nil)
+        #expect(user["name"] == ["$unset": true] && name.value == nil && name.isSet)
+        #expect(try name.read() == nil)
+        #expect(store["name"] == ["$unset": true] && name.source == .store)
+        system["name"] = "Ella"
+        #expect(name.value == nil)
+        name.value = nil
+        #expect(user["name"] == ["$unset": true])
+        system["name"] = nil
+        name.value = nil  // chosen before
+        #expect(user["name"] == ["$unset": true])
+        name.reset()
+        #expect(user["name"] == nil)
+        name.value = nil
+        #expect(user["name"] == nil)
+        // A value that can't be used may become one that can.
+        Preference<Int?>("volume", default: 3, in: store).value = nil
+        #expect(user["volume"] == ["$unset": true] && Preference<Int?>("volume", default: 3, in: store).value == 3)
+        #expect(Preference("volume", default: 5, in: store).value == 5)
+        #expect(Preference("volume", default: ["a": false], in: store).value == ["a": false])
+    }
+
+    @Test
+    func everyFormStoresIt() async throws {
+        let (store, user, _) = layered(["name": "Pitt"])
+        let name = Preference<String?>("name", .formerly("title"), in: store)
+        try { try store.transaction { $0[name] = nil } }()
+        #expect(user["name"] == ["$unset": true])
+        name.reset()
+        try { try name.update { $0 = nil } }()
+        #expect(user["name"] == ["$unset": true])
+        name.reset()
+        try await name.write(nil)
+        #expect(user["name"] == ["$unset": true])
+        store["name"] = nil
+        #expect(user["name"] == nil && name.value == "Pitt")
+    }
+
+    @Test
+    func formerNameInAWeakerLayerIsHidden() {
+        let (store, user, _) = layered(["title": "Pitt"])
+        let name = Preference<String?>("name", .formerly("title"), in: store)
+        name.value = nil
+        #expect(user.contents == ["name": ["$unset": true]] && name.value == nil)
+    }
+
+    @Test
+    func observersSeeNilOnce() {
+        let (store, _, system) = layered(["name": "Pitt"])
+        let name = Preference<String?>("name", in: store)
+        let seen = Recorder<String>()
+        let observation = name.observe { seen.record("\($0.old ?? "nil") → \($0.new ?? "nil")") }
+        #expect(name.value == "Pitt")
+        name.value = nil
+        name.value = nil
+        system["name"] = "Ella"
+        name.reset()
+        #expect(seen.elements == ["Pitt → nil", "nil → Ella"])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func valueOfThatFormIsRejected() {
+        let store = PreferenceStore.inMemory()
+        let flags = Preference("flags", default: [String: Bool](), in: store)
+        let error = #expect(throws: PreferenceError.self) { try flags.write(["$unset": true]) }
+        #expect(error?.code == .unencodable)
+        #expect(throws: Never.self) { try flags.write(["$unset": false, "a": true]) }
+    }
+
+    @Test
+    func fileKeepsIt() throws {
+        try withTemporaryFolder { folder in
+            let url = folder.appending(path: "a.jsonl")
+            let file = try PreferenceStore.file(at: url)
+            let store = PreferenceStore.layered([file, .inMemory(["name": "Pitt"]).readOnly(named: "system")])
+            Preference<String?>("name", in: store).value = nil
+            try store.flush()
+            #expect(try String(contentsOf: url, encoding: .utf8).contains(#"{"name":{"$$unset":true}}"#))
+        }
+    }
+}
