@@ -15,7 +15,8 @@ struct DocumentTests {
         + ["Configuration", "Macros"].map { "Sources/Preferences\($0)/Preferences\($0).docc/Preferences\($0).md" }
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
-        "Preferences", "GettingStartedSwiftUI", "HowDoI", "Declaring", "Reacting", "Testing", "ModularApps",
+        "Preferences", "GettingStartedSwiftUI", "HowDoI", "Declaring", "EvolvingValues", "Reacting", "Testing",
+        "ModularApps",
         "ChoosingAStore", "Secrets", "Layers", "Adopting", "ApplePlatforms",
         "CommandLine", "Adopting/FromUserDefaults", "Adopting/FromDefaults", "Adopting/FromPDefaults",
         "Adopting/FromCodableStorage", "Adopting/FromWrappers", "Adopting/FromARepository",

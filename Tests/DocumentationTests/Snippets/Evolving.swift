@@ -1,0 +1,200 @@
+import Preferences
+import PreferencesTesting
+import Testing
+
+// The code of the guide to evolving values, and a test for each row of its table.
+
+private enum Windows {
+    // snippet: evolving member
+    struct WindowFrame: Codable {
+        var x = 0, y = 0, width = 800
+        var isPinned = false  // new: frames that version 1 has stored are read with false
+    }
+
+    struct AppPreferences: PreferenceGroup {
+        @Preference("frame") var frame = WindowFrame()
+    }
+    // end
+}
+
+private enum Bookmarks {
+    // snippet: evolving elements
+    struct Bookmark: EvolvingValue {
+        var id = 0
+        var title = "Untitled"
+        var isPinned = false  // new
+    }
+
+    struct BookmarkPreferences: PreferenceGroup {
+        @Preference("bookmarks") var bookmarks: [Bookmark] = []
+    }
+    // end
+}
+
+// snippet: evolving key
+struct Size: Codable {
+    var width = 800
+
+    enum CodingKeys: CodingKey { case width, w }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        width = try container.decode(Int.self, forKey: container.contains(.w) ? .w : .width)  // version 1 wrote "w"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(width, forKey: .width)
+    }
+}
+// end
+
+private enum FirstMode: String, Codable { case plain, wide }
+private enum SecondMode: String, Codable { case plain, wide, tall }
+
+/// A value of the older version, and of the newer one.
+private struct First: Codable, Equatable {
+    var width = 800
+    var mode = FirstMode.plain
+}
+private struct Second: Codable, Equatable {
+    var width = 800
+    var mode = SecondMode.plain
+    var height = 600
+    var title: String?
+}
+
+@Suite(.isolatedStores)
+struct EvolvingGuideTests {
+    private let store = PreferenceStore.standard
+    private var first: Preference<First> { Preference("value", default: First(), in: store) }
+    private var second: Preference<Second> { Preference("value", default: Second(), in: store) }
+
+    @Test
+    func newMemberIsRead() {
+        store["frame"] = ["x": 1, "y": 2, "width": 3, "later": true]
+        // snippet: evolving use
+        let app = AppPreferences()
+        app.frame.x += 10  // stores x; what a newer version has added stays
+        // end
+        #expect(store["frame"] == ["x": 11, "y": 2, "width": 3, "later": true, "isPinned": false])
+        store["bookmarks"] = [["id": 1]]
+        #expect(BookmarkPreferences().bookmarks.first?.title == "Untitled")
+    }
+
+    @Test
+    func storedValuesAreUsedWithoutTheirType() throws {
+        // snippet: how stored value
+        let frame = try PropertyListValue(encoding: WindowFrame())
+        PreferenceStore.standard["window"] = frame
+        PreferenceStore.standard["window"]?[member: "width"] = 1024
+        let width: Int? = try PreferenceStore.standard["window"]?[member: "width"]?.decode()
+        // end
+        #expect(width == 1024)
+        #expect(try store["window"]?.decode(WindowFrame.self).width == 1024)
+    }
+
+    @Test
+    func memberIsRemovedByAMigration() throws {
+        store["frame"] = ["x": 1, "isPinned": true]
+        // snippet: evolving removal
+        let steps = [
+            PreferenceMigration(2) { transaction in
+                transaction["frame"]?[member: "isPinned"] = nil
+            }
+        ]
+        try PreferenceStore.standard.migrate(to: 2, steps: steps)
+        // end
+        #expect(store["frame"] == ["x": 1])
+    }
+
+    // MARK: The table
+
+    @Test
+    func addedMember() {
+        store["value"] = ["width": 1, "mode": "wide"]
+        #expect(second.value == Second(width: 1, mode: .wide))
+        second.value.height = 2
+        #expect(first.value == First(width: 1, mode: .wide))
+        first.value.width = 3
+        #expect(second.value == Second(width: 3, mode: .wide, height: 2))
+    }
+
+    @Test
+    func removedMemberStaysUntilAMigration() {
+        store["value"] = ["width": 1, "mode": "wide", "height": 2]
+        first.value.width = 3
+        #expect(store["value"]?[member: "height"] == 2)
+        store["value"]?[member: "height"] = nil
+        #expect(second.value.height == 600)
+    }
+
+    @Test
+    func renamedMember() {
+        store["size"] = ["w": 5]
+        let size = Preference("size", default: Size(), in: store)
+        #expect(size.value.width == 5)
+        size.value.width = 6
+        #expect(store["size"] == ["width": 6] && size.value.width == 6)
+    }
+
+    @Test
+    func renamedPreference() {
+        store["old"] = 5
+        let renamed = Preference("new", default: 0, .formerly("old"), in: store)
+        #expect(renamed.value == 5)
+        renamed.value = 6
+        #expect(Preference("old", default: 1, in: store).value == 1)
+    }
+
+    @Test
+    func changedTypeOfAMember() {
+        store.issueHandler = { #expect($0.code == .unreadable && $0.codingPath == ["width"]) }
+        store["value"] = ["width": "wide", "mode": "wide"]
+        #expect(first.value == First(mode: .wide))
+        first.value.mode = .plain
+        #expect(store["value"] == ["width": "wide", "mode": "plain"])
+        first.value.width = 3
+        #expect(store["value"]?[member: "width"] == 3)
+    }
+
+    @Test
+    func addedCase() {
+        store.issueHandler = { _ in }
+        store["value"] = ["width": 1, "mode": "tall"]
+        store["modes"] = ["tall", "wide"]
+        first.value.width = 2
+        #expect(first.value == First(width: 2) && second.value == Second(width: 2, mode: .tall))
+        let modes = Preference("modes", default: [FirstMode](), in: store)
+        modes.value.append(.plain)
+        #expect(modes.value == [.wide, .plain] && store["modes"] == ["tall", "wide", "plain"])
+    }
+
+    @Test
+    func memberMadeOptional() {
+        struct Optional: Codable { var width: Int? = 5 }
+        store["value"] = ["width": 1]
+        let optional = Preference("value", default: Optional(), in: store)
+        #expect(optional.value.width == 1)
+        optional.value.width = nil
+        #expect(first.value.width == 800)
+    }
+
+    @Test
+    func listOfOneValueNeedsAMigration() throws {
+        store.issueHandler = { #expect($0.code == .unreadable) }
+        store["theme"] = "dark"
+        let themes = Preference("theme", default: ["light"], in: store)
+        #expect(themes.value == ["light"])
+        try store.migrate(
+            to: 2,
+            steps: [PreferenceMigration(2) { transaction in transaction["theme"] = transaction["theme"].map { [$0] } }]
+        )
+        #expect(themes.value == ["dark"])
+    }
+}
+
+private typealias AppPreferences = Windows.AppPreferences
+private typealias BookmarkPreferences = Bookmarks.BookmarkPreferences
