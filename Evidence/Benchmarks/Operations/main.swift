@@ -51,6 +51,15 @@ func countSet(_ preference: Preference<Int>, _ count: Int) {
 }
 
 @inline(never)
+func countSetCodable(_ preference: Preference<Profile>, _ count: Int) {
+    var profile = Profile()
+    for number in 1...count {
+        profile.width = number
+        preference.value = profile
+    }
+}
+
+@inline(never)
 func countBatch(_ store: PreferenceStore, _ names: [String], _ count: Int) throws {
     for number in 1...count {
         try store.transaction { transaction in
@@ -165,6 +174,19 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         let preference = Preference("number", default: 0, in: memory)
         countSet(preference, count)
         precondition(preference.value == count)
+    case "set-codable":
+        let preference = Preference("profile", default: Profile(), in: memory)
+        countSetCodable(preference, count)
+        precondition(preference.value.width == count)
+    case "set-codable-in-file":
+        let preference = Preference(
+            "profile",
+            default: Profile(),
+            in: try .file(at: folder.appending(path: "set-codable.jsonl"))
+        )
+        preference.value = Profile()
+        countSetCodable(preference, count)
+        precondition(preference.value.width == count)
     case "set-from-8-threads":
         let preferences = (0..<8).map { Preference("number \($0)", default: 0, in: memory) }
         onThreads(preferences.count) { countSet(preferences[$0], count / 8) }
