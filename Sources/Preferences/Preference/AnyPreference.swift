@@ -181,7 +181,7 @@ extension Preference: DeclaredPreference {
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool
     ) throws(PreferenceError) -> PropertyListValue? {
-        let (value, problems, parts) = declaration.read(
+        let (value, _, problems, parts) = declaration.read(
             snapshot.candidates(for: name, formerly: store.resolved.core.formerNames(of: name))
         )
         let shown = [problems, parts].map { $0.map { isSecret($0.value) ? $0.redacted(as: Value.self) : $0 } }

@@ -118,7 +118,7 @@ extension Preference {
 
     /// Returns the value that the candidates give, or the default.
     func value(of candidates: StoredCandidates, isReporting: Bool = true) -> Value {
-        let (value, problems, parts) = declaration.read(candidates, isReporting: isReporting)
+        let (value, _, problems, parts) = declaration.read(candidates, isReporting: isReporting)
         if isReporting {
             store.report(unreadable: problems, name: name)
             store.report(parts, name: name)

@@ -26,9 +26,9 @@ extension PreferenceDeclaration {
     func dependsOnStored(_ new: PropertyListValue?) -> Bool {
         switch new {
         case .boolean, .integer, .unsigned, .real, .date: false
-        case .dictionary, .array: true
+        // Whether a nil that is set again stays depends on what is stored, even if no other layer may have a value.
+        case .dictionary, .array, nil: true
         case .string, .data: if case .json = coding.form { true } else { false }
-        case nil: store.core.layers.hasWeakerLayers
         }
     }
 
@@ -60,11 +60,15 @@ extension PreferenceDeclaration {
     ) -> PropertyListValue {
         let isOwn = candidates.first?.layer == nil
         if isOwn, let understood, candidates.first?.value == understood { return new }
-        let first = candidates.firstResult { candidate in
+        var understandable: (Value, PropertyListValue, EvolvingReader?)?
+        _ = candidates.first { candidate in
+            // Nothing is known behind a nil that was set; nor is a weaker layer's value shown behind an own one.
+            if candidate.value.isUnset || isOwn && candidate.layer != nil { return true }
             // Of the own values, the rules don't matter: the program understands a value that they forbid.
-            isOwn && candidate.layer != nil ? nil : understand(candidate, ignoringRules: isOwn)
+            understandable = understand(candidate, ignoringRules: isOwn)
+            return understandable != nil
         }
-        guard let (value, stored, reader) = first else { return new }
+        guard let (value, stored, reader) = understandable else { return new }
         do {
             guard let base = try encodeUnchecked(value, isStored: true) else { return new }
             let form = coding.form
@@ -93,7 +97,6 @@ extension PreferenceDeclaration {
         if candidate.isText, case .string(let text) = stored, let compound = JSONLine.compound(in: text) {
             stored = compound
         }
-        guard !stored.isUnset else { return nil }
         do {
             let (value, reader) = try decodedWithReader(stored, fillsOnly: candidate.isText)
             guard let value, ignoringRules || options?.reasonToReject(value) == nil else { return nil }

@@ -149,7 +149,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         }
         while true {
             let (candidates, ticket, isKept) = register()
-            let (value, problems, parts) = read(candidates)
+            let (value, _, problems, parts) = read(candidates)
             let replaced = isKept ? keep(value, ticket: ticket) : nil
             // Releases the replaced value here, without the lock: its `deinit` may be the program's code.
             withExtendedLifetime(replaced) {}
@@ -369,14 +369,14 @@ extension PreferenceDeclaration {
         return isSecret && member == nil ? error.redacted(as: Value.self) : error
     }
 
-    /// Returns the value of the first candidate that can be read, the problems of the candidates before it, and its parts that can't
-    /// be read.
+    /// Returns the value of the first candidate that can be read, or nil if that is unset or none can be read; whether there is one; the
+    /// problems of the candidates before it; and its parts that can't be read.
     ///
     /// - Parameter isReporting: Whether the use of a deprecated preference and of a former name is reported.
     func read(
         _ candidates: StoredCandidates,
         isReporting: Bool = true
-    ) -> (value: Value?, problems: [UnreadableValue], parts: [UnreadableValue]) {
+    ) -> (value: Value?, isFound: Bool, problems: [UnreadableValue], parts: [UnreadableValue]) {
         var problems: [(candidate: StoredCandidate, error: PreferenceError)] = []
         var parts: [EvolvingProblem] = []
         var value: Value?
@@ -389,11 +389,12 @@ extension PreferenceDeclaration {
             return value != nil
         }
         if isReporting, let options, options.reportsUse, !candidates.isEmpty { reportOldUse(of: used, options) }
-        if problems.isEmpty, parts.isEmpty { return (value, [], []) }
+        if problems.isEmpty, parts.isEmpty { return (value, used != nil, [], []) }
         let isSecret = isSecret
         let outcome = used == nil ? "the default is used" : "the next layer's value is used"
         return (
             value,
+            used != nil,
             problems.map { UnreadableValue($0, because: $1, outcome, isSecret: isSecret) },
             used.map { used in parts.map { unreadable($0, of: used, isSecret: isSecret) } } ?? []
         )
@@ -409,8 +410,8 @@ extension PreferenceDeclaration {
     ///
     /// For callers that must not use the default in place of an unreadable value.
     func readStrictly(_ candidates: StoredCandidates) throws(PreferenceError) -> Value? {
-        let (value, problems, _) = read(candidates)
-        if value == nil, let problem = problems.first { throw problem.reason }
+        let (value, isFound, problems, _) = read(candidates)
+        if !isFound, let problem = problems.first { throw problem.reason }
         return value
     }
 

@@ -130,9 +130,6 @@ final class LayerList: Sendable {
     /// The index of the first layer that an update reads: the writable one, because the update writes there.
     var base: Int { writableIndex ?? 0 }
 
-    /// Whether there are layers below the writable one.
-    var hasWeakerLayers: Bool { base + 1 < layers.count }
-
     /// Whether a layer below the writable one could not be read, so that it may have any value.
     var hasUnreadWeakerLayers: Bool { layers.dropFirst(base + 1).contains { $0.source.failure != nil } }
 

@@ -69,6 +69,32 @@ struct UnsetTests {
     }
 
     @Test
+    func nilThatWasSetStaysWhereNoOtherLayerHasAValue() {
+        let store = PreferenceStore.inMemory(["name": ["$unset": true]])
+        Preference<String?>("name", in: store).value = nil
+        #expect(store["name"] == ["$unset": true])
+    }
+
+    @Test
+    func unsetValueEndsTheSearchBehindOneThatCannotBeUsed() throws {
+        let (store, user, _) = layered(["volume": ["$unset": true]])
+        user["volume"] = "loud"
+        let volume = Preference("volume", default: 4, in: store)
+        #expect(try volume.value == 4 && volume.read() == nil)
+        try volume.update { $0 += 1 }
+        #expect(user["volume"] == 5)
+    }
+
+    @Test
+    func valueOverAnUnsetOneHasNoMembersOfOthers() {
+        let store = PreferenceStore.inMemory(["size": ["$unset": true], "old": ["width": 1, "future": 2]])
+        let size = Preference("size", default: ["width": 5], .formerly("old"), in: store)
+        #expect(size.value == ["width": 5])
+        size.value = ["width": 6]
+        #expect(store.contents == ["size": ["width": 6]])
+    }
+
+    @Test
     func observersSeeNilOnce() {
         let (store, _, system) = layered(["name": "Pitt"])
         let name = Preference<String?>("name", in: store)
