@@ -15,8 +15,8 @@ struct ValueMerge {
     var replaced: Set<[String]> = []
     /// The part that is set, which is stored even if it is what was shown in place of a member that can't be decoded.
     var part: ValuePart?
-    /// The path of a stored member in neither `new` nor `base` that isn't kept.
-    private var dropped: [String]?
+    /// The paths of the stored members in neither `new` nor `base` that aren't kept.
+    private var dropped: Set<[String]> = []
     /// The paths of the stored members in neither `new` nor `base`.
     private var unknown: [[String]] = []
 
@@ -38,12 +38,26 @@ struct ValueMerge {
     ) -> PropertyListValue {
         let merged = merged(new, base, stored, at: [], isPart: false)
         if merged == new || gives(merged) { return merged }
-        for path in unknown {
-            dropped = path
-            let rest = self.merged(new, base, stored, at: [], isPart: false)
-            if gives(rest) { return rest }
+        // Half of what may be the cause is left out at a time, as a value may have thousands of members that the program doesn't know.
+        var causes = unknown[...]
+        while causes.count > 1 {
+            let half = causes.prefix((causes.count + 1) / 2)
+            causes = self.merged(without: half, new, base, stored, gives) == nil ? causes.dropFirst(half.count) : half
         }
-        return new
+        return causes.isEmpty ? new : self.merged(without: causes, new, base, stored, gives) ?? new
+    }
+
+    /// Returns the merged value without some members, if the program reads that as the value that is set.
+    private mutating func merged(
+        without paths: ArraySlice<[String]>,
+        _ new: PropertyListValue,
+        _ base: PropertyListValue,
+        _ stored: PropertyListValue,
+        _ gives: (PropertyListValue) -> Bool
+    ) -> PropertyListValue? {
+        dropped = Set(paths)
+        let rest = self.merged(new, base, stored, at: [], isPart: false)
+        return gives(rest) ? rest : nil
     }
 
     private mutating func merged(
@@ -75,8 +89,8 @@ struct ValueMerge {
         var members: [String: PropertyListValue] = [:]
         for (name, value) in stored where new[name] == nil && base[name] == nil {
             let path = path + [name]
-            if dropped == nil { unknown.append(path) }
-            if path != dropped { members[name] = value }
+            if dropped.isEmpty { unknown.append(path) }
+            if !dropped.contains(path) { members[name] = value }
         }
         for (name, value) in new {
             guard let known = base[name], let kept = stored[name] else {

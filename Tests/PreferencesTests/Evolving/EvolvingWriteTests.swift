@@ -131,6 +131,10 @@ struct EvolvingWriteTests {
         size.value.width = 8
         #expect(size.value == Renamed(width: 8, height: 6))
         #expect(store["size"] == ["width": 8, "height": 6, "future": 7])
+        let many = Dictionary(uniqueKeysWithValues: (0..<2_000).map { ("future \($0)", PropertyListValue.integer(1)) })
+        store["size"] = .dictionary(many.merging(["w": 5, "height": 6]) { $1 })
+        size.value.width = 9
+        #expect(store["size"] == .dictionary(many.merging(["width": 9, "height": 6]) { $1 }))
     }
 
     @Test
