@@ -28,14 +28,18 @@ enum JSONLine {
     /// Calls `body` for each entry in order, then `comment` for each comment, but only after the whole line was found valid. A
     /// line that contains only white space has no entries. A byte order mark is accepted if `isFirst` is true, for the first
     /// line of the file.
+    ///
+    /// - Parameter isStrict: Whether names and forms that this version doesn't know are damage.
     static func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,
+        isStrict: Bool = false,
         maximumLength: Int = maximumLength,
         _ body: (_ name: String, _ value: PropertyListValue?) -> Void,
         comment: (String) -> Void = { _ in }
     ) throws(JSONLineError) {
         var reader = JSONReader(line)
+        reader.isStrict = isStrict
         if isFirst { try reader.skipByteOrderMark() }
         let entries = try reader.line(maximumLength: maximumLength)
         if let first = entries.first { body(first.name, first.value) }
@@ -52,8 +56,11 @@ enum JSONLine {
     }
 
     /// Reads a value alone, including its tags, with only white space around it.
-    static func readValue(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
+    static func readValue(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) throws(JSONLineError)
+        -> PropertyListValue
+    {
         var reader = JSONReader(bytes)
+        reader.isStrict = isStrict
         return try reader.wholeValue()
     }
 

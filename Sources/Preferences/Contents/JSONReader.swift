@@ -19,6 +19,8 @@ struct JSONReader {
     private(set) var comments: [String] = []
     /// Whether the text is any JSON: then a `$` has no meaning, and null, which can't be stored, is the real NaN.
     var isPlain = false
+    /// Whether a name or a form that this version doesn't know is damage, as in what a person has typed.
+    var isStrict = false
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
@@ -117,7 +119,9 @@ struct JSONReader {
         switch name {
         case "$format": return .format
         case "$comment": return .comment
-        default: return .unknown
+        default:
+            guard !isStrict else { throw damaged("a name with a single $ is unknown", at: start) }
+            return .unknown
         }
     }
 
@@ -170,9 +174,11 @@ struct JSONReader {
         var isFirst = true
         if try !isClosed(by: "}") {
             repeat {
+                let keyStart = offset
                 let (key, isReserved) = try key()
                 if isReserved {
                     if isFirst, let value = try taggedValue(key) { return value }
+                    guard !isStrict else { throw unknown(key, isFirst: isFirst, at: keyStart) }
                     return try unknownForm(from: start, nesting: nesting)
                 }
                 // Checked only here, because a tagged object doesn't count as a level.
@@ -184,6 +190,15 @@ struct JSONReader {
         try check(nesting: nesting, at: start)
         return .dictionary(values)
     }
+
+    /// The error for a form that this version doesn't know; `offset` is behind what is known of it.
+    private func unknown(_ tag: String, isFirst: Bool, at start: Int) -> JSONLineError {
+        guard isFirst else { return damaged("a tag is not the first key of its object", at: start) }
+        guard Self.tags.contains(tag) else { return damaged("a key with a single $ is not a known tag", at: start) }
+        return damaged("a tagged object doesn't end after its value", at: offset)
+    }
+
+    private static let tags = ["$data", "$real", "$date"]
 
     /// Reads an object of a form that this version doesn't know, from its start: any JSON, whose text is kept.
     private mutating func unknownForm(from start: Int, nesting: Int) throws(JSONLineError) -> PropertyListValue {

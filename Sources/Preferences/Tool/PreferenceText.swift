@@ -5,11 +5,17 @@
 public enum PreferenceText {
     /// Reads a line, which here may also have line breaks between its tokens; a `nil` value removes the name.
     ///
+    /// - Parameter isStrict: Whether a name or a form that this version doesn't know is an error, as in what a person has typed.
     /// - Throws: `unreadable`; the message begins with line and column if there are several lines.
-    public static func changes(in bytes: [UInt8]) throws(PreferenceError) -> [String: PropertyListValue?] {
+    public static func changes(
+        in bytes: [UInt8],
+        isStrict: Bool = true
+    ) throws(PreferenceError) -> [String: PropertyListValue?] {
         var changes: [String: PropertyListValue?] = [:]
         try reading(bytes) { bytes throws(JSONLineError) in
-            try JSONLine.read(bytes, isFirst: true) { name, value in changes.updateValue(value, forKey: name) }
+            try JSONLine.read(bytes, isFirst: true, isStrict: isStrict) { name, value in
+                changes.updateValue(value, forKey: name)
+            }
         }
         return changes
     }
@@ -21,9 +27,9 @@ public enum PreferenceText {
         return bytes
     }
 
-    /// Reads a single value.
+    /// Reads a single value that a person has typed, so that a form that this version doesn't know is an error.
     public static func value(in text: String) throws(PreferenceError) -> PropertyListValue {
-        try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readValue(bytes) }
+        try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readValue(bytes, isStrict: true) }
     }
 
     /// Reads a JSON Schema, with the values in it as in a preferences file.

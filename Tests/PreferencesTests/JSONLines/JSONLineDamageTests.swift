@@ -114,6 +114,20 @@ struct JSONLineDamageTests {
         Damage(Array("{\"a\":".utf8) + [0xFF] + Array("}".utf8), "this is not a value", at: 5),
     ]
 
+    /// Names and forms that a line may have from a newer version, but not what a person types.
+    static let unknown = [
+        Damage(#"{"$":1}"#, "a name with a single $ is unknown", at: 1),
+        Damage(#"{"$name":1}"#, "a name with a single $ is unknown", at: 1),
+        Damage(#"{"\u0024name":1}"#, "a name with a single $ is unknown", at: 1),
+        Damage(#"{"$data":"AA=="}"#, "a name with a single $ is unknown", at: 1),
+        Damage(#"{"a":{"$what":1}}"#, "a key with a single $ is not a known tag", at: 6),
+        Damage(#"{"a":{"$":1}}"#, "a key with a single $ is not a known tag", at: 6),
+        Damage(#"{"a":{"$format":1}}"#, "a key with a single $ is not a known tag", at: 6),
+        Damage(#"{"a":{"$data":"AA==","b":1}}"#, "a tagged object doesn't end after its value", at: 20),
+        Damage(#"{"a":{"$data":"AA==","$data":"AA=="}}"#, "a tagged object doesn't end after its value", at: 20),
+        Damage(#"{"a":{"b":1,"$data":"AA=="}}"#, "a tag is not the first key of its object", at: 12),
+    ]
+
     static let tags = [
         Damage(#"{"a":{"$data":1}}"#, "the data is not base64", at: 14),
         Damage(#"{"a":{"$data":"A"}}"#, "the data is not base64", at: 14),
@@ -148,6 +162,16 @@ struct JSONLineDamageTests {
         #expect(throws: JSONLineError(kind: .damaged, reason: damage.reason, offset: damage.offset)) {
             try Line.read(damage.line)
         }
+    }
+
+    @Test(arguments: unknown)
+    func unknownNamesAndFormsAreRefusedInWhatAPersonTypes(damage: Damage) {
+        #expect(throws: JSONLineError(kind: .damaged, reason: damage.reason, offset: damage.offset)) {
+            try damage.line.withUnsafeBytes { bytes throws(JSONLineError) in
+                try JSONLine.read(bytes, isStrict: true) { _, _ in }
+            }
+        }
+        #expect(throws: Never.self) { try Line.read(damage.line) }
     }
 
     @Test(arguments: [

@@ -34,6 +34,8 @@ struct EditCommand: ParsableCommand {
                 try edit(draft)
                 // A secret that was left out of the text isn't changed.
                 let differences = Difference.between(old, hidden.merging(try draft.contents()) { $1 })
+                // What a newer version has stored may stay, but not be typed.
+                for new in differences.compactMap(\.new) { _ = try PreferenceText.value(in: PreferenceText.text(of: new)) }
                 let schema = try place.readableSchema()
                 let changes = FormerNames(schema).storing(
                     Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) })
@@ -108,7 +110,7 @@ private struct EditDraft {
             guard !bytes.withoutLeadingSpace.isEmpty else {
                 throw PreferenceError(.unreadable, "it is empty; write {} to remove every value")
             }
-            return try PreferenceText.changes(in: bytes).compactMapValues { $0 }
+            return try PreferenceText.changes(in: bytes, isStrict: false).compactMapValues { $0 }
         } catch {
             throw Failure(.usage, "the text isn't a JSON object of names and values: \(error.message)")
         }
