@@ -58,10 +58,12 @@ extension JSONReader {
             {
                 index += 2
                 let low = UInt32(try codeUnit(at: &index, end: end, escape: index - 2))
-                guard 0xDC00..<0xE000 ~= low else { throw damaged("half of a surrogate pair is missing", at: start) }
-                code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+                guard 0xDC00..<0xE000 ~= low || isSkipped else {
+                    throw damaged("half of a surrogate pair is missing", at: start)
+                }
+                code = 0xDC00..<0xE000 ~= low ? 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) : 0xFFFD
             }
-            guard let scalar = Unicode.Scalar(code) else {
+            guard let scalar = Unicode.Scalar(code) ?? (isSkipped ? "\u{FFFD}" : nil) else {
                 throw damaged("half of a surrogate pair is missing", at: start)
             }
             scratch.append(contentsOf: scalar.utf8)

@@ -19,6 +19,8 @@ struct JSONReader {
     private(set) var comments: [String] = []
     /// Whether the text is any JSON: then a `$` has no meaning, and null, which can't be stored, is the real NaN.
     var isPlain = false
+    /// Whether the text is only skipped: what a newer version may write is accepted, such as a number that no type holds.
+    var isSkipped = false
     /// Whether a name or a form that this version doesn't know is damage, as in what a person has typed.
     var isStrict = false
 
@@ -211,8 +213,9 @@ struct JSONReader {
 
     /// Reads any JSON, in which a `$` has no meaning.
     private mutating func plainValue(nesting: Int = 0) throws(JSONLineError) -> PropertyListValue {
-        let wasPlain = exchange(&isPlain, with: true)
-        defer { isPlain = wasPlain }
+        let before = (isPlain, isSkipped)
+        (isPlain, isSkipped) = (true, true)
+        defer { (isPlain, isSkipped) = before }
         return try value(nesting: nesting)
     }
 
@@ -391,6 +394,7 @@ extension JSONReader {
         }
         let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
         guard let value = Double(text), value.isFinite else {
+            if isSkipped, offset < bytes.count { return .nan }
             // The text may be incomplete: the missing digits may be those of a negative exponent.
             guard offset < bytes.count else { throw incomplete() }
             throw damaged("a number is too large", at: start)

@@ -159,7 +159,7 @@ extension Preference: DeclaredPreference {
 
     func write(stored: PropertyListValue?) throws(PreferenceError) {
         var parts: [EvolvingProblem] = []
-        if let stored, let value = try declaration.decodeUnchecked(stored, &parts, fillsOnly: true) {
+        if let stored, !stored.isUnset, let value = try declaration.decodeUnchecked(stored, &parts, fillsOnly: true) {
             return try write(value)
         }
         // Only `nil` itself is a reset.

@@ -126,12 +126,7 @@ extension Preference {
         let isInPlace = store === target.store && name == target.name
         // In place, a value that the new declaration can read was migrated before.
         if isInPlace, target.isForm(old) { return }
-        var parts: [EvolvingProblem] = []
-        guard let value = try declaration.decode(old, &parts) else { return }
-        let new = try target.declaration.encode(
-            try transform(value),
-            over: try target.store.core.base(for: target.name)
-        )
+        guard let new = try migrated(old, to: target, isInPlace: isInPlace, transform) else { return }
         // The value may be left under older names, too, which would be read once this one is gone.
         let sourceNames = store.core.changes(of: name, to: nil).dictionary.keys
         let strongerNames = ([name] + store.core.formerNames(of: name)).prefix { $0 != storedName }
@@ -162,6 +157,32 @@ extension Preference {
             try target.store.core.layers.writable?.flush(StoreCall(.transaction))
             try store.transaction { transaction in _ = remove(in: &transaction) }
         }
+    }
+
+    /// Returns what the target stores for a value of this preference; nil if it stores nothing.
+    ///
+    /// What this preference doesn't know of the value is kept, as in a set.
+    private func migrated<New>(
+        _ old: PropertyListValue,
+        to target: Preference<New>,
+        isInPlace: Bool,
+        _ transform: (Value) throws -> New
+    ) throws -> PropertyListValue?? {
+        if old.isUnset { return nil }
+        // In place, the new declaration's value lacks members of this one, which must not be read from its default.
+        if isInPlace, !isForm(old), target.declaration.canRead(StoredCandidate(value: old)) { return nil }
+        var parts: [EvolvingProblem] = []
+        // Checks the rules, too.
+        guard let value = try declaration.decode(old, &parts) else { return nil }
+        guard target.declaration.member == nil else {
+            return try target.declaration.encode(transform(value), over: try target.store.core.base(for: target.name))
+        }
+        guard let new = try target.declaration.encode(try transform(value)) else { return .some(nil) }
+        let (_, reader) = try declaration.decodedWithReader(old, fillsOnly: false)
+        guard target.declaration.dependsOnStored(new), let base = try declaration.encodeUnchecked(value) else {
+            return new
+        }
+        return target.declaration.merged(new, base, into: old, reader)
     }
 
     /// Returns whether a stored value is one of this version, with all members that its type needs.

@@ -2,19 +2,29 @@ internal import DurableFile
 
 /// A set of one member of a value.
 struct MemberSet {
-    /// The form of the member's new value; nil if it can't be encoded alone.
+    /// The form of the member's new value; nil if it is `nil`, or can't be encoded alone.
     let form: PropertyListValue?
     let keyPath: AnyKeyPath
 
-    /// The member, wherever it is in the value.
-    fileprivate var anyPart: ValuePart? { form.map { ValuePart(form: $0) } }
+    /// Returns the member in the form of the whole value, among the paths that the program could not decode.
+    fileprivate func part(in whole: PropertyListValue, among paths: Set<[String]>) -> ValuePart? {
+        guard !paths.isEmpty else { return ValuePart(form: form) }
+        guard let name = "\(keyPath)".split(separator: ".").last.map(String.init) else { return nil }
+        let keys = paths.union(whole.paths(to: form))
+        if keys.contains(where: { $0.last == name }) { return ValuePart(form: form, name: name) }
+        // The key has another name: it is known only if a single one has the form.
+        return whole.paths(to: form).count == 1 ? ValuePart(form: form) : nil
+    }
+}
 
-    /// The member, found by its name if a key of the paths has that.
-    fileprivate func part(among paths: Set<[String]>) -> ValuePart? {
-        var part = anyPart
-        let name = "\(keyPath)".split(separator: ".").last.map(String.init)
-        if let name, paths.contains(where: { $0.contains(name) }) { part?.name = name }
-        return part
+extension PropertyListValue {
+    /// The paths of the members, of dictionaries in dictionaries, that have a form.
+    fileprivate func paths(to form: PropertyListValue?) -> Set<[String]> {
+        guard let form, case .dictionary(let members) = self else { return [] }
+        return members.reduce(into: []) { paths, member in
+            if member.value == form { paths.insert([member.key]) }
+            for path in member.value.paths(to: form) { paths.insert([member.key] + path) }
+        }
     }
 }
 
@@ -28,7 +38,7 @@ extension PreferenceDeclaration {
         case .boolean, .integer, .unsigned, .real, .date: false
         // Whether a nil that is set again stays depends on what is stored, even if no other layer may have a value.
         case .dictionary, .array, nil: true
-        case .string, .data: if case .json = coding.form { true } else { false }
+        case .string, .data: coding.form.isJSON
         }
     }
 
@@ -71,21 +81,39 @@ extension PreferenceDeclaration {
         guard let (value, stored, reader) = understandable else { return new }
         do {
             guard let base = try encodeUnchecked(value, isStored: true) else { return new }
-            let form = coding.form
-            guard let newTree = form.tree(of: new), let baseTree = form.tree(of: base), let tree = form.tree(of: stored)
-            else { return new }
-            var merge = ValueMerge()
-            if let reader {
-                merge.holes = reader.holes
-                merge.replaced = Set(reader.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath))
-            }
-            merge.part = merge.replaced.isEmpty ? part?.anyPart : part?.part(among: merge.replaced)
-            let merged = merge.merged(newTree, baseTree, into: tree) { merged in
-                gives(newTree, merged, like: new)
-            }
-            return merged == newTree ? new : try form.form(of: merged, like: new)
+            return merged(new, base, into: stored, reader, part: part)
         } catch {
             return new  // what can't be encoded can't be merged
+        }
+    }
+
+    /// Returns a value merged into the stored one.
+    ///
+    /// - Parameters:
+    ///   - base: The form of what was understood of the stored value.
+    ///   - reader: The reader of what was not understood, if there is any.
+    func merged(
+        _ new: PropertyListValue,
+        _ base: PropertyListValue,
+        into stored: PropertyListValue,
+        _ reader: EvolvingReader?,
+        part: MemberSet? = nil
+    ) -> PropertyListValue {
+        let form = coding.form
+        guard let newTree = form.tree(of: new), let baseTree = form.tree(of: base), let tree = form.tree(of: stored)
+        else { return new }
+        var merge = ValueMerge()
+        if let reader {
+            merge.holes = reader.holes
+            merge.replaced = Set(reader.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath))
+        }
+        merge.part = part?.part(in: newTree, among: merge.replaced)
+        if form.changesKeys { merge.ignoreSpelling() }
+        let merged = merge.merged(newTree, baseTree, into: tree) { gives(newTree, $0, like: new) }
+        do {
+            return merged == newTree ? new : try form.form(of: merged, like: new)
+        } catch {
+            return new
         }
     }
 
@@ -94,7 +122,10 @@ extension PreferenceDeclaration {
         Value, PropertyListValue, EvolvingReader?
     )? {
         var stored = candidate.value
-        if candidate.isText, case .string(let text) = stored, let compound = JSONLine.compound(in: text) {
+        // A coding of JSON reads the text itself.
+        if candidate.isText, case .string(let text) = stored, let compound = JSONLine.compound(in: text),
+            !coding.form.isJSON
+        {
             stored = compound
         }
         do {
@@ -106,7 +137,8 @@ extension PreferenceDeclaration {
         }
     }
 
-    private func decodedWithReader(_ stored: PropertyListValue, fillsOnly: Bool) throws -> (Value?, EvolvingReader?) {
+    /// Returns the value of a stored form, and the reader of the parts that can't be decoded.
+    func decodedWithReader(_ stored: PropertyListValue, fillsOnly: Bool) throws -> (Value?, EvolvingReader?) {
         do {
             return (try coding.decode(stored), nil)
         } catch {

@@ -46,7 +46,7 @@ extension Dictionary: EvolvingCollection {
         func open<CodedKey: Decodable, Coded: Decodable>(_: CodedKey.Type, _: Coded.Type) throws -> Any {
             typealias Pairs = [EvolvingKey<CodedKey>: EvolvingElement<Coded>]
             let pairs = try decoder.singleValueContainer().decode(Pairs.self).map { key, element in
-                reader.element(at: element.key) { (try key.element.result.get(), try element.result.get()) }
+                element.map { value in (try key.element.result.get(), value) }
             }
             let members = try reader.readable(pairs, width: 2).compactMap { key, value in
                 (key as? Key).map { ($0, value) }
@@ -68,11 +68,11 @@ extension Dictionary: EvolvingCollection {
         -> [Key: Coded]
     {
         let members = elements.map { name, element in
-            reader.element(at: name) {
+            element.map { value in
                 guard let type = Key.self as? any CodingKeyRepresentable.Type,
                     let key = type.init(codingKey: NameKey(stringValue: name)) as? Key
                 else { throw PreferenceError(.unreadable, "expected a key of type \(Key.self)") }
-                return (key, try element.result.get())
+                return (key, value)
             }
         }
         return Dictionary<Key, Coded>(try reader.readable(members, width: 0)) { _, last in last }

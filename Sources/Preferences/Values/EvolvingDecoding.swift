@@ -29,6 +29,15 @@ struct EvolvingElement<Value> {
         if case .failure(let error) = result { return error }
         return nil
     }
+
+    /// Returns the element with another value, or with its error or the one that `transform` throws.
+    func map<Other>(_ transform: (Value) throws -> Other) -> EvolvingElement<Other> {
+        do {
+            return EvolvingElement<Other>(key: key, result: .success(try transform(result.get())))
+        } catch {
+            return EvolvingElement<Other>(key: key, result: .failure(error), failing: failing)
+        }
+    }
 }
 
 extension EvolvingElement: Decodable, DecodingWrapper where Value: Decodable {

@@ -37,6 +37,8 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     var place: EvolvingPlace
     /// The place of the error that is being thrown.
     private var failing: [String]?
+    /// Further places of elements that failed, to be replaced in the same pass.
+    private var alsoFailing: Set<[String]> = []
     private var ownForms: [ObjectIdentifier: PropertyListValue?] = [:]
 
     /// The errors of the members that were replaced and of the elements that were left out.
@@ -69,6 +71,7 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
                 return (try $current.withValue(reader) { try decode(reader) }, reader)
             } catch {
                 guard let place = reader.failing, places.insert(place).inserted else { throw error }
+                places.formUnion(reader.alsoFailing)
             }
         }
     }
@@ -183,7 +186,8 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
         let failed = elements.filter { $0.error != nil }
         if let first = failed.first, let error = first.error {
             // The members of an element are replaced before the element is left out.
-            failing = failed.lazy.compactMap(\.failing).first { !places.contains($0) }
+            alsoFailing = Set(failed.lazy.compactMap(\.failing)).subtracting(places)
+            failing = alsoFailing.first
             guard failing == nil else { throw error }
             guard mayReplace, !fillsOnly else {
                 if !mayReplace { failing = place.pattern }

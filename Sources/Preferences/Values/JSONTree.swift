@@ -10,7 +10,7 @@ internal import Foundation
 struct JSONTree: Codable {
     let value: PropertyListValue
 
-    private static let null = PropertyListValue.data(Data())
+    fileprivate static let null = PropertyListValue.data(Data())
 
     init(_ value: PropertyListValue) { self.value = value }
 
@@ -46,11 +46,13 @@ struct JSONTree: Codable {
         if let value = attempt({ try container.decode(Int64.self) }) { return .integer(value) }
         if let value = attempt({ try container.decode(UInt64.self) }) { return .unsigned(value) }
         if let value = attempt({ try container.decode(String.self) }) { return .string(value) }
-        let exact = try container.decode(Decimal.self)
-        if let value = attempt({ try container.decode(Double.self) }), Decimal(string: value.description) == exact {
+        let exact = attempt { try container.decode(Decimal.self) }
+        if let value = attempt({ try container.decode(Double.self) }),
+            exact == nil || Decimal(string: value.description) == exact
+        {
             return .real(value)
         }
-        return .data(Data(exact.description.utf8))
+        return .data(Data(try exact?.description.utf8 ?? container.decode(Decimal.self).description.utf8))
     }
 
     /// Returns the result of `body`, or `nil` if it throws: a value has another kind if decoding it as one fails.
@@ -105,7 +107,7 @@ extension CodedForm {
 
     /// Returns the stored form of merged members, of the kind that the coding stores.
     func form(of tree: PropertyListValue, like stored: PropertyListValue) throws -> PropertyListValue {
-        guard case .json(let json) = self else { return tree }
+        guard case .json(let json) = self else { return tree.withoutNulls }
         let text = try JSONTree(tree).text(formattedAs: json.encoder())
         if case .string = stored { return .string(String(decoding: text, as: UTF8.self)) }
         return .data(text)
@@ -119,6 +121,18 @@ extension CodedForm {
             return try JSONTree(text: json.encoder().encode(value)).value
         } catch {
             return nil
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// The members of a JSON text as nested stored values, in which an absent member is nil.
+    fileprivate var withoutNulls: PropertyListValue {
+        switch self {
+        case .dictionary(let members):
+            .dictionary(members.filter { $0.value != JSONTree.null }.mapValues(\.withoutNulls))
+        case .array(let elements): .array(elements.map { $0 == JSONTree.null ? .string("$null") : $0.withoutNulls })
+        default: self
         }
     }
 }

@@ -65,6 +65,15 @@ enum CodedForm: Sendable {
     case propertyList
     /// As a JSON text.
     case json(JSONForm)
+
+    /// Whether keys are stored in another spelling than the type's.
+    var changesKeys: Bool {
+        guard case .json(let json) = self else { return false }
+        if case .useDefaultKeys = json.encoder().keyEncodingStrategy { return false }
+        return true
+    }
+
+    var isJSON: Bool { if case .json = self { true } else { false } }
 }
 
 /// The coders of a JSON text.

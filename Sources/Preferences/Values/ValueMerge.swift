@@ -13,6 +13,9 @@ struct ValueMerge {
     var holes: [[String]: Set<Int>] = [:]
     /// The paths of the members that it could not decode, so that `base` has the default there.
     var replaced: Set<[String]> = []
+    /// Whether `holes` and `replaced` spell keys as the type does, and the values as a coder's strategy does, such as `windowWidth` and
+    /// `window_width`.
+    private(set) var ignoresSpelling = false
     /// The part that is set, which is stored even if it is what was shown in place of a member that can't be decoded.
     var part: ValuePart?
     /// The paths of the stored members in neither `new` nor `base` that aren't kept.
@@ -21,6 +24,19 @@ struct ValueMerge {
     private var unknown: [[String]] = []
 
     init() {}
+
+    /// Compares keys without regard to underscores and case.
+    mutating func ignoreSpelling() {
+        ignoresSpelling = true
+        replaced = Set(replaced.map(spelled))
+        holes = Dictionary(holes.map { (spelled($0), $1) }) { $0.union($1) }
+    }
+
+    private func spelled(_ path: [String]) -> [String] {
+        ignoresSpelling ? path.map { $0.filter { $0 != "_" }.lowercased() } : path
+    }
+
+    private func isReplaced(_ path: [String]) -> Bool { !replaced.isEmpty && replaced.contains(spelled(path)) }
 
     /// Returns the value to store.
     ///
@@ -38,26 +54,35 @@ struct ValueMerge {
     ) -> PropertyListValue {
         let merged = merged(new, base, stored, at: [], isPart: false)
         if merged == new || gives(merged) { return merged }
-        // Half of what may be the cause is left out at a time, as a value may have thousands of members that the program doesn't know.
-        var causes = unknown[...]
-        while causes.count > 1 {
-            let half = causes.prefix((causes.count + 1) / 2)
-            causes = self.merged(without: half, new, base, stored, gives) == nil ? causes.dropFirst(half.count) : half
-        }
-        return causes.isEmpty ? new : self.merged(without: causes, new, base, stored, gives) ?? new
+        return withoutCauses(unknown) { merge, paths in
+            merge.dropped = paths
+            let rest = merge.merged(new, base, stored, at: [], isPart: false)
+            return gives(rest) ? rest : nil
+        } ?? new
     }
 
-    /// Returns the merged value without some members, if the program reads that as the value that is set.
-    private mutating func merged(
-        without paths: ArraySlice<[String]>,
-        _ new: PropertyListValue,
-        _ base: PropertyListValue,
-        _ stored: PropertyListValue,
-        _ gives: (PropertyListValue) -> Bool
+    /// Returns the value without as few of the unknown members as necessary, or nil if they aren't the cause.
+    ///
+    /// Members of the same key in several elements are kept or left out together, and halves of all are tried first, as a value may have
+    /// thousands of members that the program doesn't know.
+    private mutating func withoutCauses(
+        _ unknown: [[String]],
+        _ without: (inout ValueMerge, Set<[String]>) -> PropertyListValue?
     ) -> PropertyListValue? {
-        dropped = Set(paths)
-        let rest = self.merged(new, base, stored, at: [], isPart: false)
-        return gives(rest) ? rest : nil
+        guard !unknown.isEmpty, var best = without(&self, Set(unknown)) else { return nil }
+        let kinds = Dictionary(grouping: unknown) { path in path.map { Int($0) == nil ? $0 : "*" } }
+        var dropped = Set(unknown)
+        var untried = [kinds.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)[...]]
+        while let kinds = untried.popLast() {
+            let rest = dropped.subtracting(kinds.joined())
+            if let value = rest.isEmpty ? nil : without(&self, rest) {
+                (best, dropped) = (value, rest)
+            } else if kinds.count > 1 {
+                let half = kinds.prefix(kinds.count / 2)
+                untried += [kinds.dropFirst(half.count), half]
+            }
+        }
+        return best
     }
 
     private mutating func merged(
@@ -67,9 +92,9 @@ struct ValueMerge {
         at path: [String],
         isPart: Bool
     ) -> PropertyListValue {
-        let isPart = isPart || part.map { $0.form == new && ($0.name == nil || $0.name == path.last) } ?? false
-        if new == base, part == nil || replaced.contains(path) && !isPart { return stored }
-        if replaced.contains(path) { return new }
+        let isPart = isPart || part.map { $0.form == new && $0.isNamed(path.last, ignoresSpelling) } ?? false
+        if new == base, part == nil || isReplaced(path) && !isPart { return stored }
+        if isReplaced(path) { return new }
         switch (new, base, stored) {
         case (.dictionary(let new), .dictionary(let base), .dictionary(let stored)):
             return .dictionary(members(new, base, stored, at: path, isPart: isPart))
@@ -89,6 +114,8 @@ struct ValueMerge {
         var members: [String: PropertyListValue] = [:]
         for (name, value) in stored where new[name] == nil && base[name] == nil {
             let path = path + [name]
+            // A member that can't be decoded, and was shown as nil, is set to nil.
+            if let part, part.form == nil, part.name == name, isReplaced(path) { continue }
             if dropped.isEmpty { unknown.append(path) }
             if !dropped.contains(path) { members[name] = value }
         }
@@ -129,17 +156,49 @@ struct ValueMerge {
 
     /// Returns the indices in `stored` of the elements of `base`.
     private func places(of base: [PropertyListValue], in stored: [PropertyListValue], at path: [String]) -> [Int]? {
-        let holes = holes[path] ?? []
+        let holes = holes.isEmpty ? [] : holes[spelled(path)] ?? []
         let readable = stored.indices.filter { !holes.contains($0) }
-        guard readable.count == base.count else { return nil }
-        // The elements of a set may be stored in another order: then one that is read is stored as it is, elsewhere.
-        let known = Set(base)
-        let isPermuted = zip(readable, base).contains { stored[$0] != $1 && known.contains(stored[$0]) }
-        guard isPermuted else { return readable }
+        let isInOrder =
+            readable.count == base.count
+            && zip(readable, base).allSatisfy { covers($1, stored[$0], at: path + [$0.description]) }
+        if isInOrder { return readable }
+        // The elements of a set may be stored in another order, and a type may leave some out itself.
         var left = Places(readable.map { (stored[$0], $0) })
-        let equal = base.map { left.next(of: $0) }
-        var others = left.all[...]
-        return equal.map { $0 ?? others.removeFirst() }
+        var places = base.map { left.next(of: $0) }
+        func match(
+            _ key: (PropertyListValue) -> PropertyListValue?,
+            _ storedKey: (PropertyListValue) -> PropertyListValue?
+        ) {
+            var keyed = Places(left.all.compactMap { place in storedKey(stored[place]).map { ($0, place) } })
+            for index in base.indices where places[index] == nil {
+                guard let key = key(base[index]), let place = keyed.next(of: key) else { continue }
+                places[index] = place
+                left.remove(place, of: stored[place])
+            }
+        }
+        match(\.identity, \.identity)
+        // What the program knows of an element is in the stored one.
+        for keys in Set(base.compactMap(\.keys)) {
+            match({ $0.keys == keys ? $0 : nil }, { $0.only(keys) })
+        }
+        let others = left.all
+        guard places.contains(nil) else { return places.compactMap(\.self) }
+        guard readable.count == base.count else { return nil }
+        var next = others.makeIterator()
+        return places.compactMap { $0 ?? next.next() }
+    }
+
+    /// Returns whether what the program knows of a value may have been read from a stored one.
+    private func covers(_ base: PropertyListValue, _ stored: PropertyListValue, at path: [String]) -> Bool {
+        if isReplaced(path) { return true }
+        switch (base, stored) {
+        case (.dictionary(let base), .dictionary(let stored)):
+            return base.allSatisfy { name, value in
+                stored[name].map { covers(value, $0, at: path + [name]) } ?? true
+            }
+        case (.array, .array): return true
+        default: return base == stored
+        }
     }
 
     /// Returns the index in `base` of the element that each one of `new` is, or nil for new elements.
@@ -196,10 +255,16 @@ struct ValueMerge {
 
 /// A member of a value that is set alone.
 struct ValuePart {
-    /// The form of its new value, by which it is found in that of the whole.
-    let form: PropertyListValue
+    /// The form of its new value, by which it is found in that of the whole; nil if it is removed.
+    let form: PropertyListValue?
     /// Its key, if that is known.
     var name: String?
+
+    func isNamed(_ key: String?, _ ignoresSpelling: Bool) -> Bool {
+        guard let name, name != key else { return true }
+        guard ignoresSpelling, let key else { return false }
+        return key.filter { $0 != "_" }.lowercased() == name.filter { $0 != "_" }.lowercased()
+    }
 }
 
 /// The places of equal values in a list, each of which is used once, in order.
@@ -213,6 +278,9 @@ private struct Places {
     /// Removes and returns the first place of a value.
     mutating func next(of value: PropertyListValue) -> Int? { places[value]?.popLast() }
 
+    /// Removes a place.
+    mutating func remove(_ place: Int, of value: PropertyListValue) { places[value]?.removeAll { $0 == place } }
+
     /// The places that were not used, in order.
     var all: [Int] { places.values.joined().sorted() }
 }
@@ -221,5 +289,15 @@ extension PropertyListValue {
     /// The identity of an element that has one.
     fileprivate var identity: PropertyListValue? {
         if case .dictionary(let members) = self { members["id"] } else { nil }
+    }
+
+    /// The keys of a dictionary.
+    fileprivate var keys: Set<String>? {
+        if case .dictionary(let members) = self { Set(members.keys) } else { nil }
+    }
+
+    /// The members of a dictionary under the given keys.
+    fileprivate func only(_ keys: Set<String>) -> PropertyListValue? {
+        if case .dictionary(let members) = self { .dictionary(members.filter { keys.contains($0.key) }) } else { nil }
     }
 }

@@ -20,6 +20,7 @@ enum Line {
     static func read(
         _ line: [UInt8],
         isFirst: Bool = false,
+        isStrict: Bool = false,
         maximumLength: Int = JSONLine.maximumLength
     ) throws(JSONLineError) -> [Entry] {
         var entries: [Entry] = []
@@ -28,7 +29,7 @@ enum Line {
         defer { bytes.deallocate() }
         bytes.copyBytes(from: line)
         let buffer = UnsafeRawBufferPointer(bytes)
-        try JSONLine.read(buffer, isFirst: isFirst, maximumLength: maximumLength) { name, value in
+        try JSONLine.read(buffer, isFirst: isFirst, isStrict: isStrict, maximumLength: maximumLength) { name, value in
             entries.append(Entry(name: name, value: value))
         }
         return entries

@@ -35,7 +35,9 @@ struct EditCommand: ParsableCommand {
                 // A secret that was left out of the text isn't changed.
                 let differences = Difference.between(old, hidden.merging(try draft.contents()) { $1 })
                 // What a newer version has stored may stay, but not be typed.
-                for new in differences.compactMap(\.new) { _ = try PreferenceText.value(in: PreferenceText.text(of: new)) }
+                for new in differences.compactMap(\.new) {
+                    _ = try PreferenceText.value(in: PreferenceText.text(of: new))
+                }
                 let schema = try place.readableSchema()
                 let changes = FormerNames(schema).storing(
                     Dictionary(uniqueKeysWithValues: differences.map { ($0.name, $0.new) })
