@@ -70,7 +70,7 @@ public struct AnyPreference: Sendable {
     /// Whether the preference is a member of the stored value.
     package var isMember: Bool { base.isMember }
 
-    /// Returns whether a stored value can be decoded as the declared type, without applying the rule.
+    /// Returns whether a stored value can be decoded as the declared type, in all its parts, without applying the rule.
     package func canDecode(_ stored: PropertyListValue) -> Bool { base.canDecode(stored) }
 
     /// Returns the stored form of the value in a snapshot: the first stored value that can be read, else the default.
@@ -172,7 +172,10 @@ extension Preference: DeclaredPreference {
 
     func canDecode(_ stored: PropertyListValue) -> Bool {
         var parts: [EvolvingProblem] = []
-        do throws(PreferenceError) { return try declaration.decodeUnchecked(stored, &parts) != nil } catch {
+        if stored.isUnset { return true }
+        do throws(PreferenceError) {
+            return try declaration.decodeUnchecked(stored, &parts, fillsOnly: true) != nil
+        } catch {
             return false
         }
     }
