@@ -122,16 +122,7 @@ struct EvolvingCombinationTests {
             var myTools: [Tool] = []
             var mainTool = Tool.tree
         }
-        let snake = PreferenceCoding<Panel>.json("snake") {
-            let encoder = JSONEncoder()
-            encoder.keyEncodingStrategy = .convertToSnakeCase
-            encoder.outputFormatting = .sortedKeys
-            return encoder
-        } decoder: {
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            return decoder
-        }
+        let snake = PreferenceCoding<Panel>.snake
         let (store, _) = Evolving.recorded([
             "panel": .data(Data(#"{"main_tool":"gone","my_tools":["tree","gone"]}"#.utf8))
         ])

@@ -1,5 +1,11 @@
 import Preferences
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Types of values of two versions, and the stores that the tests of evolving values use.
 enum Evolving {
     enum Tool: String, Codable { case tree, search, outline }
@@ -85,5 +91,21 @@ enum Evolving {
         let (store, issues) = (PreferenceStore.inMemory(contents), Recorder<PreferenceError>())
         store.issueHandler = { issues.record($0) }
         return (store, issues)
+    }
+}
+
+extension PreferenceCoding where Value: Codable & Sendable {
+    /// JSON whose keys are spelled otherwise than those of the type.
+    static var snake: PreferenceCoding {
+        .json("snake") {
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            encoder.outputFormatting = .sortedKeys
+            return encoder
+        } decoder: {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        }
     }
 }

@@ -134,15 +134,7 @@ struct EvolvingReadTests {
             var windowWidth = 0, windowHeight = 6
             var byName: [String: Tool] = [:]
         }
-        let snake = PreferenceCoding<Pane>.json("snake") {
-            let encoder = JSONEncoder()
-            encoder.keyEncodingStrategy = .convertToSnakeCase
-            return encoder
-        } decoder: {
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            return decoder
-        }
+        let snake = PreferenceCoding<Pane>.snake
         #expect(
             Preference("snake", default: Pane(), coding: snake, in: store).value
                 == Pane(windowWidth: 3, byName: ["a_b": .tree])

@@ -106,16 +106,7 @@ struct EvolvingWriteTests {
     @Test
     func keyStrategyNamesMembersAsTheyAreStored() {
         struct Pane: Codable, Equatable { var windowWidth = 0, byName = ["a_b": 1] }
-        let snake = PreferenceCoding<Pane>.json("snake") {
-            let encoder = JSONEncoder()
-            encoder.keyEncodingStrategy = .convertToSnakeCase
-            encoder.outputFormatting = .sortedKeys
-            return encoder
-        } decoder: {
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            return decoder
-        }
+        let snake = PreferenceCoding<Pane>.snake
         let (store, _) = Evolving.recorded([
             "w": .data(Data(#"{"window_width":3,"by_name":{"a_b":1},"is_later":true}"#.utf8))
         ])
