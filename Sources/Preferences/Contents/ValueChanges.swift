@@ -261,7 +261,7 @@ final class StoredCandidate: Equatable, Sendable {
 struct UnreadableValue {
     private let candidate: StoredCandidate
     private var cause: PreferenceError
-    /// What is used in place of the value.
+    /// The replacement of the value, as a message says it.
     private let outcome: String
     private var isSecret: Bool
     let key: Key
@@ -270,7 +270,7 @@ struct UnreadableValue {
     ///
     /// - Parameters:
     ///   - cause: The error of reading it. For a secret, it must not contain the value.
-    ///   - outcome: What is used in its place.
+    ///   - outcome: The replacement, as the message says it.
     ///   - isSecret: Whether the value must not be shown.
     init(_ candidate: StoredCandidate, because cause: PreferenceError, _ outcome: String, isSecret: Bool) {
         self.candidate = candidate

@@ -161,7 +161,7 @@ extension Preference {
 
     /// Returns what the target stores for a value of this preference; nil if it stores nothing.
     ///
-    /// What this preference doesn't know of the value is kept, as in a set.
+    /// Members of the value that this preference doesn't know are kept, as in a set.
     private func migrated<New>(
         _ old: PropertyListValue,
         to target: Preference<New>,

@@ -78,7 +78,7 @@ extension StoreCore {
     /// The cores of the stores that replace this one in the open scopes.
     var replacements: [StoreCore] { state.withLock { $0.replacements.compactMap(\.core) } }
 
-    /// Makes this core that of a replacement, which knows the names that are declared in the store that it replaces, before and after.
+    /// Makes this the core of a replacement. It knows the names that are declared in the original store, also later ones.
     func replace(_ core: StoreCore) {
         original = core
         state.withLock { $0.isReplacement = true }

@@ -239,7 +239,7 @@ struct EvolvingProblem {
         self.elements = elements
     }
 
-    /// What was used in place of the part.
+    /// The replacement of the part, as a message says it.
     var outcome: String {
         switch elements {
         case 0: "the default of this member is used"

@@ -32,8 +32,12 @@ struct ValueMerge {
         holes = Dictionary(holes.map { (spelled($0), $1) }) { $0.union($1) }
     }
 
-    private func spelled(_ path: [String]) -> [String] {
-        ignoresSpelling ? path.map { $0.filter { $0 != "_" }.lowercased() } : path
+    private func spelled(_ path: [String]) -> [String] { ignoresSpelling ? path.map(\.withoutSpelling) : path }
+
+    /// Returns whether a key is that of the part that is set, or that isn't known.
+    private func isNamed(_ name: String?, _ key: String?) -> Bool {
+        guard let name else { return true }
+        return key.map { spelled([$0]) == spelled([name]) } ?? false
     }
 
     private func isReplaced(_ path: [String]) -> Bool { !replaced.isEmpty && replaced.contains(spelled(path)) }
@@ -45,7 +49,7 @@ struct ValueMerge {
     ///   - base: The form of the value that the program read from `stored`.
     ///   - stored: The stored value.
     ///   - gives: Returns whether the program reads a form as the value that is set. A type that prefers a member of another version
-    ///     to its own would not: that member is left out, or everything unknown if no single one is the cause.
+    ///     to its own would not: then as few unknown members as necessary are left out, or all if they aren't the cause.
     mutating func merged(
         _ new: PropertyListValue,
         _ base: PropertyListValue,
@@ -92,7 +96,7 @@ struct ValueMerge {
         at path: [String],
         isPart: Bool
     ) -> PropertyListValue {
-        let isPart = isPart || part.map { $0.form == new && $0.isNamed(path.last, ignoresSpelling) } ?? false
+        let isPart = isPart || part.map { $0.form == new && isNamed($0.name, path.last) } ?? false
         if new == base, part == nil || isReplaced(path) && !isPart { return stored }
         if isReplaced(path) { return new }
         switch (new, base, stored) {
@@ -115,7 +119,7 @@ struct ValueMerge {
         for (name, value) in stored where new[name] == nil && base[name] == nil {
             let path = path + [name]
             // A member that can't be decoded, and was shown as nil, is set to nil.
-            if let part, part.form == nil, part.name == name, isReplaced(path) { continue }
+            if let part, part.form == nil, part.name != nil, isNamed(part.name, name), isReplaced(path) { continue }
             if dropped.isEmpty { unknown.append(path) }
             if !dropped.contains(path) { members[name] = value }
         }
@@ -177,8 +181,8 @@ struct ValueMerge {
             }
         }
         match(\.identity, \.identity)
-        // What the program knows of an element is in the stored one.
-        for keys in Set(base.compactMap(\.keys)) {
+        // What the program knows of an element is in the stored one; those of which it knows most come first.
+        for keys in Set(base.compactMap(\.keys)).sorted(by: { $0.count > $1.count }) {
             match({ $0.keys == keys ? $0 : nil }, { $0.only(keys) })
         }
         let others = left.all
@@ -259,12 +263,11 @@ struct ValuePart {
     let form: PropertyListValue?
     /// Its key, if that is known.
     var name: String?
+}
 
-    func isNamed(_ key: String?, _ ignoresSpelling: Bool) -> Bool {
-        guard let name, name != key else { return true }
-        guard ignoresSpelling, let key else { return false }
-        return key.filter { $0 != "_" }.lowercased() == name.filter { $0 != "_" }.lowercased()
-    }
+extension String {
+    /// The text without underscores and case.
+    fileprivate var withoutSpelling: String { filter { $0 != "_" }.lowercased() }
 }
 
 /// The places of equal values in a list, each of which is used once, in order.

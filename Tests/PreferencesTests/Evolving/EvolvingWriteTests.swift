@@ -12,7 +12,7 @@ private typealias Part = Evolving.Part
 private typealias Item = Evolving.Item
 private typealias Renamed = Evolving.Renamed
 
-/// What a set stores over values of another version.
+/// Sets over values of another version.
 struct EvolvingWriteTests {
     private static let later: PropertyListValue = [
         "x": 1, "y": 2, "width": 3, "height": 4, "tool": "tree", "inner": ["scale": 5, "tool": "tree", "future": 6],
