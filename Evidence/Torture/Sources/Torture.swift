@@ -11,6 +11,7 @@ enum Torture {
         Experiment(name: "increments", count: 2500, run: Many.runIncrements),
         Experiment(name: "shells", count: 10_000, run: Shells.run),
         Experiment(name: "turns", count: 2000, run: Turns.run),
+        Experiment(name: "versions", count: 2000, run: Versions.run),
         Experiment(name: "migrate", count: 100, run: Migrate.run),
         Experiment(name: "crash", count: 100, run: Crash.run),
         Experiment(name: "power", count: 40, run: Power.run),
