@@ -100,21 +100,31 @@ extension PreferenceDeclaration {
         part: MemberSet? = nil
     ) -> PropertyListValue {
         let form = coding.form
-        guard let newTree = form.tree(of: new), let baseTree = form.tree(of: base), let tree = form.tree(of: stored)
+        guard var newTree = form.tree(of: new), var baseTree = form.tree(of: base), let tree = form.tree(of: stored)
         else { return new }
         var merge = ValueMerge()
         if let reader {
             merge.holes = reader.holes
             merge.replaced = Set(reader.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath))
         }
+        if tree.holdsList { merge.unordered = reader?.unordered ?? unorderedLists(in: stored) }
         merge.part = part?.part(in: newTree, among: merge.replaced)
         if form.changesKeys { merge.ignoreSpelling() }
+        if !merge.unordered.isEmpty, form.isJSON {
+            newTree = merge.ordered(newTree, unorderedLists(in: new))
+            baseTree = merge.ordered(baseTree, unorderedLists(in: base))
+        }
         let merged = merge.merged(newTree, baseTree, into: tree) { gives(newTree, $0, like: new) }
         do {
             return merged == newTree ? new : try form.form(of: merged, like: new)
         } catch {
             return new
         }
+    }
+
+    /// Returns the lists in a stored form whose order has no meaning, as a reader does: only the type knows them.
+    private func unorderedLists(in stored: PropertyListValue) -> [[String]: Int] {
+        do { return try coding.evolved(stored, default: makeDefault())?.1.unordered ?? [:] } catch { return [:] }
     }
 
     /// Returns the value of a candidate, its stored form, and what could not be decoded; nil if it can't be used.
@@ -155,8 +165,10 @@ extension PreferenceDeclaration {
             let (value, _) = try decodedWithReader(try coding.form.form(of: merged, like: new), fillsOnly: false)
             guard let value, let stored = try encodeUnchecked(value, isStored: true) else { return false }
             if coding.form.tree(of: stored) == newTree { return true }
-            // A set has another order in each JSON text.
-            return try coding.decode(new).map { areEqual($0, value) } ?? false
+            // A set, or a dictionary that is a list, has another order in each JSON text.
+            guard let set = try coding.decode(new) else { return false }
+            return areEqual(set, value)
+                || CodedForm.native.part(of: set).map { $0 == CodedForm.native.part(of: value) } ?? false
         } catch {
             return false
         }

@@ -24,7 +24,8 @@ extension Array: EvolvingCollection {
 
 extension Set: EvolvingCollection {
     static func evolved(from decoder: any Decoder, _ reader: EvolvingReader) throws -> Any? {
-        (try [Element].evolved(from: decoder, reader) as? [Element]).map { Self($0) }
+        reader.recordUnordered(width: 1)
+        return (try [Element].evolved(from: decoder, reader) as? [Element]).map { Self($0) }
     }
 
     static func evolved(of stored: PropertyListValue, _ reader: EvolvingReader) throws -> Any? {
@@ -44,6 +45,7 @@ extension Dictionary: EvolvingCollection {
             return try (Key.self as? any Decodable.Type).map { try open($0, Coded.self) }
         }
         func open<CodedKey: Decodable, Coded: Decodable>(_: CodedKey.Type, _: Coded.Type) throws -> Any {
+            reader.recordUnordered(width: 2)
             typealias Pairs = [EvolvingKey<CodedKey>: EvolvingElement<Coded>]
             let pairs = try decoder.singleValueContainer().decode(Pairs.self).map { key, element in
                 element.map { value in (try key.element.result.get(), value) }

@@ -45,6 +45,8 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     private(set) var problems: [EvolvingProblem] = []
     /// The indices of the elements that were left out of each array.
     private(set) var holes: [[String]: Set<Int>] = [:]
+    /// The paths of the collections whose order has no meaning, with the number of list elements that are one element of each.
+    private(set) var unordered: [[String]: Int] = [:]
 
     private static let elementKey = "*"
 
@@ -165,6 +167,9 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     }
 
     // MARK: Elements
+
+    /// Records that the order of the elements of the current place has no meaning.
+    func recordUnordered(width: Int) { unordered[place.path] = width }
 
     /// Returns the value of an element, or its error, whose place is that of an element of the current place.
     func element<Value>(at key: String, _ decode: () throws -> Value) -> EvolvingElement<Value> {

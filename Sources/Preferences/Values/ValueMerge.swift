@@ -8,6 +8,7 @@
 /// - In a list, equal beginnings and ends, and then equal elements in order, are the same elements. Of the rest, those with the same
 ///   `id`, and an element that alone differs, are merged inside. What `base` lacks stays behind the element that it followed, else
 ///   behind the nearest one before that is left, else in front.
+/// - A dictionary that is stored as a list of keys and values is merged as a dictionary, in the order that is stored.
 struct ValueMerge {
     /// The indices of the elements of each stored list that the program could not decode, by the list's path.
     var holes: [[String]: Set<Int>] = [:]
@@ -16,6 +17,8 @@ struct ValueMerge {
     /// Whether `holes` and `replaced` spell keys as the type does, and the values as a coder's strategy does, such as `windowWidth` and
     /// `window_width`.
     private(set) var ignoresSpelling = false
+    /// The number of list elements that are one element, by the path of each stored list whose order has no meaning.
+    var unordered: [[String]: Int] = [:]
     /// The part that is set, which is stored even if it is what was shown in place of a member that can't be decoded.
     var part: ValuePart?
     /// The paths of the stored members in neither `new` nor `base` that aren't kept.
@@ -30,9 +33,14 @@ struct ValueMerge {
         ignoresSpelling = true
         replaced = Set(replaced.map(spelled))
         holes = Dictionary(holes.map { (spelled($0), $1) }) { $0.union($1) }
+        unordered = spelled(unordered)
     }
 
-    private func spelled(_ path: [String]) -> [String] { ignoresSpelling ? path.map(\.withoutSpelling) : path }
+    func spelled(_ path: [String]) -> [String] { ignoresSpelling ? path.map(\.withoutSpelling) : path }
+
+    func spelled(_ widths: [[String]: Int]) -> [[String]: Int] {
+        Dictionary(widths.map { (spelled($0), $1) }) { first, _ in first }
+    }
 
     /// Returns whether a key is that of the part that is set, or that isn't known.
     private func isNamed(_ name: String?, _ key: String?) -> Bool {
@@ -89,7 +97,7 @@ struct ValueMerge {
         return best
     }
 
-    private mutating func merged(
+    mutating func merged(
         _ new: PropertyListValue,
         _ base: PropertyListValue,
         _ stored: PropertyListValue,
@@ -103,6 +111,11 @@ struct ValueMerge {
         case (.dictionary(let new), .dictionary(let base), .dictionary(let stored)):
             return .dictionary(members(new, base, stored, at: path, isPart: isPart))
         case (.array(let new), .array(let base), .array(let stored)):
+            if !unordered.isEmpty, unordered[spelled(path)] == 2,
+                let pairs = pairs(new, base, stored, at: path, isPart: isPart)
+            {
+                return .array(pairs)
+            }
             return elements(new, base, stored, at: path, isPart: isPart).map { .array($0) } ?? .array(new)
         default: return new == base ? stored : new
         }
@@ -120,8 +133,7 @@ struct ValueMerge {
             let path = path + [name]
             // A member that can't be decoded, and was shown as nil, is set to nil.
             if let part, part.form == nil, part.name != nil, isNamed(part.name, name), isReplaced(path) { continue }
-            if dropped.isEmpty { unknown.append(path) }
-            if !dropped.contains(path) { members[name] = value }
+            if keepsUnknown(path) { members[name] = value }
         }
         for (name, value) in new {
             guard let known = base[name], let kept = stored[name] else {
@@ -131,6 +143,12 @@ struct ValueMerge {
             members[name] = merged(value, known, kept, at: path + [name], isPart: isPart)
         }
         return members
+    }
+
+    /// Returns whether a stored member in neither `new` nor `base` is kept.
+    mutating func keepsUnknown(_ path: [String]) -> Bool {
+        if dropped.isEmpty { unknown.append(path) }
+        return !dropped.contains(path)
     }
 
     // MARK: Lists
@@ -160,12 +178,32 @@ struct ValueMerge {
 
     /// Returns the indices in `stored` of the elements of `base`.
     private func places(of base: [PropertyListValue], in stored: [PropertyListValue], at path: [String]) -> [Int]? {
+        let readable = readable(stored.indices, at: path)
+        let (places, others) = matches(of: base, among: readable, in: stored, at: path)
+        guard places.contains(nil) else { return places.compactMap(\.self) }
+        guard readable.count == base.count else { return nil }
+        var next = others.makeIterator()
+        return places.compactMap { $0 ?? next.next() }
+    }
+
+    /// Returns those of the indices of a list whose elements could be decoded.
+    func readable(_ indices: some Sequence<Int>, at path: [String]) -> [Int] {
         let holes = holes.isEmpty ? [] : holes[spelled(path)] ?? []
-        let readable = stored.indices.filter { !holes.contains($0) }
+        return indices.filter { !holes.contains($0) }
+    }
+
+    /// Returns the indices in `stored` of the elements of `base`, nil for those that are none of the readable ones, and the readable
+    /// ones that are left.
+    func matches(
+        of base: [PropertyListValue],
+        among readable: [Int],
+        in stored: [PropertyListValue],
+        at path: [String]
+    ) -> (places: [Int?], others: [Int]) {
         let isInOrder =
             readable.count == base.count
             && zip(readable, base).allSatisfy { covers($1, stored[$0], at: path + [$0.description]) }
-        if isInOrder { return readable }
+        if isInOrder { return (readable, []) }
         // The elements of a set may be stored in another order, and a type may leave some out itself.
         var left = Places(readable.map { (stored[$0], $0) })
         var places = base.map { left.next(of: $0) }
@@ -185,11 +223,7 @@ struct ValueMerge {
         for keys in Set(base.compactMap(\.keys)).sorted(by: { $0.count > $1.count }) {
             match({ $0.keys == keys ? $0 : nil }, { $0.only(keys) })
         }
-        let others = left.all
-        guard places.contains(nil) else { return places.compactMap(\.self) }
-        guard readable.count == base.count else { return nil }
-        var next = others.makeIterator()
-        return places.compactMap { $0 ?? next.next() }
+        return (places, left.all)
     }
 
     /// Returns whether what the program knows of a value may have been read from a stored one.
@@ -224,7 +258,7 @@ struct ValueMerge {
         }
         // And one that alone differs.
         if new.count == base.count, middle.count == 1, let index = middle.first, origins[index] == nil,
-            new[index].identity == nil, case .dictionary = new[index], case .dictionary = base[index]
+            new[index].identity == nil, new[index].isComposite, base[index].isComposite
         {
             origins[index] = index
         }
@@ -292,6 +326,14 @@ extension PropertyListValue {
     /// The identity of an element that has one.
     fileprivate var identity: PropertyListValue? {
         if case .dictionary(let members) = self { members["id"] } else { nil }
+    }
+
+    /// Whether it has members or elements.
+    fileprivate var isComposite: Bool {
+        switch self {
+        case .dictionary, .array: true
+        default: false
+        }
     }
 
     /// The keys of a dictionary.

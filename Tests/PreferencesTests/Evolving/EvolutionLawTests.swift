@@ -31,6 +31,9 @@ private struct NewItem: EvolvingValue, Equatable {
     var note: String?
 }
 
+private struct OldEntry: EvolvingValue, Equatable { var a = 1, b = 2 }
+private struct NewEntry: EvolvingValue, Equatable { var b = 2, c = 3 }
+
 private struct Old: Codable, Equatable {
     var x = 0, y = 0
     var mode = OldMode.plain
@@ -39,6 +42,7 @@ private struct Old: Codable, Equatable {
     var items: [OldItem] = []
     var modes: Set<OldMode> = []
     var table: [String: OldMode] = [:]
+    var entries: [OldMode: OldEntry] = [:]
     var shape = OldShape.circle(radius: 1)
 }
 
@@ -50,6 +54,7 @@ private struct New: Codable, Equatable {
     var items: [NewItem] = []
     var modes: Set<NewMode> = []
     var table: [String: NewMode] = [:]
+    var entries: [NewMode: NewEntry] = [:]
     var shape = NewShape.circle(radius: 1, color: nil)
 }
 
@@ -62,7 +67,7 @@ private protocol Version: Codable, Equatable, Sendable {
 
 extension Old: Version {
     mutating func edit(_ random: inout SeededGenerator) -> String {
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0: x = .random(in: 0..<9, using: &random); return "x"
         case 1: y = .random(in: 0..<9, using: &random); return "y"
         case 2: mode = OldMode.allCases.randomElement(using: &random) ?? .plain; return "mode"
@@ -80,6 +85,14 @@ extension Old: Version {
         case 7:
             let key = "k\(Int.random(in: 0..<3, using: &random))";
             table[key] = OldMode.allCases.randomElement(using: &random); return "table." + key
+        case 8:
+            let mode = OldMode.allCases.randomElement(using: &random) ?? .plain
+            guard entries[mode] == nil || Bool.random(using: &random) else {
+                entries[mode] = nil
+                return "entries.\(mode)"
+            }
+            entries[mode, default: OldEntry()].a = .random(in: 0..<9, using: &random)
+            return "entries.\(mode).a"
         default: shape = Bool.random(using: &random) ? .circle(radius: 4) : .square(side: 5); return "shape"
         }
     }
@@ -87,7 +100,7 @@ extension Old: Version {
 
 extension New: Version {
     mutating func edit(_ random: inout SeededGenerator) -> String {
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0: x = .random(in: 0..<9, using: &random); return "x"
         case 1: z = .random(in: 0..<9, using: &random); return "z"
         case 2: mode = NewMode.allCases.randomElement(using: &random) ?? .plain; return "mode"
@@ -105,6 +118,9 @@ extension New: Version {
         case 7:
             let key = "k\(Int.random(in: 0..<3, using: &random))";
             table[key] = NewMode.allCases.randomElement(using: &random); return "table." + key
+        case 8:
+            for mode in NewMode.allCases { entries[mode, default: NewEntry()].c = .random(in: 0..<9, using: &random) }
+            return "entries"
         default:
             shape = Bool.random(using: &random) ? .circle(radius: 6, color: "red") : .hexagon(side: 5); return "shape"
         }
@@ -125,6 +141,12 @@ struct EvolutionLawTests {
         case .dictionary(let members):
             members.reduce(into: [:]) { found, member in
                 found.merge(leaves(member.value, path.isEmpty ? member.key : path + "." + member.key)) { $1 }
+            }
+        case .array(let elements) where path == "entries":
+            // JSON has them as a list of keys and values.
+            stride(from: 0, to: elements.count, by: 2).reduce(into: [:]) { found, index in
+                guard case .string(let key) = elements[index] else { return }
+                found.merge(leaves(elements[index + 1], path + "." + key)) { $1 }
             }
         case .array(let elements):
             elements.reduce(into: [:]) { found, element in
@@ -183,7 +205,7 @@ struct EvolutionLawTests {
             )
         }
         // In what was set, everything that the program doesn't know stays.
-        if edited == "items" || edited == "modes" {
+        if ["items", "modes", "entries"].contains(edited) {
             let understood = leaves(try PropertyListValue(encoding: shown))
             for (path, leaf) in old where path.hasPrefix(edited) && understood[path] == nil {
                 #expect(new[path] == leaf, "\(path) was lost by a set of \(edited): \(place)")
