@@ -21,15 +21,16 @@ def read(path):  # the values by name, and the numbers of the lines that can't b
 
 
 def entries(line):
-    pairs = JSON.decode(line) if line.strip(" \t\r") else ()
+    pairs, values = JSON.decode(line) if line.strip(" \t\r") else (), {}
     check(type(pairs) is tuple)
-    for name, number in pairs:
+    for name, found in pairs:
+        check(value(name) != "")
+        if not is_reserved(name): values[key(name)] = None if found is None else value(found)
         if name == "$format":
-            check(type(number) is int and number > 0)
-            if number > 1: raise NewerFormat(number)
-        if name == "$comment": check(type(number) is str and value(number) is number)
-    check(all(name for name, _ in pairs))
-    return {key(name): None if found is None else value(found) for name, found in pairs if not is_reserved(name)}
+            check(type(found) is int and found > 0)
+            if found > 1: raise NewerFormat(found)
+        if name == "$comment": check(type(found) is str and value(found) is found)
+    return values
 
 
 def value(found):
@@ -39,13 +40,17 @@ def value(found):
         case (("$real", "nan" | "inf" | "-inf" as word),): return float(word)
         case (("$date", "nan" | "inf" | "-inf" as word),): return Date(word)
         case (("$date", str(text)),): return date(text)
-        case (("$date", int() | float() as seconds),) if type(seconds) is not bool: return Date(seconds)
+        case (("$date", int() | float() as seconds),) if type(seconds) is not bool: return Date(value(seconds))
         case (("$data" | "$real" | "$date", _),): check(False)
         case tuple() if any(is_reserved(name) for name, _ in found):
             if found[0][0] in ("$data", "$real", "$date"): value(found[:1])
-            return Unknown(found)
+            for name, member in found:  # behind the first reserved key may be any JSON, also one that no value may have
+                value(name)
+                if is_reserved(name): return Unknown(found)
+                value(member)
         case tuple(): return {key(name): value(member) for name, member in found}
         case str(): found.encode()  # raises an error for half of a surrogate pair
+        case float(): check(abs(found) < float("inf"))
     check(found is not None)
     return found
 
@@ -70,19 +75,14 @@ def date(text):
 
 
 def integer(digits):
-    return int(digits) if -(2**63) <= int(digits) < 2**64 else real(digits)
-
-
-def real(digits):
-    check(abs(float(digits)) < float("inf"))
-    return float(digits)
+    return int(digits) if len(digits) < 21 and -(2**63) <= int(digits) < 2**64 else float(digits)
 
 
 def check(condition):
     if not condition: raise ValueError
 
 
-JSON = json.JSONDecoder(object_pairs_hook=tuple, parse_int=integer, parse_float=real, parse_constant=lambda _: check(False))
+JSON = json.JSONDecoder(object_pairs_hook=tuple, parse_int=integer, parse_constant=lambda _: check(False))
 
 if __name__ == "__main__":
     values, damaged = read(sys.argv[1])

@@ -76,6 +76,9 @@ struct PythonReaderTests {
         }
     }
 
+    /// An integer that is too large for a real, and that Python's `int` rejects.
+    private static let digits = String(repeating: "9", count: 5000)
+
     /// Lines, each read as the middle one of three.
     @Test(arguments: [
         "not JSON", "[1]", #"{"a":1,}"#, #"{"a":null,"a":2}"#, #"{"a":[null]}"#, #"{"":1}"#, #"{"$name":1}"#,
@@ -90,6 +93,12 @@ struct PythonReaderTests {
         "", " \t",
         "{\"a\":\"\u{1}\"}", #"{"a":"\u0000"}"#, "\u{FEFF}{}", "{\"a\":1}\0", #" { "a" : [ 1 , 2 ] } "#,
         #"{"a":{"$format":2}}"#, #"{"a":[{"b":1,"$new":[null,{"$data":1}]}],"$later":{"x":null}}"#,
+        // Any JSON behind a key of a newer version, and only values before it.
+        #"{"a":{"$new":[1e999,-1e999,"\ud800"],"\ud800":{"$date":1e999}},"$later":1e999}"#,
+        #"{"a":{"$data":"AA==","b":1e999}}"#, #"{"a":{"$new":\#(digits)},"$later":\#(digits)}"#,
+        #"{"a":\#(digits)}"#, #"{"a":-\#(digits)}"#, #"{"a":{"$date":1e999}}"#, #"{"a":{"$date":1e999,"b":1}}"#,
+        #"{"a":{"b":1e999,"$new":1}}"#, #"{"a":{"b":null,"$new":1}}"#, #"{"a":{"b":"\ud800","$new":1}}"#,
+        #"{"a":{"\ud800":1,"$new":1}}"#, #"{"a":{"$new\ud800":1}}"#, #"{"$later\ud800":1}"#, #"{"$comment":"\ud800"}"#,
     ])
     func lineOfAnotherHandIsReadOrSkipped(line: String) throws {
         try compare(Array("{\"a\":1,\"b\":1}\n\(line)\n{\"c\":1}\n".utf8))
@@ -108,7 +117,7 @@ struct PythonReaderTests {
         try compare(Array("{\"a\":1}\n{\"b\":\"".utf8) + [0xFF] + Array("\"}\n".utf8))
     }
 
-    @Test(arguments: [#"{"a":1,"$format":2}"#, #"{"$format":2,"a":{"$new":1}}"#])
+    @Test(arguments: [#"{"a":1,"$format":2}"#, #"{"$format":2,"a":{"$new":1}}"#, #"{"$format":2,"a":[1e999,null]}"#])
     func newerFormatIsRefused(line: String) throws {
         try withFile(Array("{\"a\":1}\n\(line)\n".utf8)) { path in
             #expect(throws: PreferenceError.self) { try PreferenceStore.file(at: URL(filePath: path)) }
