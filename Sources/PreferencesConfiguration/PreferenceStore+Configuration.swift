@@ -73,7 +73,8 @@ private final class ConfigurationBackend: PreferenceBackend {
     private let state = Lock(State())
 
     private struct State {
-        /// The values that the store has seen.
+        var host: PreferenceBackendHost?
+        /// The values as they were last read.
         var known: [String: PropertyListValue] = [:]
         var watch: Task<Void, Never>?
         /// The shared stores that the reader's providers see: those of the code that opened the store.
@@ -97,6 +98,7 @@ private final class ConfigurationBackend: PreferenceBackend {
         let watch = Self.watch(reader, host, isolation)
         let former = state.withLock { state in
             state.known = values
+            state.host = host
             state.isolation = isolation
             return exchange(&state.watch, with: watch)
         }
@@ -105,14 +107,14 @@ private final class ConfigurationBackend: PreferenceBackend {
     }
 
     /// Reads the reader again: a watch may deliver values older than those that `load` or an earlier call has read.
-    func refresh() -> [String: PropertyListValue?] {
-        let isolation = state.withLock { $0.isolation } ?? PreferenceStore.isolation
+    func catchUp() {
+        let (host, isolation) = state.withLock { ($0.host, $0.isolation ?? PreferenceStore.isolation) }
         let values = isolation.run { current() }
         let known = state.withLock { exchange(&$0.known, with: values) }
         var changes: [String: PropertyListValue?] = [:]
         for (name, value) in values where known[name] != value { changes[name] = value }
         for name in known.keys where values[name] == nil { changes.updateValue(nil, forKey: name) }
-        return changes
+        host?.collect(changes)
     }
 
     func apply(
@@ -121,8 +123,6 @@ private final class ConfigurationBackend: PreferenceBackend {
     ) throws(PreferenceError) -> PreferenceBackendCommit {
         throw PreferenceError(.readOnly, "a configuration can't be changed by a preference; nothing was changed")
     }
-
-    func sync() {}
 
     private func current() -> [String: PropertyListValue] {
         let snapshot = reader.snapshot()

@@ -28,12 +28,10 @@ final class KeyringBackend: PreferenceBackend {
     private struct State {
         var host: PreferenceBackendHost?
         var items: [String: Item] = [:]
-        /// The external changes of which the store was not notified yet.
-        var pending: [String: PropertyListValue?] = [:]
+        /// Whether the store has the items, so that changes are passed on.
+        var isLoaded = false
         var isStale = true
         var isTimerSet = false
-        /// Whether the next `refresh` only has to return the pending changes, as the keyring was read just before.
-        var isRefreshed = false
         /// Whether a failed read was reported and no read has succeeded since.
         var isReported = false
         /// The error of a call that used up its time: the store's call with this deadline must not wait for another.
@@ -50,6 +48,9 @@ final class KeyringBackend: PreferenceBackend {
         self.timer = timer
     }
 
+    /// False, because a keyring doesn't notify of changes: its values are requested again after a time.
+    let listsAllNames = false
+
     /// The time limit of a call with a prompt and of a call that waits behind it.
     var timeout: Duration? { limits.prompt + limits.call * 2 }
 
@@ -57,17 +58,14 @@ final class KeyringBackend: PreferenceBackend {
         state.withLock { $0.host = host }
         try look(mayPrompt: true)
         return state.withLock { state in
-            state.pending = [:]
+            state.isLoaded = true
             return state.items.mapValues(\.value)
         }
     }
 
-    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
-        if !state.withLock({ exchange(&$0.isRefreshed, with: false) }) { try look(mayPrompt: true) }
-        return state.withLock { exchange(&$0.pending, with: [:]) }
-    }
+    func catchUp() throws(PreferenceError) { try look(mayPrompt: true) }
 
-    /// Reads all items if they are stale, and has the store request the differences; keeps the cached items if that fails.
+    /// Reads all items if they are stale, and passes the differences on; keeps the cached items if that fails.
     func values(for names: Set<String>) -> [String: PropertyListValue] {
         let (shown, isStale) = state.withLock { ($0.items.filter { names.contains($0.key) }, $0.isStale) }
         if isStale {
@@ -79,11 +77,6 @@ final class KeyringBackend: PreferenceBackend {
                     state.withLock { $0.host }?.report(error)
                 }
             }
-            let hasChanges = state.withLock { state in
-                state.isRefreshed = !state.pending.isEmpty
-                return state.isRefreshed
-            }
-            if hasChanges { state.withLock { $0.host }?.changed() }
         }
         return shown.mapValues(\.value)
     }
@@ -108,43 +101,40 @@ final class KeyringBackend: PreferenceBackend {
                     }
                 }
             }
-            return PreferenceBackendCommit(
-                outside: state.withLock { exchange(&$0.pending, with: [:]) },
-                isStored: isStored
-            )
+            return PreferenceBackendCommit(isStored: isStored)
         } catch {
-            // The store refreshes after a failure; that must not wait for the keyring again.
-            state.withLock { state in
-                state.isRefreshed = true
-                if error.code == .outcomeUnknown { state.isStale = true }
+            if error.code == .outcomeUnknown {
+                let host = state.withLock { state in
+                    state.isStale = true
+                    return state.host
+                }
+                host?.outdated()
             }
-            if error.code == .outcomeUnknown { state.withLock { $0.host }?.outdated() }
             throw error
         }
     }
-
-    /// Does nothing, because a keyring keeps the values that it has acknowledged.
-    func sync() {}
 }
 
 // MARK: Reading
 
 extension KeyringBackend {
-    /// Reads all items; records the differences as pending.
+    /// Reads all items, and passes the differences on.
     private func look(mayPrompt: Bool) throws(PreferenceError) {
         let found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferenceError) in
             try keyring.items(call)
         }
         state.withLock { state in
+            var changes: [String: PropertyListValue?] = [:]
             for name in state.items.keys where found[name] == nil {
                 state.items[name] = nil
-                state.pending.updateValue(nil, forKey: name)
+                changes.updateValue(nil, forKey: name)
             }
             for (name, bytes) in found where state.items[name]?.bytes != bytes {
                 let value = PropertyListValue(ofKeyring: bytes)
                 state.items[name] = Item(bytes: bytes, value: value)
-                state.pending.updateValue(value, forKey: name)
+                changes.updateValue(value, forKey: name)
             }
+            if state.isLoaded { state.host?.collect(changes) }
             state.isReported = false
         }
         setTimer(limits.timeToLive)

@@ -14,7 +14,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
     public enum Operation: Hashable, Sendable, CaseIterable {
         /// Reading all values at first.
         case load
-        /// Reading external changes.
+        /// Looking for external changes.
         case refresh
         /// Storing changes.
         case apply
@@ -34,8 +34,8 @@ public final class FaultInjectingBackend: PreferenceBackend {
         var host: PreferenceBackendHost?
         /// The external changes still to be made in the base, in order.
         var pending: [[String: PropertyListValue?]] = []
-        /// The external changes that were made and that the store has not read.
-        var unread: [String: PropertyListValue?] = [:]
+        /// The external changes that are being made in the base.
+        var current: [String: PropertyListValue?]?
     }
 
     private let base: any PreferenceBackend
@@ -109,20 +109,27 @@ public final class FaultInjectingBackend: PreferenceBackend {
     /// Checks the thread by the base.
     public func checkThreadMayBlock() throws(PreferenceError) { try base.checkThreadMayBlock() }
 
+    /// Whether the base lists all names.
+    public var listsAllNames: Bool { base.listsAllNames }
+
     /// Loads the base, with the pending external changes.
     public func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         // Comes first, as a file is watched before it is read: even a backend that can't be opened reports when it may be.
         state.withLock { $0.host = host }
         try pass(.load)
-        let contents = try base.load(host: host)
-        return try applyPending().reduce(into: contents) { $0[$1.key] = $1.value }
+        var contents = try base.load(host: baseHost(host))
+        for changes in state.withLock({ $0.pending }) {
+            for (name, value) in changes { contents[name] = value }
+        }
+        try applyPending()
+        return contents
     }
 
-    /// Returns the external changes of the base and of the test.
-    public func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
+    /// Makes the external changes of the test, and has the base catch up.
+    public func catchUp() throws(PreferenceError) {
         try pass(.refresh)
-        try remember(base.refresh())
-        return try applyPending()
+        try base.catchUp()
+        try applyPending()
     }
 
     /// Performs the pending external changes, then applies the store's.
@@ -131,15 +138,8 @@ public final class FaultInjectingBackend: PreferenceBackend {
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
         try pass(.apply)
-        let external = try applyPending()
-        do throws(PreferenceError) {
-            var commit = try base.apply(changes, if: condition)
-            commit.outside = external.merging(commit.outside) { $1 }
-            return commit
-        } catch {
-            remember(external)
-            throw error
-        }
+        try applyPending()
+        return try base.apply(changes, if: condition)
     }
 
     /// Forwards to the base, which makes the last change durable.
@@ -179,19 +179,42 @@ public final class FaultInjectingBackend: PreferenceBackend {
         if let error { throw error }
     }
 
-    private func remember(_ external: [String: PropertyListValue?]) {
-        state.withLock { $0.unread.merge(external) { $1 } }
+    /// Performs the pending external changes in the base.
+    private func applyPending() throws(PreferenceError) {
+        while let changes = state.withLock({ $0.pending.first }) {
+            state.withLock { $0.current = changes }
+            defer { state.withLock { $0.current = nil } }
+            _ = try base.apply(changes, if: .none)
+            state.withLock { _ = $0.pending.removeFirst() }
+            passCurrent(at: nil)
+        }
     }
 
-    /// Performs the pending external changes in the base, and returns all external changes that the store hasn't read.
-    private func applyPending() throws(PreferenceError) -> [String: PropertyListValue?] {
-        while let changes = state.withLock({ $0.pending.first }) {
-            let commit = try base.apply(changes, if: .none)
-            state.withLock { _ = $0.pending.removeFirst() }
-            remember(commit.outside)
-            remember(changes)
+    /// Passes the external changes that the base has stored on to the store, unless that is done.
+    private func passCurrent(at position: Int64?) {
+        state.withLock { state in
+            guard let changes = exchange(&state.current, with: nil) else { return }
+            state.host?.collect(changes, at: position)
         }
-        return state.withLock { exchange(&$0.unread, with: [:]) }
+    }
+
+    /// Returns the host of the base, for which the external changes of the test are its own.
+    private func baseHost(_ host: PreferenceBackendHost) -> PreferenceBackendHost {
+        PreferenceBackendHost(
+            add: { host.collect($0, at: $1) },
+            addOwn: { [weak self] position in
+                guard let self else { return }
+                if state.withLock({ $0.current != nil }) {
+                    passCurrent(at: position)
+                } else {
+                    host.noteApplied(at: position)
+                }
+            },
+            announce: { isCatchingUp in if isCatchingUp { host.changed() } else { host.changed([:]) } },
+            host.report,
+            host.deadline,
+            invalidate: { host.outdated() }
+        )
     }
 }
 

@@ -198,8 +198,6 @@ private final class SlowBackend: PreferenceBackend {
         return ["a": 1]
     }
 
-    func refresh() -> [String: PropertyListValue?] { [:] }
-
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition

@@ -1,5 +1,6 @@
 import Foundation
 import Preferences
+import Synchronization
 import Testing
 
 @testable import PreferencesEtcd
@@ -8,12 +9,29 @@ import Testing
 struct MirrorTests {
     private let keys: KeySpace
     private var mirror: Mirror
+    private let passed = Passed()
+
+    /// The changes that the mirror passed on.
+    private final class Passed: Sendable {
+        private let batches = Mutex<[(changes: [String: PropertyListValue?], revision: Int64?)]>([])
+
+        func add(_ changes: [String: PropertyListValue?], _ revision: Int64?) {
+            batches.withLock { $0.append((changes, revision)) }
+        }
+
+        /// Removes and returns all, merged.
+        func take() -> [String: PropertyListValue?] {
+            batches.withLock { exchange(&$0, with: []) }.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
+        }
+
+        var revisions: [Int64?] { batches.withLock { $0.map(\.revision) } }
+    }
 
     init() throws {
         keys = try KeySpace(prefix: "p", suite: "s")
         mirror = Mirror(keys)
         _ = mirror.replace(with: [put("a", "1", 3), put("b", "2", 5)], at: 10)
-        _ = mirror.drain()
+        mirror.pass = { [passed] in passed.add($0, $1) }
     }
 
     private func put(_ name: String, _ text: String, _ revision: Int64) -> KeyValue {
@@ -36,7 +54,7 @@ struct MirrorTests {
         let events = [event("a", "2", 11), event("c", "3", 11), removal("b", 12)]
         let batches = events.revisions.map { revision in
             mirror.apply(revision)
-            return mirror.drain()
+            return passed.take()
         }
         #expect(batches == [["a": 2, "c": 3], ["b": nil]])
         #expect(mirror.values == ["a": 2, "c": 3])
@@ -46,13 +64,13 @@ struct MirrorTests {
     mutating func knownEventsChangeNothing() {
         for revision in [event("a", "0", 9), removal("b", 10)].revisions { mirror.apply(revision) }
         #expect(mirror.values == ["a": 1, "b": 2])
-        let changes = mirror.drain()
+        let changes = passed.take()
         #expect(changes.isEmpty)
     }
 
     @Test
     mutating func restoredClusterReplacesTheMirror() {
-        _ = mirror.commit(["a": 7], at: 20)
+        mirror.commit(["a": 7], at: 20)
         let isReplaced = mirror.replace(with: [put("a", "1", 3), put("c", "3", 4)], at: 8)
         #expect(!isReplaced, "an older answer is out of date")
         mirror.forgetRevisions()
@@ -60,7 +78,9 @@ struct MirrorTests {
         #expect(isRestored)
         #expect(mirror.values == ["a": 1, "c": 3])
         #expect(mirror.newest == 8)
-        #expect(mirror.drain() == ["a": 1, "b": nil, "c": 3])
+        // Revisions start again, so this one says nothing about earlier changes.
+        #expect(passed.revisions == [nil])
+        #expect(passed.take() == ["a": 1, "b": nil, "c": 3])
     }
 
     @Test
@@ -72,16 +92,16 @@ struct MirrorTests {
         #expect(!isStillComplete && mirror.revision == 12, "the watch has not delivered it yet")
         mirror.merge(delta, keeping: Set(["a", "c", "d"].map(keys.key(of:))), at: 13)
         #expect(mirror.values == ["a": 1, "c": 3, "d": 4] && mirror.revision == 13)
-        let changes = mirror.drain()
+        let changes = passed.take()
         #expect(changes == ["b": nil, "c": 3, "d": 4])
     }
 
     @Test
     mutating func readOfAllReplacesOlderValuesAndKeepsNewerOwnWrites() {
-        _ = mirror.commit(["c": 3, "a": nil], at: 14)
+        mirror.commit(["c": 3, "a": nil], at: 14)
         let isReplaced = mirror.replace(with: [put("a", "1", 3), put("d", "4", 12)], at: 13)
         #expect(isReplaced && mirror.values == ["c": 3, "d": 4])
-        let changes = mirror.drain()
+        let changes = passed.take()
         #expect(changes == ["b": nil, "d": 4])
         let isReplacedByOlder = mirror.replace(with: [], at: 12)
         #expect(!isReplacedByOlder && mirror.values == ["c": 3, "d": 4])
@@ -94,22 +114,22 @@ struct MirrorTests {
     /// The watch delivers the older event after etcd has acknowledged the store's own write of the name.
     @Test
     mutating func eventThatIsOlderThanAnOwnWriteIsIgnored() {
-        _ = mirror.commit(["a": 7], at: 14)
+        mirror.commit(["a": 7], at: 14)
         #expect(mirror.revision == 10 && mirror.newest == 14)
         mirror.apply([event("a", "6", 12), event("c", "3", 12)])
         #expect(mirror.values == ["a": 7, "b": 2, "c": 3] && mirror.revision == 12)
-        let changes = mirror.drain()
+        let changes = passed.take()
         #expect(changes == ["c": 3])
         #expect(mirror.entries[keys.key(of: "a")]?.modRevision == 14)
     }
 
     @Test
     mutating func eventThatIsOlderThanAnOwnRemovalRestoresNothing() {
-        _ = mirror.commit(["a": nil], at: 14)
+        mirror.commit(["a": nil], at: 14)
         mirror.apply([event("a", "6", 12)])
         let isMerged = mirror.merge(RangeResponse(kvs: [put("a", "6", 13)], count: 1), at: 13)
         #expect(isMerged && mirror.values == ["b": 2])
-        let changes = mirror.drain()
+        let changes = passed.take()
         #expect(changes.isEmpty)
         mirror.apply([removal("a", 14)])
         mirror.apply([event("a", "8", 15)])
@@ -118,17 +138,17 @@ struct MirrorTests {
 
     @Test
     mutating func nameThatTheStorePutsAgainHasTheRevisionOfThePut() {
-        _ = mirror.commit(["a": nil], at: 12)
-        _ = mirror.commit(["a": 9], at: 14)
+        mirror.commit(["a": nil], at: 12)
+        mirror.commit(["a": 9], at: 14)
         for revision in [removal("a", 12), event("a", "9", 14)].revisions { mirror.apply(revision) }
         #expect(mirror.values == ["a": 9, "b": 2] && mirror.revision == 14)
-        let changes = mirror.drain()
+        let changes = passed.take()
         #expect(changes.isEmpty)
     }
 
     @Test
     mutating func removalThatIsOlderThanAnOwnPutIsIgnored() {
-        _ = mirror.commit(["b": 7], at: 14)
+        mirror.commit(["b": 7], at: 14)
         mirror.apply([removal("b", 12)])
         mirror.merge(RangeResponse(kvs: [], count: 1), keeping: [keys.key(of: "a")], at: 13)
         #expect(mirror.values == ["a": 1, "b": 7])
@@ -172,21 +192,19 @@ struct MirrorTests {
     }
 
     @Test
-    mutating func commitReturnsOlderExternalChangesAndKeepsNewerOnesPending() {
+    mutating func changesArePassedOnWithTheirRevisions() {
         for event in [event("a", "5", 11), event("b", "7", 12), event("a", "6", 13)] { mirror.apply([event]) }
-        let external = mirror.commit(["b": 7], at: 12)
-        #expect(external == ["a": 5])
-        let changes = mirror.drain()
-        #expect(changes == ["a": 6])
+        #expect(passed.revisions == [11, 12, 13])
+        mirror.commit(["b": 7], at: 12)
+        #expect(passed.take() == ["a": 6, "b": 7] && mirror.values == ["a": 6, "b": 7])
     }
 
     @Test
     mutating func commitAheadOfTheWatchIsAppliedOnce() {
-        let external = mirror.commit(["b": 7, "a": nil], at: 12)
-        #expect(external.isEmpty)
+        mirror.commit(["b": 7, "a": nil], at: 12)
         #expect(mirror.values == ["b": 7])
         mirror.apply([event("b", "7", 12), removal("a", 12)])
-        let changes = mirror.drain()
+        let changes = passed.take()
         #expect(changes.isEmpty)
         #expect(mirror.entries[keys.key(of: "b")]?.modRevision == 12)
     }
@@ -206,7 +224,7 @@ struct MirrorTests {
         #expect(mirror.isBehind(mark: 11, count: 2, at: 11))
         #expect(mirror.isBehind(mark: 5, count: 3, at: 12))
         #expect(!mirror.isBehind(mark: 5, count: nil, at: 12))
-        _ = mirror.commit(["c": 3], at: 14)
+        mirror.commit(["c": 3], at: 14)
         #expect(
             !mirror.isBehind(mark: 13, count: 2, at: 13),
             "an answer from before the store's last write shows nothing"
@@ -255,7 +273,7 @@ struct MirrorTests {
     /// The store's own last write put the mark, and a range may have external changes from before it.
     @Test
     mutating func markIsComparedWithTheLastOwnWriteAndARangeWithTheMirrorsRevision() throws {
-        _ = mirror.commit(["a": 4], at: 14)
+        mirror.commit(["a": 4], at: 14)
         let condition = PreferenceCondition(values: [:], isComplete: true)
         let request = try builder(["new": 1], if: condition).request(isRepeated: false)
         let (start, end) = keys.names

@@ -11,12 +11,20 @@ struct KeyringContractTests {
     /// Passes only strings to a keyring, as it doesn't keep the types of values.
     private struct TextBackend: PreferenceBackend {
         let base: KeyringBackend
+        let listsAllNames = false
 
         func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-            try values(try base.load(host: host).mapValues(Optional.some)).compactMapValues(\.self)
+            let textHost = PreferenceBackendHost(
+                changed: { changes in
+                    do throws(PreferenceError) { host.collect(try values(changes)) } catch { host.report(error) }
+                },
+                report: host.report,
+                deadline: host.deadline
+            )
+            return try values(try base.load(host: textHost).mapValues(Optional.some)).compactMapValues(\.self)
         }
 
-        func refresh() throws(PreferenceError) -> [String: PropertyListValue?] { try values(try base.refresh()) }
+        func catchUp() throws(PreferenceError) { try base.catchUp() }
 
         func apply(
             _ changes: [String: PropertyListValue?],
@@ -24,11 +32,8 @@ struct KeyringContractTests {
         ) throws(PreferenceError) -> PreferenceBackendCommit {
             var condition = condition
             condition.values = try texts(condition.values)
-            let commit = try base.apply(try texts(changes), if: condition)
-            return PreferenceBackendCommit(outside: try values(commit.outside), isStored: commit.isStored)
+            return try base.apply(try texts(changes), if: condition)
         }
-
-        func sync() { base.sync() }
 
         private func texts(
             _ values: [String: PropertyListValue?]

@@ -186,23 +186,19 @@ private final class FailingBackend: PreferenceBackend {
         throw PreferenceError(.unavailable, "the rest")
     }
 
-    func refresh() -> [String: PropertyListValue?] { [:] }
-
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         PreferenceBackendCommit(isStored: false)
     }
-
-    func sync() {}
 }
 
 /// A backend that returns more values than it is queried for.
 private struct ExcessiveBackend: PreferenceBackend {
+    let listsAllNames = false
+
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { [:] }
-    func refresh() -> [String: PropertyListValue?] { [:] }
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         PreferenceBackendCommit(isStored: true)
     }
-    func sync() {}
     func values(for names: Set<String>) -> [String: PropertyListValue] { names.isEmpty ? [:] : ["a": 1, "b": 2] }
 }
 
@@ -212,10 +208,10 @@ private final class UnlistedBackend: PreferenceBackend {
         var host: PreferenceBackendHost?
         var contents: [String: PropertyListValue]
         var queried: [String] = []
-        var changes: [String: PropertyListValue?] = [:]
         var isFailing = false
     }
 
+    let listsAllNames = false
     private let state: Lock<State>
 
     init(_ contents: [String: PropertyListValue]) {
@@ -229,10 +225,9 @@ private final class UnlistedBackend: PreferenceBackend {
     func change(_ name: String, to value: PropertyListValue?) {
         let host = state.withLock { state in
             state.contents[name] = value
-            state.changes.updateValue(value, forKey: name)
             return state.host
         }
-        host?.changed()
+        host?.changed([name: value])
     }
 
     /// Changes a value without a notification, and reports that any value may be stale.
@@ -268,10 +263,6 @@ private final class UnlistedBackend: PreferenceBackend {
         }
     }
 
-    func refresh() -> [String: PropertyListValue?] {
-        state.withLock { exchange(&$0.changes, with: [:]) }
-    }
-
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         state.withLock { state in
             guard condition.holds(for: state.contents.filter { state.queried.contains($0.key) }) else {
@@ -284,6 +275,4 @@ private final class UnlistedBackend: PreferenceBackend {
             return PreferenceBackendCommit(isStored: true)
         }
     }
-
-    func sync() {}
 }

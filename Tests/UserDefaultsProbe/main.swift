@@ -41,11 +41,10 @@ func show(_ store: PreferenceStore) {
 /// An administrator's values.
 struct Policy: PreferenceBackend {
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { ["text": "managed", "int": 9] }
-    func refresh() -> [String: PropertyListValue?] { [:] }
     func sync() {}
 
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        PreferenceBackendCommit(outside: [:], isStored: false)
+        PreferenceBackendCommit(isStored: false)
     }
 }
 

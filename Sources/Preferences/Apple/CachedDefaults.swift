@@ -34,8 +34,6 @@ struct CachedDefaults {
     private var allInvalidations: UInt64 = 0
     /// The approximate size of all values, in bytes.
     private(set) var size = 0
-    /// Changes that were read and that the store has not applied yet.
-    private var pending: [String: PropertyListValue?] = [:]
 
     subscript(name: String) -> PropertyListValue? { entries[name]?.value }
 
@@ -65,17 +63,22 @@ struct CachedDefaults {
         entries[name].map { $0.sets == ticket.sets && $0.reads == ticket.reads } ?? true
     }
 
-    /// Records the value that was read.
-    mutating func record(_ value: PropertyListValue?, isForced: Bool, under name: String, readAt ticket: Ticket) {
+    /// Records the value that was read; returns whether it is a change.
+    mutating func record(
+        _ value: PropertyListValue?,
+        isForced: Bool,
+        under name: String,
+        readAt ticket: Ticket
+    ) -> Bool {
         var new = entries[name] ?? Entry()
         let isFirst = new.read == nil
         new.isForced = isForced
         // Other code may change the kind of a number; the declared type decides that, so it isn't a change.
-        if isFirst || !Self.isSame(value, new.value) {
+        let isDifferent = isFirst || !Self.isSame(value, new.value)
+        if isDifferent {
             size += Self.size(of: value, named: name) - Self.size(of: new.value, named: name)
             new.value = value
             new.isOwn = false
-            if !isFirst { pending.updateValue(value, forKey: name) }
             // A read that began earlier and found another value must be repeated.
             let isCurrent = ticket == self.ticket(of: new)
             new.reads += 1
@@ -84,6 +87,7 @@ struct CachedDefaults {
             new.read = ticket
         }
         entries[name] = new
+        return isDifferent && !isFirst
     }
 
     func isCurrent(_ name: String) -> Bool {
@@ -115,15 +119,6 @@ struct CachedDefaults {
         guard let left, let right else { return left == right }
         return left.isSame(as: right)
     }
-
-    // MARK: Changes for the store
-
-    var hasPending: Bool { !pending.isEmpty }
-
-    mutating func drainPending() -> [String: PropertyListValue?] { exchange(&pending, with: [:]) }
-
-    /// Puts changes back that the store drained but couldn't apply; newer pending changes win.
-    mutating func restorePending(_ changes: [String: PropertyListValue?]) { pending.merge(changes) { new, _ in new } }
 
     // MARK: Setting
 

@@ -15,11 +15,11 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
     private let state = Lock(State())
 
     private struct State {
+        /// The host, once the values are loaded.
+        var host: PreferenceBackendHost?
         var observation: (any AnyObject & Sendable)?
-        /// The values that the store has seen.
+        /// The values as they were last read.
         var cached: [String: PropertyListValue] = [:]
-        /// External changes that the store has not applied yet.
-        var pending: [String: PropertyListValue?] = [:]
     }
 
     init(_ values: any CloudValues, limits: CloudLimits = CloudLimits()) {
@@ -53,20 +53,15 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
         // Requests the cloud's values, which arrive as external changes; without an account there are only this device's.
         _ = values.synchronize()
         let contents = read(host)
-        state.withLock { $0.cached = contents }
+        state.withLock { ($0.cached, $0.host) = (contents, host) }
         return contents
-    }
-
-    func refresh() -> [String: PropertyListValue?] {
-        compare()
-        return state.withLock { exchange(&$0.pending, with: [:]) }
     }
 
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
-        compare()
+        catchUp()
         let known = state.withLock { $0.cached }
         let isStored = condition.holds(for: known)
         if isStored {
@@ -75,9 +70,12 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
             for (name, value) in changes { contents[name] = value }
             try limits.check(changes, making: contents, of: known)
             for (name, value) in changes { values.set(value?.propertyList, for: name) }
-            state.withLock { [contents] in $0.cached = contents }
+            state.withLock { [contents] state in
+                state.cached = contents
+                state.host?.noteApplied()
+            }
         }
-        return PreferenceBackendCommit(outside: state.withLock { exchange(&$0.pending, with: [:]) }, isStored: isStored)
+        return PreferenceBackendCommit(isStored: isStored)
     }
 
     /// Writes to this device's disk; iCloud doesn't report when it has the values.
@@ -87,17 +85,20 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
         }
     }
 
-    /// Records the differences between the current values and those that the store has seen.
-    private func compare() {
+    /// Passes on the differences between the current values and those that were last read.
+    func catchUp() {
         let contents = read(nil)
         state.withLock { state in
+            guard let host = state.host else { return }
+            var changes: [String: PropertyListValue?] = [:]
             for name in Set(contents.keys).union(state.cached.keys) {
                 let (old, new) = (state.cached[name], contents[name])
                 if let old, let new, new.isSame(as: old) { continue }
                 guard old != new else { continue }
                 state.cached[name] = new
-                state.pending.updateValue(new, forKey: name)
+                changes.updateValue(new, forKey: name)
             }
+            host.collect(changes)
         }
     }
 

@@ -18,6 +18,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
 
     let defaults: SharedUserDefaults
     let place = "user defaults"
+    let listsAllNames = false
     private let makeObserver: MakeObserver
     private let protection: DataProtection
     private let sizeLimit: UserDefaultsSizeLimit
@@ -90,30 +91,20 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         state.withLock { $0.cached.values(of: names) }
     }
 
-    func refresh() -> [String: PropertyListValue?] {
-        state.withLock { $0.cached.drainPending() }
-    }
-
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
         let (warning, commit) = try state.withLock { state throws(PreferenceError) in
-            let external = state.cached.drainPending()
             guard state.holds(condition) else {
-                return (nil as PreferenceError?, PreferenceBackendCommit(outside: external, isStored: false))
+                return (nil as PreferenceError?, PreferenceBackendCommit(isStored: false))
             }
             let changes = changes.filter { !state.cached.hasSet($0.key, to: $0.value) }
-            var warning: PreferenceError?
-            do throws(PreferenceError) {
-                warning = try check(changes, in: &state)
-            } catch {
-                state.cached.restorePending(external)
-                throw error
-            }
+            let warning = try check(changes, in: &state)
             for (name, value) in changes { state.cached.set(name, to: value) }
             state.queue.append(changes)
-            return (warning, PreferenceBackendCommit(outside: external, isStored: true))
+            state.host?.noteApplied()
+            return (warning, PreferenceBackendCommit())
         }
         if let warning { state.withLock { $0.host }?.report(warning) }
         return commit
@@ -183,38 +174,40 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
 // MARK: Reading
 
 extension UserDefaultsBackend {
-    func revalidate(_ names: Set<String>) -> Bool {
-        for name in names { revalidate(name) }
-        return state.withLock { $0.cached.hasPending }
+    func revalidate(_ names: Set<String>) {
+        for name in names { _ = revalidate(name) }
     }
 
     func isCurrent(_ names: Set<String>) -> Bool { state.withLock { $0.isCurrent(names) } }
 
-    /// Reads a name, and again if it was changed or invalidated during the read.
-    private func revalidate(_ name: String) {
+    /// Reads a name, and again if it was changed or invalidated during the read; returns whether it has changed.
+    private func revalidate(_ name: String) -> Bool {
         // Observes before it reads, so that no change is missed in between.
         if SharedUserDefaults.canObserve(name) { state.withLock { $0.observer }?.observe(name) }
         for attempt in 1...Self.attempts {
             let ticket = state.withLock { state in
                 state.queue.holds(name) ? nil : state.cached.startReading(name)
             }
-            guard let ticket else { return }
+            guard let ticket else { return false }
             let object = defaults.object.object(forKey: name)
             let isForced = defaults.object.objectIsForced(forKey: name)
             let value = object.flatMap(PropertyListValue.init(propertyList:))
-            let isDone = state.withLock { state in
-                guard !state.queue.holds(name) else { return false }
+            let isChanged = state.withLock { state -> Bool? in
+                guard !state.queue.holds(name) else { return nil }
                 // After the last attempt, accepts the value that was read: an invalidation since then causes another read.
                 let isAccepted =
                     state.cached.isCurrent(ticket, of: name)
                     || attempt == Self.attempts && state.cached.isNewest(ticket, of: name)
-                if isAccepted { state.cached.record(value, isForced: isForced, under: name, readAt: ticket) }
-                return isAccepted
+                guard isAccepted else { return nil }
+                let isChanged = state.cached.record(value, isForced: isForced, under: name, readAt: ticket)
+                if isChanged { state.host?.collect([name: value]) }
+                return isChanged
             }
-            guard isDone else { continue }
+            guard let isChanged else { continue }
             reportInvalid(value == nil ? object : nil, under: name)
-            return
+            return isChanged
         }
+        return false
     }
 
     private static var attempts: Int { 8 }
@@ -237,8 +230,8 @@ extension UserDefaultsBackend {
 
     /// Reads names, and notifies the store if they differ.
     private func notifyOfChanges(of names: Set<String>) {
-        guard revalidate(names) else { return }
-        state.withLock { $0.host }?.changed()
+        let isAnyChanged = names.reduce(false) { revalidate($1) || $0 }
+        if isAnyChanged { state.withLock { $0.host }?.changed() }
     }
 
     /// Handles a change of a name by this or another process.

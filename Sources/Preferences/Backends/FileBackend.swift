@@ -5,7 +5,8 @@ internal import Synchronization
 package final class FileBackend: PreferenceBackend {
     private let log: LogFile<FileContents>
     private let isImmediate: Atomic<Bool>
-    /// Whether a source publishes the changes that this backend returns; otherwise returned changes count as published.
+    private let host = Lock<PreferenceBackendHost?>(nil)
+    /// Whether a source shares the values and publishes the changes; otherwise the host gets them.
     private let isAdopted = Atomic(false)
 
     /// Creates a backend and opens nothing yet: if the file can't be used, `load` throws.
@@ -37,8 +38,9 @@ package final class FileBackend: PreferenceBackend {
 
     /// Loads the file as `load` does, without parsing the values.
     func open(host: PreferenceBackendHost) throws(PreferenceError) -> StoredValues {
+        self.host.withLock { $0 = host }
         let observer = LogObserver(
-            changed: host.changed,
+            changed: { host.changed() },
             damaged: { host.report(PreferenceError($0)) },
             moved: { [path] in host.report(PreferenceError(damageOf: path, movedTo: $0)) },
             failed: { host.report(PreferenceError($0)) }
@@ -50,91 +52,75 @@ package final class FileBackend: PreferenceBackend {
         return log.withContents { $0.load() }
     }
 
-    package func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
+    package func catchUp() throws(PreferenceError) {
         do { try log.catchUp() } catch { throw PreferenceError(error) }
-        let changes = log.withContents { $0.collectDifferences() } ?? [:]
-        publish(changes)
-        return changes
+        passOn()
     }
 
     package func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
-        let commit = try commit(.several(changes), if: condition)
-        return PreferenceBackendCommit(outside: commit.external ?? [:], isStored: commit.isStored)
+        PreferenceBackendCommit(isStored: try commit(.several(changes), if: condition))
     }
 
-    /// The outcome of `commit`.
-    struct Commit {
-        /// The external changes before the commit, if any.
-        var external: [String: PropertyListValue?]?
+    /// Applies changes as `apply` does; returns whether they are stored.
+    func commit(_ changes: ValueChanges, if condition: PreferenceCondition?) throws(PreferenceError) -> Bool {
         var isStored = false
-        /// The differences between the changes and the published values, if they are known already.
-        var changed: ShortList<ValueChange>?
-
-        init() {}
-
-        init(_ commit: PreferenceBackendCommit?) {
-            external = commit?.outside
-            isStored = commit?.isStored ?? false
-        }
-    }
-
-    /// Applies changes as `apply` does.
-    func commit(_ changes: ValueChanges, if condition: PreferenceCondition?) throws(PreferenceError) -> Commit {
-        var commit = Commit()
         var refusal: PreferenceError?
         var difference = FileContents.Difference.none
+        defer { passOn() }
         do {
             try log.append { contents in
-                difference = .none
-                commit.isStored = condition.map(contents.holds) ?? true
-                if commit.isStored { difference = contents.difference(of: changes) }
-                do throws(PreferenceError) {
-                    if let line = try contents.line(of: difference, changes) { return line }
-                } catch {
+                isStored = condition.map(contents.holds) ?? true
+                difference = isStored ? contents.difference(of: changes) : .none
+                if isStored, case .none = difference { noteUnchanged(changes, contents) }
+                do throws(PreferenceError) { return try contents.line(of: difference, changes) } catch {
                     refusal = error
+                    return nil
                 }
-                // Collected before the lock is released: later lines are then reported as changes.
-                commit.external = contents.collectDifferences()
-                return nil
             } commit: { contents in
-                commit.external = contents.collectDifferences()
                 contents.store(difference, of: changes)
             }
         } catch { throw PreferenceError(error) }
         if let refusal { throw refusal }
-        if commit.external == nil, case .published(let changed) = difference { commit.changed = changed }
-        if !isAdopted.load(ordering: .relaxed) {
-            publish(commit.external ?? [:])
-            if commit.isStored { publish(changes.dictionary) }
-        }
-        switch difference {
-        case .published, .all: break
-        case .none, .some: log.notifyInBackground()
-        }
-        return commit
+        return isStored
+    }
+
+    /// Records that the file has all the changes already, before later lines are read; a source that shares the values sees that.
+    private func noteUnchanged(_ changes: ValueChanges, _ contents: FileContents) {
+        if !isAdopted.load(ordering: .relaxed) { contents.store(.all, of: changes) }
+    }
+
+    /// Passes the changes on to the host unless a source takes them.
+    private func passOn() {
+        guard !isAdopted.load(ordering: .relaxed) else { return }
+        log.withContents(passOn)
+    }
+
+    private func passOn(_ contents: FileContents) {
+        guard let host = host.withLock({ $0 }) else { return }
+        contents.publish { if $0.isOwn { host.noteApplied() } else { host.collect($0.dictionary) } }
     }
 
     /// Moves the values that `open` returned into those of a source, which publishes changes from now on; call with the turn.
     func adopt(_ values: StoredValues, movingFrom contents: StoredValues) {
         // Under one lock, because the watcher compares the file with these values.
         log.withContents {
+            passOn($0)
             values.moveValues(from: contents)
             $0.adopt(values)
+            isAdopted.store(true, ordering: .relaxed)
         }
-        isAdopted.store(true, ordering: .relaxed)
     }
 
     /// Lets a source publish the changes of this backend, in values equal to those published before; call with the turn.
     func adopt(_ values: StoredValues) {
-        log.withContents { $0.adopt(values) }
-        isAdopted.store(true, ordering: .relaxed)
-    }
-
-    private func publish(_ changes: [String: PropertyListValue?]) {
-        if !isAdopted.load(ordering: .relaxed) { log.withContents { $0.published.set(changes) } }
+        log.withContents {
+            passOn($0)
+            $0.adopt(values)
+            isAdopted.store(true, ordering: .relaxed)
+        }
     }
 
     package func didApply() throws(PreferenceError) {

@@ -1,28 +1,19 @@
 internal import DurableFile
 
-/// The values of a preferences file: those that are published, and the differences between these and the file.
+/// The values of a preferences file: those that are published, and the file's changes since.
 final class FileContents: LogContents, @unchecked Sendable {  // used under its log's lock only
     /// The values in the file, until `load` returns them.
     // Accesses are exclusive under the log's lock; checking that took a hundred instructions for each line, and twice as many
     // for a set.
     @exclusivity(unchecked) private var table = ValueTable()
-    /// The published values: those of the source after it has adopted the backend.
-    @exclusivity(unchecked) private(set) var published = StoredValues()
-    /// The file's values that differ from the published ones, or did when the differences were last collected. Collected
-    /// differences stay here until the next call with the turn.
-    @exclusivity(unchecked) private var pending: [String: PropertyListValue?] = [:]
-    /// The changes of the last commit, until the next call with the turn; by then they are published.
-    @exclusivity(unchecked) private var own = ShortList<ValueChange>()
+    /// The values as they are published, and the file's changes since: those of the source after it has adopted the backend.
+    @exclusivity(unchecked) private(set) var values = StoredValues()
     /// The last line that was written; its memory is reused for the next one.
     @exclusivity(unchecked) private var line: [UInt8] = []
     /// The values that the names of an unfinished last line had before it.
     private var unfinished: [String: PropertyListValue?] = [:]
     /// The comments of all lines, which begin a rewritten file.
     private var comments: [String] = []
-    /// Whether lines were read since the differences were last collected.
-    @exclusivity(unchecked) private var hasNewLines = false
-    /// Whether one of these lines changes a value that was collected or written, but might not be published yet.
-    @exclusivity(unchecked) private var isInFlight = false
     /// Whether `load` has returned the values, so that they change only by being published.
     @exclusivity(unchecked) private var isLoaded = false
     /// Whether a load failed because the file could not be read.
@@ -65,15 +56,11 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func replace(with contents: FileContents) {
         if isLoaded {
-            // A collected or written value differs from the published one, so its name stays pending.
-            mergeOwn()
-            let inFlight = pending.keys
-            pending = published.differences(to: contents.table)
-            for name in inFlight where pending[name] == nil {
-                pending.updateValue(contents.table[name], forKey: name)
-                isInFlight = true
+            for name in Set(values.differences(to: contents.table).keys).union(
+                values.withInbox { $0.changes.keys }
+            ) {
+                set(contents.table[name], for: name)
             }
-            hasNewLines = hasNewLines || !pending.isEmpty
         } else {
             table = exchange(&contents.table, with: ValueTable())
         }
@@ -83,14 +70,14 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func copy() -> FileContents {
         let copy = FileContents()
-        copy.table = values
+        copy.table = allValues
         copy.unfinished = unfinished
         copy.comments = comments
         return copy
     }
 
     func lines() throws -> [UInt8] {
-        var values = values
+        var values = allValues
         for (name, value) in unfinished { values.set(value, for: name) }
         var bytes: [UInt8] = []
         for text in comments { try JSONLine.write(comment: text, to: &bytes) }
@@ -115,73 +102,51 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     // MARK: Values
 
     /// All values of the file.
-    private var values: ValueTable {
+    private var allValues: ValueTable {
         guard isLoaded else { return table.copy }
-        var values = published.copy
-        for (name, value) in pending { values.set(value, for: name) }
+        // Before the values, because a change leaves the inbox after it is published.
+        let changes = values.withInbox { $0.changes }
+        var all = values.copy
         // Skips values that are published already, because setting them again would copy everything.
-        own.forEach { if published[$0.name] != $0.new { values.set($0.new, for: $0.name) } }
-        return values
+        for (name, value) in changes where values[name] != value { all.set(value, for: name) }
+        return all
     }
 
     /// Returns the file's value of a name.
-    private func value(of name: String) -> PropertyListValue? {
-        guard isLoaded else { return table[name] }
-        if let change = own.firstResult({ $0.name == name ? $0 : nil }) { return change.new }
-        if !pending.isEmpty, let value = pending[name] { return value }
-        return published[name]
-    }
+    private func value(of name: String) -> PropertyListValue? { isLoaded ? values.stored(name) : table[name] }
 
     /// Sets the values of the source that publishes from now on; they must equal those published before.
-    func adopt(_ values: StoredValues) { published = values }
+    func adopt(_ values: StoredValues) { self.values = values }
 
     /// Returns the values, which change only by being published from now on.
     func load() -> StoredValues {
         if isLoaded {
-            published.set(collectDifferences() ?? [:])
+            publish { _ in }
         } else {
-            published = StoredValues(exchange(&table, with: ValueTable()))
+            values = StoredValues(exchange(&table, with: ValueTable()))
         }
         isLoaded = true
         isLoadPending = false
-        return published
+        return values
+    }
+
+    /// Publishes all changes, for a backend that no source has adopted.
+    func publish(_ body: (Inbox.Batch) -> Void) {
+        while let batch = values.withInbox({ $0.next() }) {
+            values.set(batch.dictionary)
+            body(batch)
+        }
     }
 
     /// Records that the file could not be read, so that its values are reported as changes once it can.
     func noteLoadFailure() { isLoadPending = true }
 
-    var hasChanges: Bool { isLoadPending || hasNewLines && (isInFlight || hasDifferences) }
+    var hasChanges: Bool { isLoadPending || values.hasUnpublished && values.withInbox { $0.hasExternalChanges } }
 
-    private var hasDifferences: Bool { pending.contains(where: isDifferent) }
-
-    private func isDifferent(_ entry: (key: String, value: PropertyListValue?)) -> Bool {
-        published[entry.key] != entry.value
-    }
-
-    /// Returns the differences between the file and the published values, which stay pending until published; call with the
-    /// turn.
-    func collectDifferences() -> [String: PropertyListValue?]? {
-        hasNewLines = false
-        isInFlight = false
-        own = .empty
-        guard !pending.isEmpty else { return nil }
-        let count = pending.count(where: isDifferent)
-        if count == 0 {
-            // Keeps the capacity for the next set.
-            pending.removeAll(keepingCapacity: pending.count < 64)
-            return nil
-        }
-        if count < pending.count {
-            for name in pending.compactMap({ isDifferent($0) ? nil : $0.key }) { pending.removeValue(forKey: name) }
-        }
-        return pending
-    }
-
-    /// Returns whether a condition is true of the file's values; call with the turn.
+    /// Returns whether a condition is true of the file's values.
     func holds(_ condition: PreferenceCondition) -> Bool {
-        own = .empty
         if condition.isNone { return true }
-        if condition.isComplete { return condition.holds(for: values) }
+        if condition.isComplete { return condition.holds(for: allValues) }
         return condition.values.allSatisfy { name, expected in value(of: name) == expected }
     }
 
@@ -194,11 +159,10 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         case some([String: PropertyListValue?])
     }
 
-    /// Returns the part of the changes that the file doesn't contain yet; call with the turn.
+    /// Returns the part of the changes that the file doesn't contain yet.
     func difference(of changes: ValueChanges) -> Difference {
-        own = .empty
-        if pending.isEmpty {
-            let changed = published.differences(of: changes)
+        if !values.hasUnpublished {
+            let changed = values.differences(of: changes)
             if changed.isEmpty { return .none }
             if changed.count == changes.count { return .published(changed) }
         }
@@ -207,21 +171,21 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return written.count == changes.count ? .all : .some(written.dictionary)
     }
 
-    /// Records that changes were written, all of which are going to be published.
+    /// Records that changes were written.
     ///
     /// Changes that the file contained already were not written; if a later line replaced one of them, that is an external
     /// change.
     func store(_ written: Difference, of changes: ValueChanges) {
         switch written {
         case .none: break
-        case .published(let changed):
-            own = changed
-            // The pending value of a name must be the last one in the file.
-            if !pending.isEmpty { mergeOwn() }
-        case .all: changes.forEach { pending.updateValue($1, forKey: $0) }
+        case .published(let changed): values.withInbox { if !$0.addFirst(changed) { $0.addOwn(changes) } }
+        case .all: values.withInbox { $0.addOwn(changes) }
         case .some(let written):
-            for (name, value) in written { pending.updateValue(value, forKey: name) }
-            hasNewLines = !changes.filter { value(of: $0) != $1 }.isEmpty
+            values.withInbox { $0.addOwn(.several(written)) }
+            changes.forEach { name, new in
+                let value = value(of: name)
+                if value != new { values.withInbox { $0.add([name: value]) } }
+            }
         }
     }
 
@@ -241,21 +205,9 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return line
     }
 
-    private func mergeOwn() {
-        own.forEach { pending.updateValue($0.new, forKey: $0.name) }
-        own = .empty
-    }
-
     private func set(_ value: PropertyListValue?, for name: String) {
         guard isLoaded else { return table.set(value, for: name) }
-        mergeOwn()
-        if pending[name] != nil {
-            isInFlight = true
-        } else if published[name] == value {
-            return
-        }
-        pending.updateValue(value, forKey: name)
-        hasNewLines = true
+        if self.value(of: name) != value { values.withInbox { $0.add([name: value]) } }
     }
 
     private static func reading(_ body: () throws(JSONLineError) -> Void) -> LineReading {

@@ -2,9 +2,10 @@ internal import DurableFile
 
 /// The storage of a store's values.
 ///
-/// A backend can be small, because its store handles the cache, the decoded values and the delivery of changes. The store never
-/// calls `load`, `refresh` and `apply` at the same time, so state that only these use needs no lock. They block the calling
-/// thread, as `sync` and `didApply` do. Only the store calls the backend, and a backend belongs to one store.
+/// A backend can be small, because its store handles the cache, the decoded values and the delivery of changes. It passes the
+/// changes that others make to its `PreferenceBackendHost`, in their order. The store never calls `load`, `catchUp` and `apply` at
+/// the same time, so state that only these use needs no lock. They block the calling thread, as `sync` and `didApply` do. Only the
+/// store calls the backend, and a backend belongs to one store.
 public protocol PreferenceBackend: Sendable {
     /// The time that one call of the store may take, including opening the backend and waiting for other calls; `nil`, the
     /// default, if the backend's calls are short.
@@ -15,6 +16,11 @@ public protocol PreferenceBackend: Sendable {
     /// ends it by `PreferenceBackendHost.deadline`. Read once, when the store is created.
     var timeout: Duration? { get }
 
+    /// Whether `load` returns all values, and later changes of them are passed to the host; true by default.
+    ///
+    /// If not, the store calls `values(for:)` for each name that it uses. Read once, when the store is created.
+    var listsAllNames: Bool { get }
+
     /// Throws `misuse` if the calling thread must never be blocked, such as that of an event loop.
     ///
     /// Called for a backend with a timeout, before a blocking method of the store opens, changes or syncs it on the calling
@@ -22,26 +28,26 @@ public protocol PreferenceBackend: Sendable {
     /// nothing.
     func checkThreadMayBlock() throws(PreferenceError)
 
-    /// Returns all stored values. Called before `refresh` and `apply`, and again if it failed.
+    /// Returns all stored values. Called before `catchUp` and `apply`, and again if it failed.
     ///
-    /// From then on the backend calls `host.changed()` whenever another process or program may have changed values. It reports
-    /// values that can't be read by `host.report`, and keeps them.
+    /// From then on the backend passes each change by another process or program to the host, by `changed`, and none that
+    /// these values contain. After it failed, `host.changed()` lets the store call it again. It reports values that can't be read
+    /// by `host.report`, and keeps them.
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue]
 
-    /// Returns the external changes since the last `load`, `refresh` or `apply`; a nil value means removed.
+    /// Finds the external changes so far and passes them to the host, by `collect`.
     ///
-    /// It may return values again that the store shows already, because these are no changes, but never outdated values.
-    func refresh() throws(PreferenceError) -> [String: PropertyListValue?]
+    /// Called by `PreferenceStore.refresh()`, and after `host.changed()` without changes. The default does nothing.
+    func catchUp() throws(PreferenceError)
 
     /// Stores all of `changes` or nothing; a nil value removes the name.
     ///
-    /// If `condition` is true of the stored values, stores the changes that differ from these. Returns as `outside` the earlier
-    /// external changes, at least those of the names in `changes` and in the condition. The other external changes may be
-    /// returned by `refresh` after a later `host.changed()`, but for the names in `changes` nothing older than these changes
-    /// may be returned. When it returns, the changes survive the death of the process.
+    /// If `condition` is true of the stored values, stores the changes that differ from these. Before it returns, it passes the
+    /// earlier external changes to the host, by `collect`: at least those of the names in `changes` and in the condition. Changes
+    /// that are passed on later count as later ones, unless `PreferenceBackendHost.noteApplied` says when these were stored. When it
+    /// returns, the changes survive the death of the process.
     ///
-    /// - Throws: An error if nothing was stored (but see `PreferenceError.Code.outcomeUnknown`). External changes found before
-    ///   the error are returned by the next call of `refresh` or `apply`.
+    /// - Throws: An error if nothing was stored (but see `PreferenceError.Code.outcomeUnknown`).
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
@@ -50,7 +56,8 @@ public protocol PreferenceBackend: Sendable {
     /// Blocks until everything applied so far survives a loss of power.
     ///
     /// Called on any thread, also during another call and several times at once: by `PreferenceStore.flush()` on the caller's
-    /// thread, and by its `async` form on a thread of the library.
+    /// thread, and by its `async` form on a thread of the library. The default does nothing, for a backend whose changes do so when
+    /// `apply` returns.
     func sync() throws(PreferenceError)
 
     /// Syncs as `sync` does, and throws `notDurable` if that isn't finished at the deadline; `nil` for none.
@@ -67,11 +74,10 @@ public protocol PreferenceBackend: Sendable {
     /// Returns whether an administrator manages the name, so that `apply` would reject changes of it; false by default.
     func isManaged(_ name: String) -> Bool
 
-    /// Returns the values under names that are in use from now on, for a backend whose `load` doesn't return all values;
-    /// nothing by default.
+    /// Returns the values under names that are in use from now on, for a backend that doesn't list all names; nothing by default.
     ///
-    /// Called once for each name, after `load`, before the name is first read, set or observed, and never at the same time as
-    /// `refresh` and `apply`. Because the name has not been read before, its value is no change.
+    /// Called once for each name, and again after `PreferenceBackendHost.outdated`: after `load`, before the name is read, set or
+    /// observed, and never at the same time as `catchUp` and `apply`. If the name has not been read before, its value is no change.
     func values(for names: Set<String>) -> [String: PropertyListValue]
 }
 
@@ -79,8 +85,17 @@ extension PreferenceBackend {
     /// No timeout.
     public var timeout: Duration? { nil }
 
+    /// Returns true.
+    public var listsAllNames: Bool { true }
+
     /// Does nothing.
     public func checkThreadMayBlock() throws(PreferenceError) {}
+
+    /// Does nothing.
+    public func catchUp() throws(PreferenceError) {}
+
+    /// Does nothing.
+    public func sync() throws(PreferenceError) {}
 
     /// Calls `sync()`.
     public func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) { try sync() }
@@ -91,64 +106,111 @@ extension PreferenceBackend {
     /// Returns false.
     public func isManaged(_ name: String) -> Bool { false }
 
-    /// Returns nothing, because `load` returns all values.
-    public func values(for names: Set<String>) -> [String: PropertyListValue] {
-        // The result marks this default by an impossible name: such a backend need not be queried by name, which would wait for
-        // the turn. A separate flag would have to be kept consistent with each implementation.
-        Self.nothingMore
-    }
-
-    static var nothingMore: [String: PropertyListValue] { ["": .boolean(false)] }
+    /// Returns nothing.
+    public func values(for names: Set<String>) -> [String: PropertyListValue] { [:] }
 }
 
 /// The outcome of a call of `apply`.
 public struct PreferenceBackendCommit: Sendable {
-    /// The external changes before the call; a nil value means removed.
-    public var outside: [String: PropertyListValue?]
     /// Whether the condition was true, so that the changes are stored.
     public var isStored: Bool
 
     /// Creates an outcome.
-    public init(outside: [String: PropertyListValue?] = [:], isStored: Bool) {
-        self.outside = outside
+    public init(isStored: Bool = true) {
         self.isStored = isStored
     }
 }
 
 /// The connection from a backend to the store that uses it; all members may be called on any thread.
 public struct PreferenceBackendHost: Sendable {
-    /// Notifies the store that `refresh` may return changes. Returns immediately, or after the store has applied the changes.
-    public let changed: @Sendable () -> Void
     /// Reports an error that can't be thrown, such as a damaged line, to the store's issue handler.
     public let report: @Sendable (PreferenceError) -> Void
-    /// Returns the time at which the current call of `load`, `refresh` or `apply` must have ended; `nil` if no caller waits for
+    /// Returns the time at which the current call of `load`, `catchUp` or `apply` must have ended; `nil` if no caller waits for
     /// it, and for a backend without a timeout.
     ///
     /// It is the start of the store's call plus the backend's `timeout`.
     public let deadline: @Sendable () -> ContinuousClock.Instant?
-    /// Notifies the store that any value may be stale; it calls `values(for:)`, if implemented, for each name before it is read
-    /// again.
-    package let outdated: @Sendable () -> Void
+    private let add: @Sendable ([String: PropertyListValue?], _ position: Int64?) -> Void
+    private let addOwn: @Sendable (_ position: Int64?) -> Void
+    private let announce: @Sendable (_ isCatchingUp: Bool) -> Void
+    private let invalidate: @Sendable () -> Void
+
+    /// Passes external changes to the store and has it publish them: now, or when the thread that uses the backend has finished.
+    ///
+    /// Call it without a lock, because observers may be called.
+    ///
+    /// - Parameter changes: The new values; a nil value means removed. A value that the store shows already is no change.
+    public func changed(_ changes: [String: PropertyListValue?]) {
+        add(changes, nil)
+        announce(false)
+    }
+
+    /// Has the store call `catchUp`, or `load` if that failed before, and publish the changes: now, or when the thread that uses the
+    /// backend has finished.
+    ///
+    /// Call it without a lock, because observers may be called.
+    public func changed() { announce(true) }
+
+    /// Passes external changes to the store, which publishes them at the end of the current call of the backend, or after a call of
+    /// `changed`.
+    ///
+    /// Calls nothing else, so that it may be called under a lock that gives the changes their order.
+    ///
+    /// - Parameters:
+    ///   - changes: The new values; a nil value means removed. A value that the store shows already is no change.
+    ///   - position: The position of the changes among all, if the backend numbers these, such as a revision. Changes are published
+    ///     before those of a higher position; otherwise in the order of the calls.
+    public func collect(_ changes: [String: PropertyListValue?], at position: Int64? = nil) {
+        if !changes.isEmpty { add(changes, position) }
+    }
+
+    /// Records that the changes of the current `apply` are stored: external changes that are collected from now on are later.
+    ///
+    /// For a backend that is notified of external changes while `apply` runs. Without it, the changes are stored when `apply`
+    /// returns. May be called under a lock, as `collect` may.
+    ///
+    /// - Parameter position: The position of the changes among all, if the backend numbers these.
+    public func noteApplied(at position: Int64? = nil) { addOwn(position) }
+
+    /// Notifies the store that any value may be stale: it calls `values(for:)` for each name before it is read again.
+    ///
+    /// For a backend that doesn't list all names.
+    public func outdated() { invalidate() }
 
     /// Creates a host, for tests of a backend.
+    ///
+    /// - Parameters:
+    ///   - changed: Called with external changes, in their order, and with none by `changed()`.
+    ///   - report: Called with each reported error.
+    ///   - deadline: Returns the deadline of the current call; `nil` by default.
     public init(
-        changed: @escaping @Sendable () -> Void,
+        changed: @escaping @Sendable ([String: PropertyListValue?]) -> Void,
         report: @escaping @Sendable (PreferenceError) -> Void,
         deadline: @escaping @Sendable () -> ContinuousClock.Instant? = { nil }
     ) {
-        self.init(changed: changed, report: report, deadline: deadline) {}
+        self.init(
+            add: { changes, _ in changed(changes) },
+            addOwn: { _ in },
+            announce: { isCatchingUp in if isCatchingUp { changed([:]) } },
+            report,
+            deadline
+        )
     }
 
     package init(
-        changed: @escaping @Sendable () -> Void,
-        report: @escaping @Sendable (PreferenceError) -> Void,
-        deadline: @escaping @Sendable () -> ContinuousClock.Instant?,
-        outdated: @escaping @Sendable () -> Void
+        add: @escaping @Sendable ([String: PropertyListValue?], _ position: Int64?) -> Void,
+        addOwn: @escaping @Sendable (_ position: Int64?) -> Void,
+        announce: @escaping @Sendable (_ isCatchingUp: Bool) -> Void,
+        _ report: @escaping @Sendable (PreferenceError) -> Void,
+        _ deadline: @escaping @Sendable () -> ContinuousClock.Instant?,
+        invalidate: @escaping @Sendable () -> Void = {}
     ) {
-        self.changed = changed
+        self.add = add
+        self.addOwn = addOwn
+        self.announce = announce
         self.report = report
         self.deadline = deadline
-        self.outdated = outdated
+        self.invalidate = invalidate
     }
 }
 
@@ -159,7 +221,6 @@ struct NoBackend: PreferenceBackend {
     init(because error: PreferenceError) { self.error = error }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] { throw error }
-    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] { throw error }
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
@@ -179,8 +240,6 @@ package final class MemoryBackend: PreferenceBackend {
         contents.withLock { $0 }
     }
 
-    package func refresh() -> [String: PropertyListValue?] { [:] }
-
     package func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
@@ -193,6 +252,4 @@ package final class MemoryBackend: PreferenceBackend {
             return PreferenceBackendCommit(isStored: true)
         }
     }
-
-    package func sync() {}
 }

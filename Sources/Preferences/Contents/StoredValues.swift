@@ -1,7 +1,7 @@
 internal import DurableFile
 internal import Synchronization
 
-/// The stored values by name, as stores show them; its lock is a leaf.
+/// The stored values by name, as stores show them, and the changes that are yet to be published; their locks are leaves.
 ///
 /// A source owns them, and a file's backend shares them, so that each value is in memory once. They change only by being
 /// published, and form a consistent snapshot only under the lock of a store that shows them.
@@ -10,6 +10,8 @@ final class StoredValues: Sendable {
     /// Whether the table is empty; a read of several layers then skips the lock.
     private let hasNone: Atomic<Bool>
     private let changes = Atomic<UInt64>(0)
+    private let inbox = Lock(Inbox())
+    private let hasChanges = Atomic(false)
 
     convenience init(_ values: [String: PropertyListValue]) { self.init(ValueTable(values)) }
 
@@ -20,6 +22,24 @@ final class StoredValues: Sendable {
 
     subscript(name: String) -> PropertyListValue? {
         hasNone.load(ordering: .acquiring) ? nil : values.withLock { $0[name] }
+    }
+
+    /// Returns the value of a name after the changes that are yet to be published.
+    func stored(_ name: String) -> PropertyListValue? {
+        // In this order, because a change leaves the inbox after it is published.
+        (hasUnpublished ? withInbox { $0[name] } : nil) ?? self[name]
+    }
+
+    /// Whether changes are stored, and not published yet or being published.
+    var hasUnpublished: Bool { hasChanges.load(ordering: .acquiring) }
+
+    /// Runs `body` with the changes that are stored and not published yet.
+    func withInbox<Result>(_ body: (inout Inbox) -> Result) -> Result {
+        inbox.withLock { inbox in
+            let result = body(&inbox)
+            hasChanges.store(!inbox.isDone, ordering: .releasing)
+            return result
+        }
     }
 
     /// A copy of the values. While it exists, the first change copies everything.

@@ -1,18 +1,16 @@
 internal import DurableFile
-internal import Synchronization
 
 // Backends that are queried by name, such as user defaults, and those whose reads may run code of the program.
 
 /// A backend over a framework that may run any code of the program during a read.
 ///
-/// Therefore it is read by `revalidate`, without the source's turn. `values(for:)`, `refresh` and `apply`, which are called
-/// with the turn, return what was read then.
+/// Therefore it is read by `revalidate`, without the source's turn. `values(for:)` and `apply`, which are called with the turn, use
+/// what was read then.
 protocol ReentrantBackend: PreferenceBackend {
-    /// Reads the values stored under some names, which are in use from then on; returns whether `refresh` has changes to
-    /// return.
+    /// Reads the values stored under some names, which are in use from then on, and passes changes on to the host, by `collect`.
     ///
     /// Called without a lock or a turn, after `load`, on any thread and several times at once.
-    func revalidate(_ names: Set<String>) -> Bool
+    func revalidate(_ names: Set<String>)
 
     /// Returns whether nothing that may have changed the values of these names has happened since they were read.
     func isCurrent(_ names: Set<String>) -> Bool
@@ -38,8 +36,9 @@ extension Source {
     func queryBackend(for names: some Collection<String> & Sendable, isReading: Bool = true, _ call: StoreCall? = nil) {
         for attempt in 1...Self.attempts {
             guard isOpen, needsQuery(names) else { return }
-            if let reentrant, reentrant.revalidate(state.withLock({ $0.queried.unqueried(among: names) })), isReading {
-                WorkerQueue().run { [weak self] in self?.applyExternalChanges() }
+            if let reentrant {
+                reentrant.revalidate(state.withLock({ $0.queried.unqueried(among: names) }))
+                if isReading, hasUnpublished { WorkerQueue().run { [weak self] in self?.applyExternalChanges() } }
             }
             do throws(PreferenceError) {
                 let isDone = try withTurn(isReading ? .read : .other, call) {
@@ -100,7 +99,7 @@ extension Source {
             // No reader is notified, but the locks of the stores are taken, so that no snapshot sees only some of the values.
             var unsent = DeferredNotifications()
             let cores = state.cores(showing: new, of: self)
-            change(new, for: cores, invalidating: ShortList(), ChangeContext(origin: .external), &unsent)
+            change(new, for: cores, invalidating: ShortList(), .external, &unsent)
             guard isCurrent, state.queried.invalidationCount == before.invalidationCount else {
                 // Readers may see these values from here on, so the names count as stale.
                 state.queried.invalidate(unqueried)
@@ -111,20 +110,18 @@ extension Source {
         }
     }
 
-    /// Applies external changes now: makes a reentrant backend read the declared names again, and any other return its changes.
+    /// Applies external changes now: makes a reentrant backend read the declared names again, and any other catch up.
     func refresh(_ call: StoreCall?) throws(PreferenceError) {
         let wasOpen = isOpen
         try open(call)
         guard wasOpen, let backend else { return }
         if reentrant != nil { return revalidate(names(of: cores)) }
-        try withTurn(.other, call) { (notifications) throws(PreferenceError) in
-            publishExternal(try backend.refresh(), into: &notifications)
-        }
+        try withTurn(.other, call) { (_) throws(PreferenceError) in try backend.catchUp() }
     }
 
     /// Returns the values that the backend has under the names that stores declared; call with the turn.
     func queryDeclaredNames() -> [String: PropertyListValue] {
-        guard let backend, isQueriedByName.load(ordering: .acquiring) else { return [:] }
+        guard let backend, isQueriedByName else { return [:] }
         let names = state.withLock { state in
             let names = state.queried.unqueried(among: self.names(of: state.cores))
             state.queried.noteQueried(names)
@@ -137,13 +134,13 @@ extension Source {
     func needsQuery(_ name: String) -> Bool { needsQuery(CollectionOfOne(name)) }
 
     private func needsQuery(_ names: some Collection<String> & Sendable) -> Bool {
-        isQueriedByName.load(ordering: .acquiring) && state.withLock { !$0.queried.unqueried(among: names).isEmpty }
+        isQueriedByName && state.withLock { !$0.queried.unqueried(among: names).isEmpty }
     }
 
     /// Queries the backend for the names that any store over this source declared or observes.
     func prepareDeclared(_ call: StoreCall? = nil) {
         prepare(EmptyCollection(), call)
-        guard isQueriedByName.load(ordering: .acquiring) else { return }
+        guard isQueriedByName else { return }
         var names = names(of: cores)
         // With an empty name, so that a backend that lists its names reads stale values again even if none is declared.
         if reentrant == nil, state.withLock({ $0.queried.invalidationCount > 0 }) { names.insert("") }
@@ -186,7 +183,8 @@ extension Source {
 
     /// Applies external changes of some names, even if the backend was not notified of them.
     func revalidate(_ names: some Collection<String>) {
-        guard let reentrant, isOpen, reentrant.revalidate(Set(names)) else { return }
+        guard let reentrant, isOpen else { return }
+        reentrant.revalidate(Set(names))
         applyExternalChanges()
     }
 
@@ -195,7 +193,7 @@ extension Source {
         if reentrant != nil { revalidate(names(of: cores)) }
     }
 
-    /// Asks a reentrant backend to read the values that a commit depends on; the commit then returns external changes among them.
+    /// Asks a reentrant backend to read the values that a commit depends on; the commit then publishes changes among them first.
     @inline(never)
     func revalidate(_ changes: ValueChanges, _ condition: PreferenceCondition?) throws(PreferenceError) {
         guard let reentrant else { return }
@@ -207,7 +205,7 @@ extension Source {
         }
         let unqueried = state.withLock { $0.queried.unqueried(among: names) }
         queryBackend(for: unqueried, isReading: false)
-        _ = reentrant.revalidate(names.subtracting(unqueried))  // `apply` returns the differences
+        reentrant.revalidate(names.subtracting(unqueried))
     }
 
     /// Tries to open the backend, after it signalled that this may be possible now.

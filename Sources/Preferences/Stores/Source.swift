@@ -17,8 +17,8 @@ final class Source: ValueSource {
     let timeout: Duration?
     /// The backend if its reads may run code of the program.
     let reentrant: (any ReentrantBackend)?
-    /// Whether the backend is queried by name; not known until it is loaded.
-    let isQueriedByName: Atomic<Bool>
+    /// Whether the backend is queried by name.
+    let isQueriedByName: Bool
     /// The issue handler of the store that was created over this source.
     let issues = IssueReporter()
     let state = Lock(SourceState())
@@ -44,7 +44,7 @@ final class Source: ValueSource {
         file = nil
         timeout = nil
         reentrant = nil
-        isQueriedByName = Atomic(false)
+        isQueriedByName = false
         values = StoredValues(contents)
         isOpened = Atomic(true)
         isOpenAttempted = Atomic(true)
@@ -57,7 +57,7 @@ final class Source: ValueSource {
         file = backend as? FileBackend
         timeout = backend.timeout
         reentrant = backend as? any ReentrantBackend
-        isQueriedByName = Atomic(true)
+        isQueriedByName = !backend.listsAllNames
         values = StoredValues()
         isOpened = Atomic(false)
         isOpenAttempted = Atomic(false)
@@ -107,7 +107,7 @@ final class Source: ValueSource {
     }
 
     /// Whether a read can skip `prepare`.
-    var isPrepared: Bool { isOpenAttempted.load(ordering: .acquiring) && !isQueriedByName.load(ordering: .acquiring) }
+    var isPrepared: Bool { isOpenAttempted.load(ordering: .acquiring) && !isQueriedByName }
 
     func addEarlySubscription() { earlySubscriptions.wrappingAdd(1, ordering: .sequentiallyConsistent) }
     func removeEarlySubscription() { earlySubscriptions.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
@@ -197,9 +197,6 @@ extension Source {
         guard !isOpen, let backend else { return }
         do throws(PreferenceError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
-            if backend.values(for: []) == type(of: backend).nothingMore {
-                isQueriedByName.store(false, ordering: .releasing)
-            }
             let (isFirst, kept) = state.withLock { state in
                 // Under one lock: a reader that stops waiting either finds the values or is notified of them.
                 if state.failure == nil, file == nil { values.moveValues(from: contents) }
@@ -217,8 +214,7 @@ extension Source {
             // were set since.
             var changes = contents.dictionary.merging(queryDeclaredNames()) { $1 }.mapValues(Optional.some)
             if !kept.isEmpty {
-                let external = try backend.apply(kept, if: .none).outside
-                changes.merge(external) { $1 }
+                _ = try backend.apply(kept, if: .none)
                 for name in kept.keys { changes[name] = nil }
             }
             publishExternal(changes, into: &notifications)
@@ -240,13 +236,15 @@ extension Source {
 
     private var host: PreferenceBackendHost {
         PreferenceBackendHost(
-            changed: { [weak self] in self?.applyExternalChanges() },
-            report: { [weak self, issues] error in
+            add: { [values] changes, position in values.withInbox { $0.add(changes, at: position) } },
+            addOwn: { [values] position in values.withInbox { $0.addOwn(at: position) } },
+            announce: { [weak self] in self?.applyExternalChanges(catchingUp: $0) },
+            { [weak self, issues] error in
                 // A backend may report an issue while it is deinitialized.
                 if let self { reportFromBackend(error) } else { IssueReporter.report(error, to: [issues]) }
             },
-            deadline: { [weak self] in self?.state.withLock { $0.deadline } },
-            outdated: { [weak self] in self?.invalidateValues() }
+            { [weak self] in self?.state.withLock { $0.deadline } },
+            invalidate: { [weak self] in self?.invalidateValues() }
         )
     }
 }
@@ -262,33 +260,35 @@ extension Source {
         _ call: StoreCall? = nil
     ) throws(PreferenceError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
-        if isQueriedByName.load(ordering: .acquiring) { try revalidate(changes, condition) }
+        if isQueriedByName { try revalidate(changes, condition) }
         let isStored = try withTurn(.commit, call) { (notifications) throws(PreferenceError) -> Bool? in
             do throws(PreferenceError) { try load(&notifications) } catch {
                 try keep(changes, if: condition, because: error, own, &notifications)
                 return nil
             }
             // If the backend could not be loaded before, it was not queried for these names.
-            if isQueriedByName.load(ordering: .acquiring), reentrant == nil {
-                queryWithTurn(for: changes.dictionary.keys, &notifications)
-            }
-            let commit: FileBackend.Commit
-            do throws(PreferenceError) {
-                commit =
-                    if let file { try file.commit(changes, if: condition) } else {
-                        FileBackend.Commit(try backend?.apply(changes.dictionary, if: condition ?? .none))
-                    }
-            } catch {
-                // External changes that the backend found before it failed still have to be applied.
-                state.withLock { state in _ = state.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }
-                throw error
-            }
-            if let external = commit.external { publishExternal(external, into: &notifications) }
-            if commit.isStored { publish(changes, commit.changed, own, into: &notifications) }
-            return commit.isStored
+            if isQueriedByName, reentrant == nil { queryWithTurn(for: changes.dictionary.keys, &notifications) }
+            // Also after an error: the backend may have found external changes before.
+            defer { publishStored(own, into: &notifications) }
+            return if let file { try file.commit(changes, if: condition) } else { try apply(changes, if: condition) }
         }
         if isStored == true { if let file { try file.didApply() } else { try backend?.didApply() } }
         return isStored ?? true
+    }
+
+    /// Has the backend store the changes, which are then in the inbox.
+    @inline(never)
+    private func apply(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition?
+    ) throws(PreferenceError) -> Bool {
+        guard let backend else { return false }
+        let changes = changes.dictionary
+        values.withInbox { $0.begin(changes) }
+        defer { values.withInbox { $0.begin(nil) } }
+        let isStored = try backend.apply(changes, if: condition ?? .none).isStored
+        if isStored { values.withInbox { $0.addOwn() } }
+        return isStored
     }
 
     private func commitInMemory(
@@ -318,14 +318,20 @@ extension Source {
         guard isRecovering.load(ordering: .relaxed) else { throw error }
         guard condition?.isNone ?? true else { throw PreferenceError(unread: error) }
         try JSONLine.check(changes)
-        publish(changes, nil, context, into: &notifications)
+        publish(changes, context, into: &notifications)
         state.withLock { $0.kept.merge(changes.dictionary) { $1 } }
     }
 
-    /// Applies external changes, now or, if another thread has the turn, when that thread gives it back.
-    func applyExternalChanges() {
+    /// Publishes external changes, now or, if another thread has the turn, when that thread gives it back.
+    ///
+    /// - Parameter isCatchingUp: Whether the backend looks for changes first, or is opened if that failed before.
+    func applyExternalChanges(catchingUp isCatchingUp: Bool = false) {
         if reentrant != nil, !isOpen { return reopen() }
-        guard state.withLock({ $0.turn.requestRefresh(by: .current, in: durable_file_fork_count()) }) else { return }
+        guard isCatchingUp || hasUnpublished else { return }
+        let mustPublish = state.withLock { state in
+            state.turn.requestPublishing(catchingUp: isCatchingUp, by: .current, in: durable_file_fork_count())
+        }
+        guard mustPublish else { return }
         var notifications = DeferredNotifications()
         leave(&notifications)
     }
@@ -394,7 +400,7 @@ extension Source {
                 throw PreferenceError(
                     .misuse,
                     "a backend used its own store while the store was calling it; nothing was changed. "
-                        + "Use the store outside of load, refresh and apply"
+                        + "Use the store outside of load, catchUp and apply"
                 )
             }
         }
@@ -405,11 +411,14 @@ extension Source {
         var problems: [PreferenceError] = []
         var mayOpen = true
         release: while true {
+            if isOpen { publishStored(nil, into: &notifications) }
             switch state.withLock({ $0.release() }) {
-            case .refresh:
+            case .publish(let isCatchingUp):
+                guard isCatchingUp else { continue }
                 do throws(PreferenceError) {
-                    try refresh(&notifications, &mayOpen)
+                    try catchUp(&notifications, &mayOpen)
                 } catch {
+                    state.withLock { $0.turn.noteFailure() }
                     problems.append(error)
                 }
             case .free(let waiter, let reports):
@@ -418,14 +427,16 @@ extension Source {
                 break release
             }
         }
-        if isQueriedByName.load(ordering: .relaxed) { finish(use, notifications) } else { notifications.send() }
+        if isQueriedByName { finish(use, notifications) } else { notifications.send() }
         for problem in problems { report(problem) }
     }
 
-    private func refresh(_ notifications: inout DeferredNotifications, _ mayOpen: inout Bool) throws(PreferenceError) {
+    private func catchUp(
+        _ notifications: inout DeferredNotifications,
+        _ mayOpen: inout Bool
+    ) throws(PreferenceError) {
         if isOpen {
-            guard let backend else { return }
-            publishExternal(try backend.refresh(), into: &notifications)
+            try backend?.catchUp()
         } else if mayOpen, failure != nil {
             // The backend could not be loaded, and now signals that it may be. Only once, because a load that fails may signal,
             // too.
@@ -442,18 +453,40 @@ extension Source {
 // MARK: Publishing
 
 extension Source {
+    /// Publishes what is stored and was not published; call with the turn.
+    ///
+    /// - Parameter own: The context of the changes that this source has stored.
+    func publishStored(_ own: ChangeContext?, into notifications: inout DeferredNotifications) {
+        guard values.hasUnpublished else { return }
+        let first = values.withInbox { $0.first }
+        if !first.isEmpty {
+            state.withLock { publish(first, own ?? .local, with: &$0, into: &notifications) }
+            values.withInbox { $0.removeFirst() }
+        }
+        if values.hasUnpublished { publishBatches(own, into: &notifications) }
+    }
+
+    @inline(never)
+    private func publishBatches(_ own: ChangeContext?, into notifications: inout DeferredNotifications) {
+        while let batch = values.withInbox({ $0.next() }) {
+            publish(batch.changes, batch.isOwn ? own ?? .local : .external, into: &notifications)
+        }
+    }
+
+    /// Whether changes are stored and not published yet.
+    var hasUnpublished: Bool { values.hasUnpublished }
+
     func publishExternal(_ changes: [String: PropertyListValue?], into notifications: inout DeferredNotifications) {
-        if !changes.isEmpty { publish(.several(changes), nil, ChangeContext(origin: .external), into: &notifications) }
+        if !changes.isEmpty { publish(.several(changes), .external, into: &notifications) }
     }
 
     /// Publishes the changes, which every store reads from then on; call with the turn.
     private func publish(
         _ changes: ValueChanges,
-        _ changed: ShortList<ValueChange>?,
         _ context: ChangeContext,
         into notifications: inout DeferredNotifications
     ) {
-        let changed = changed ?? values.differences(of: changes)
+        let changed = values.differences(of: changes)
         guard !changed.isEmpty else { return }
         state.withLock { publish(changed, context, with: &$0, into: &notifications) }
     }

@@ -63,14 +63,14 @@ struct SourceState {
     }
 
     enum Release {
-        case refresh
+        case publish(isCatchingUp: Bool)
         case free(wake: Condition<Bool>?, reports: [PreferenceError])
     }
 
     /// Returns the next step of the turn's holder.
     mutating func release() -> Release {
         switch turn.release() {
-        case .refresh: return .refresh
+        case .publish(let isCatchingUp): return .publish(isCatchingUp: isCatchingUp)
         case .free(let waiter):
             deadline = nil
             return .free(wake: waiter, reports: exchange(&reports, with: []))
@@ -84,8 +84,10 @@ struct SourceState {
 struct SourceTurn<Waiter> {
     private var holder: (thread: ThreadIdentity, forks: UInt64)?
     private var waiting = FirstInFirstOut<Waiter>()
-    /// Whether the backend may have changes that the stores don't show.
-    private var needsRefresh = false
+    /// What the holder does before it gives the turn back: publish what is stored, and if true, first have the backend catch up.
+    private var request: Bool?
+    /// Whether the backend could not catch up, so that the next holder tries again.
+    private var isBehind = false
 
     /// The outcome of a claim.
     enum Claim {
@@ -102,6 +104,7 @@ struct SourceTurn<Waiter> {
     mutating func claim(by thread: ThreadIdentity, in forks: UInt64, orWait waiter: Waiter?) -> Claim {
         guard let holder, holder.forks == forks else {
             self.holder = (thread, forks)
+            if exchange(&isBehind, with: false) { request = true }
             return .granted
         }
         guard holder.thread != thread else { return .held }
@@ -115,34 +118,35 @@ struct SourceTurn<Waiter> {
         waiting.removeFirst(where: isWaiter) != nil
     }
 
-    /// Requests that external changes are read from the backend; returns true if `thread` now has the turn and must do it.
+    /// Requests that stored changes are published, and before that that the backend catches up; returns true if `thread` now has the
+    /// turn and must do it.
     ///
     /// Otherwise the thread that has the turn does it before giving the turn back. Both are decided together, so no request is
     /// lost.
-    mutating func requestRefresh(by thread: ThreadIdentity, in forks: UInt64) -> Bool {
-        needsRefresh = true
+    mutating func requestPublishing(catchingUp: Bool, by thread: ThreadIdentity, in forks: UInt64) -> Bool {
+        request = request ?? false || catchingUp
         guard !isHeld(in: forks) else { return false }
         holder = (thread, forks)
         return true
     }
+
+    /// Records that the backend could not catch up when that was requested.
+    mutating func noteFailure() { isBehind = true }
 
     /// Returns whether a thread has the turn. In a child of `fork`, the parent's other threads don't.
     func isHeld(in forks: UInt64) -> Bool { holder?.forks == forks }
 
     /// The next step of the turn's holder.
     enum Release {
-        /// Query the backend, publish, and release again.
-        case refresh
+        /// Publish, after the backend has caught up if requested, and release again.
+        case publish(isCatchingUp: Bool)
         /// The turn is free; wake this waiter, which claims it again. The turn isn't passed on directly: that would cost a
         /// thread switch for each set.
         case free(wake: Waiter?)
     }
 
     mutating func release() -> Release {
-        if needsRefresh {
-            needsRefresh = false
-            return .refresh
-        }
+        if let isCatchingUp = exchange(&request, with: nil) { return .publish(isCatchingUp: isCatchingUp) }
         holder = nil
         return .free(wake: waiting.popFirst())
     }
@@ -206,9 +210,13 @@ struct ChangeContext {
     var initiator: ObjectIdentifier?
     /// The initiating store's node of the only changed name, if known.
     var node: PreferenceNode?
+
+    static var external: ChangeContext { ChangeContext(origin: .external) }
+    /// The context of a change by this program whose store isn't known.
+    static var local: ChangeContext { ChangeContext(origin: .local) }
 }
 
-/// The work that remains when the locks of a context are released.
+/// The work that remains when the locks of a change are released.
 struct DeferredNotifications {
     // Created when there is work; most sets have none.
     private var work: Work?

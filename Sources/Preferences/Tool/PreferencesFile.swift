@@ -19,7 +19,7 @@ public enum PreferencesFile {
         _ report: @escaping @Sendable (PreferenceError) -> Void
     ) throws(PreferenceError) -> [String: PropertyListValue] {
         let backend = FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil)
-        return try backend.load(host: PreferenceBackendHost(changed: {}, report: report))
+        return try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: report))
     }
 
     /// Returns the number of the line that last set each name, from 1.

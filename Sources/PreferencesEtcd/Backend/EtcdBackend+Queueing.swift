@@ -24,9 +24,7 @@ extension EtcdBackend {
         let stored = mirror.withLock { $0.values }
         // A write that may already be stored met its condition when it was sent, and the mirror may include it.
         let isAccepted = write.inDoubt != nil || queue.withLock { write.condition.holds(for: $0.view(of: stored)) }
-        guard isAccepted else {
-            return PreferenceBackendCommit(outside: visible(mirror.withLock { $0.drain() }), isStored: false)
-        }
+        guard isAccepted else { return PreferenceBackendCommit(isStored: false) }
         var write = write
         // A value that was merged into the newest known one is stored when it is sent, as a plain one is.
         if write.condition.isOfMerge, write.inDoubt == nil { write.condition = .none }
@@ -43,10 +41,9 @@ extension EtcdBackend {
         }
         try queueFile?.write(step)
         WaitingStores.add(self)
-        let shown = visible(mirror.withLock { $0.drain() })
-        perform(step)
+        perform(step, isOwn: true)
         if monitor.status.refusal?.code == .noSpace, write.removesOnly { sendRemovals(until: deadline) }
-        return PreferenceBackendCommit(outside: shown, isStored: true)
+        return PreferenceBackendCommit()
     }
 
     /// Loads the writes that an earlier run of the program left in the queue's file.
@@ -106,10 +103,10 @@ extension EtcdBackend {
         sent.mayBeStored = true
         if !write.isPlain, !write.mayBeStored { keep([number: sent]) }
         do throws(WriteFailure) {
-            let outcome = try send(write, isQueued: true, until: min(end ?? own, own))
+            let isStored = try send(write, isQueued: true, until: min(end ?? own, own))
             // A removal needs no space, so it doesn't show that there is some again.
             if !write.removesOnly || monitor.status.refusal?.code != .noSpace { monitor.setRefusal(nil) }
-            if !outcome.isStored {
+            if !isStored {
                 client.record(.dropped)
                 problem = droppedError(write)
             }
@@ -128,7 +125,7 @@ extension EtcdBackend {
         keep([number: nil])
         let names = perform([number: nil])
         // The store showed the queued values, and the stored ones may differ.
-        mirror.withLock { $0.markPending(names) }
+        mirror.withLock { $0.passOn(names) }
         return true
     }
 
@@ -153,9 +150,16 @@ extension EtcdBackend {
         }
     }
 
+    /// Performs a step in the queue; returns the names whose values it changes.
+    ///
+    /// - Parameter isOwn: Whether the changes of the store's current call are queued by it.
     @discardableResult
-    private func perform(_ step: WriteQueue.Step) -> Set<String> {
-        let (names, count) = queue.withLock { ($0.apply(step), $0.count) }
+    private func perform(_ step: WriteQueue.Step, isOwn: Bool = false) -> Set<String> {
+        // Under the mirror's lock, because later external changes of the names are hidden.
+        let (names, count) = mirror.withLock { _ in
+            if isOwn { noteApplied() }
+            return queue.withLock { ($0.apply(step), $0.count) }
+        }
         monitor.setWaitingWrites(count)
         if count == 0 { monitor.setRefusal(nil) }
         return names

@@ -17,8 +17,7 @@ extension EtcdBackend {
             let isQueueing = configuration.offlineWrites == .queueing
             let end = isQueueing ? min(deadline, .now + configuration.attemptTimeout) : deadline
             do throws(WriteFailure) {
-                let outcome = try send(write, isQueued: false, until: end)
-                return PreferenceBackendCommit(outside: visible(outcome.external), isStored: outcome.isStored)
+                return PreferenceBackendCommit(isStored: try send(write, isQueued: false, until: end))
             } catch {
                 guard isQueueing, error.isTemporary || error.isHeld else { throw error.error }
                 if error.isHeld { noteRefusal(error.reason) }
@@ -61,12 +60,6 @@ extension EtcdBackend {
         }
     }
 
-    struct Outcome {
-        /// The external changes that came before the write.
-        var external: [String: PropertyListValue?]
-        var isStored: Bool
-    }
-
     private enum Plan {
         /// The condition doesn't hold for the mirror; the request, of comparisons alone, checks whether etcd agrees.
         case rejected(TransactionBuilder)
@@ -75,14 +68,12 @@ extension EtcdBackend {
         case send(TransactionBuilder)
     }
 
-    /// Stores a write, or finds that its condition doesn't hold for the stored values.
-    ///
-    /// The external changes before a queued write stay pending, as no call is left to return them from.
+    /// Stores a write; returns false if its condition doesn't hold for the stored values.
     func send(
         _ write: WriteQueue.Write,
         isQueued: Bool,
         until end: ContinuousClock.Instant
-    ) throws(WriteFailure) -> Outcome {
+    ) throws(WriteFailure) -> Bool {
         var inDoubt = write.inDoubt
         do throws(WriteFailure) {
             return try send(write, isQueued: isQueued, until: end, &inDoubt)
@@ -98,12 +89,13 @@ extension EtcdBackend {
         isQueued: Bool,
         until end: ContinuousClock.Instant,
         _ inDoubt: inout TransactionBuilder?
-    ) throws(WriteFailure) -> Outcome {
+    ) throws(WriteFailure) -> Bool {
         var isCurrent = try readFirst(until: end)
         repeat {
             if let builder = inDoubt {
                 if let stored = try send(builder, of: write, isRepeated: true, until: end) {
-                    return commit(builder, at: stored, isQueued: isQueued)
+                    commit(builder, at: stored, isQueued: isQueued)
+                    return true
                 }
                 inDoubt = nil
                 isCurrent = true
@@ -111,19 +103,21 @@ extension EtcdBackend {
             switch try plan(write) {
             case .send(let builder):
                 if let stored = try send(builder, of: write, isRepeated: false, until: end) {
-                    return commit(builder, at: stored, isQueued: isQueued)
+                    commit(builder, at: stored, isQueued: isQueued)
+                    return true
                 }
             case .rejected(let builder):
                 if !isCurrent, try !confirm(builder, until: end) { break }
-                return Outcome(external: isQueued ? [:] : mirror.withLock { $0.drain() }, isStored: false)
+                return false
             case .unchanged(let builder):
                 if !isCurrent, try !confirm(builder, until: end) { break }
                 // If the watch has changed a value since, the store must not take its own for the newer one.
-                let external = mirror.withLock { mirror -> [String: PropertyListValue?]? in
-                    guard write.isStored(in: mirror.values) else { return nil }
-                    return isQueued ? [:] : mirror.drain()
+                let isCurrent = mirror.withLock { mirror in
+                    guard write.isStored(in: mirror.values) else { return false }
+                    if !isQueued { noteApplied() }
+                    return true
                 }
-                if let external { return Outcome(external: external, isStored: true) }
+                if isCurrent { return true }
             }
             // A comparison failed, and the mirror has the stored values by the answer.
             isCurrent = true
@@ -350,14 +344,11 @@ extension EtcdBackend {
         }
     }
 
-    private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) -> Outcome {
-        let external = mirror.withLock { mirror -> [String: PropertyListValue?] in
-            let external = mirror.commit(builder.changes, at: revision)
-            guard isQueued else { return external }
-            mirror.restorePending(external)
-            return [:]
+    private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) {
+        mirror.withLock { mirror in
+            mirror.commit(builder.changes, at: revision)
+            if !isQueued { noteApplied(at: revision) }
         }
-        return Outcome(external: external, isStored: true)
     }
 }
 

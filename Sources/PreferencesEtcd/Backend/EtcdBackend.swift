@@ -114,17 +114,25 @@ final class EtcdBackend: PreferenceBackend {
         isLoaded.withLock { $0 = true }
         updateCopy(from: copied)
         let values = mirror.withLock { mirror in
-            _ = mirror.drain()
+            mirror.pass = { [weak self] in self?.pass($0, at: $1) }
             return mirror.values
         }
         return queue.withLock { $0.view(of: values) }
     }
 
-    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
-        visible(mirror.withLock { $0.drain() })
+    /// Passes external changes on to the store, without those of names that have a queued value, which the store shows instead;
+    /// called under the mirror's lock.
+    private func pass(_ changes: [String: PropertyListValue?], at revision: Int64?) {
+        let visible = queue.withLock { queue in
+            queue.overlay.isEmpty ? changes : changes.filter { queue.overlay[$0.key] == nil }
+        }
+        host.withLock { $0 }?.collect(visible, at: revision)
     }
 
-    func sync() throws(PreferenceError) { try sync(until: nil) }
+    /// Records that the changes of the store's current call are stored or queued; call under the mirror's lock.
+    ///
+    /// - Parameter revision: The revision at which they are stored; `nil` after all others.
+    func noteApplied(at revision: Int64? = nil) { host.withLock { $0 }?.noteApplied(at: revision) }
 
     func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) {
         // If nothing is queued, each write was acknowledged, and is on the disks of a majority of the members.
@@ -143,23 +151,15 @@ final class EtcdBackend: PreferenceBackend {
         }
     }
 
-    /// Returns the changes without those of names that have a queued value, which the store shows instead.
-    func visible(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
-        queue.withLock { queue in
-            queue.overlay.isEmpty ? changes : changes.filter { queue.overlay[$0.key] == nil }
-        }
-    }
-
     // MARK: Notifying
 
-    /// Updates the copy, reports the mirror's problems, and notifies the store if changes are pending.
+    /// Updates the copy, reports the mirror's problems, and has the store publish the changes, or repeat a load that failed.
     func announceChanges() {
         updateCopy()
-        let (hasChanges, problems) = mirror.withLock { (!$0.pending.isEmpty, $0.drainProblems()) }
-        for problem in problems { report(problem) }
-        // A notification also makes the store repeat a load that failed.
+        for problem in mirror.withLock({ $0.drainProblems() }) { report(problem) }
+        guard let host = host.withLock({ $0 }) else { return }
         let mustLoad = mirror.withLock { $0.revision > 0 } && !isLoaded.withLock { $0 }
-        if hasChanges || mustLoad { announce() }
+        if mustLoad { host.changed() } else { host.changed([:]) }
     }
 
     /// Reports the writes that are still queued when the store or the program ends.
@@ -182,8 +182,6 @@ final class EtcdBackend: PreferenceBackend {
         let listed = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
         return "\(count) queued writes (\(listed))"
     }
-
-    private func announce() { host.withLock { $0 }?.changed() }
 
     func report(_ error: PreferenceError) { host.withLock { $0 }?.report(error) }
 

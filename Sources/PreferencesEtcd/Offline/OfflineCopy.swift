@@ -13,7 +13,7 @@ final class OfflineCopy: Sendable {
 
     /// Returns the values in the file.
     func load() throws(PreferenceError) -> [String: PropertyListValue] {
-        let host = PreferenceBackendHost(changed: {}) { [weak self] in self?.note($0) }
+        let host = PreferenceBackendHost(changed: { _ in }) { [weak self] in self?.note($0) }
         return try file.withLock { file throws(PreferenceError) in try file.load(host: host) }
     }
 

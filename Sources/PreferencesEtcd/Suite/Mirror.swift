@@ -6,8 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The values of a suite at a revision of etcd, together with later writes of this store, and the changes that the store
-/// hasn't been notified of.
+/// The values of a suite at a revision of etcd, together with later writes of this store.
 ///
 /// A write of this store is applied when etcd acknowledges it, before the watch delivers the external changes up to that
 /// revision. So each key has its own revision, and older events of the key are ignored.
@@ -18,12 +17,10 @@ struct Mirror: Sendable {
         var value: PropertyListValue?
     }
 
-    struct Batch: Hashable, Sendable {
-        var revision: Int64
-        var changes: [String: PropertyListValue?]
-    }
-
     let keys: KeySpace
+    /// Passes external changes on to the store, with their revision if it has a place among those of earlier changes; set when the
+    /// store has the values.
+    var pass: @Sendable ([String: PropertyListValue?], Int64?) -> Void = { _, _ in }
     private(set) var entries: [Data: Entry] = [:]
     private(set) var values: [String: PropertyListValue] = [:]
     /// The revision up to which the mirror is complete; zero until the suite was read.
@@ -32,8 +29,8 @@ struct Mirror: Sendable {
     private var ownRevision: Int64 = 0
     /// The keys that this store removed after `revision`, with the revisions of the removals.
     private var tombstones: [Data: Int64] = [:]
-    /// The changes that the store hasn't been notified of, oldest first.
-    private(set) var pending: [Batch] = []
+    /// Whether the cluster was restored, so that the next revision is none after those of earlier changes.
+    private var isRestored = false
     /// The errors that have yet to be reported.
     private var problems: [PreferenceError] = []
     /// The changes that the offline copy lacks.
@@ -60,7 +57,7 @@ struct Mirror: Sendable {
 
     /// Resets the known revisions, as the cluster was restored from an older state; call it before `replace`.
     mutating func forgetRevisions() {
-        (revision, ownRevision) = (0, 0)
+        (revision, ownRevision, isRestored) = (0, 0, true)
         tombstones = [:]
         for key in entries.keys { entries[key]?.modRevision = 0 }
     }
@@ -118,49 +115,27 @@ struct Mirror: Sendable {
 
     // MARK: Writing
 
-    /// Applies changes that this store wrote at a revision; removes older external changes from `pending` and returns them.
-    ///
-    /// Newer ones stay pending.
-    mutating func commit(_ changes: [String: PropertyListValue?], at revision: Int64) -> [String: PropertyListValue?] {
+    /// Applies changes that this store wrote at a revision.
+    mutating func commit(_ changes: [String: PropertyListValue?], at revision: Int64) {
+        guard revision > self.revision else { return }
         var unused: [String: PropertyListValue?] = [:]
-        if revision > self.revision {
-            for (name, value) in changes {
-                let key = keys.key(of: name)
-                guard knownRevision(of: key) < revision else { continue }
-                set(value, for: name, &unused)
-                entries[key] = value.map { Entry(modRevision: revision, value: $0) }
-                tombstones[key] = value == nil ? revision : nil
-            }
-            ownRevision = max(ownRevision, revision)
+        for (name, value) in changes {
+            let key = keys.key(of: name)
+            guard knownRevision(of: key) < revision else { continue }
+            set(value, for: name, &unused)
+            entries[key] = value.map { Entry(modRevision: revision, value: $0) }
+            tombstones[key] = value == nil ? revision : nil
         }
-        let before = pending.prefix { $0.revision < revision }
-        let own = pending.dropFirst(before.count).prefix { $0.revision == revision }
-        let after = pending.dropFirst(before.count + own.count)
-        pending = Array(after)
-        // If the whole suite was read at this very revision, its batch has external changes too.
-        var external = before.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
-        for batch in own { external.merge(batch.changes.filter { changes[$0.key] == nil }) { $1 } }
-        return external
+        ownRevision = max(ownRevision, revision)
     }
 
     // MARK: Notifying
 
-    /// Adds the current values of some names to the pending changes.
-    mutating func markPending(_ names: some Collection<String>) {
+    /// Passes the current values of some names on to the store.
+    func passOn(_ names: some Collection<String>) {
         var changes: [String: PropertyListValue?] = [:]
         for name in names { changes.updateValue(values[name], forKey: name) }
-        finish(changes, at: revision)
-    }
-
-    /// Puts changes that `commit` returned back in front of the pending ones.
-    mutating func restorePending(_ changes: [String: PropertyListValue?]) {
-        if !changes.isEmpty { pending.insert(Batch(revision: 0, changes: changes), at: 0) }
-    }
-
-    /// Removes and returns all pending changes.
-    mutating func drain() -> [String: PropertyListValue?] {
-        defer { pending = [] }
-        return pending.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
+        pass(changes, nil)
     }
 
     /// Removes and returns the changes that the offline copy lacks.
@@ -187,7 +162,7 @@ struct Mirror: Sendable {
     private mutating func finish(_ changes: [String: PropertyListValue?], at revision: Int64) {
         self.revision = revision
         if !tombstones.isEmpty { tombstones = tombstones.filter { $0.value > revision } }
-        if !changes.isEmpty { pending.append(Batch(revision: revision, changes: changes)) }
+        if !changes.isEmpty { pass(changes, exchange(&isRestored, with: false) ? nil : revision) }
     }
 
     /// Returns the revision of the last known change of a key, or zero.

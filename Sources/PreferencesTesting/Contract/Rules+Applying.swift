@@ -1,7 +1,7 @@
 internal import Preferences
 
 extension PreferenceBackendContract {
-    /// The rules of `apply`, `refresh` and `sync` with a single instance.
+    /// The rules of `apply`, `catchUp` and `sync` with a single instance.
     static let applyingRules = [
         Rule("A new place is empty") { trial in
             let replica = try trial.open()
@@ -46,9 +46,9 @@ extension PreferenceBackendContract {
                 ["a": 1, "b": 1], ["a": 2], ["a": 2], ["b": nil], ["c": nil],
             ] {
                 let external = try replica.apply(changes).outside
-                trial.expect(external.isEmpty, "apply returns \(describe(external)) as external changes")
-                let refreshed = try replica.refresh()
-                trial.expect(refreshed.isEmpty, "refresh returns \(describe(refreshed))")
+                trial.expect(external.isEmpty, "apply passes on \(describe(external)) as external changes")
+                let refreshed = try replica.catchUp()
+                trial.expect(refreshed.isEmpty, "catchUp passes on \(describe(refreshed))")
             }
         },
         Rule("A name that apply accepts isn't managed") { trial in

@@ -18,7 +18,7 @@ extension PreferenceBackendContract {
             if !WorkerQueue.startThread("writer", write) { write() }
             var reads = 0
             while outcome.withLock({ $0 == nil }) {
-                try reader.refresh()
+                try reader.catchUp()
                 reads += 1
                 let contents = reader.contents
                 guard contents["a"] == contents["b"] else {
@@ -30,7 +30,7 @@ extension PreferenceBackendContract {
             }
             while outcome.withLock({ $0 == nil }) { await Task.yield() }
             try outcome.withLock { $0 }?.get()
-            try await reader.refresh(within: trial.patience) { reader.contents == ["a": 200, "b": 200] }
+            try await reader.catchUp(within: trial.patience) { reader.contents == ["a": 200, "b": 200] }
             trial.expect(reader.contents == ["a": 200, "b": 200], "in the end it shows \(describe(reader.contents))")
         },
         Rule("Of racing changes with one condition, one is stored", needs: [.sharedPlace]) { trial in
@@ -62,7 +62,7 @@ extension PreferenceBackendContract {
                         for step in 0..<60 {
                             let name = "name.\((step * 7 + index * 3) % 5)"
                             try replica.apply([name: step % 4 == 3 ? nil : .string("\(index).\(step)")])
-                            if step % 3 == index { try replica.refresh() }
+                            if step % 3 == index { try replica.catchUp() }
                             await Task.yield()
                         }
                     }
@@ -71,7 +71,7 @@ extension PreferenceBackendContract {
             }
             let stored = try trial.open().contents
             for replica in replicas {
-                try await replica.refresh(within: trial.patience) { replica.contents == stored }
+                try await replica.catchUp(within: trial.patience) { replica.contents == stored }
                 trial.expect(
                     replica.contents == stored,
                     "an instance shows \(describe(replica.contents)) while \(describe(stored)) is stored"

@@ -8,8 +8,8 @@ extension PreferenceBackendContract {
             try replica.apply(["a": 1, "b": 1])
             try expectFailure(trial, of: replica, ["a": 2, "b": nil, "new": 1])
             try trial.expect(replica, holds: ["a": 1, "b": 1], "after a failed apply")
-            let refreshed = try replica.refresh()
-            trial.expect(refreshed.isEmpty, "refresh after a failed apply returns \(describe(refreshed))")
+            let refreshed = try replica.catchUp()
+            trial.expect(refreshed.isEmpty, "catchUp after a failed apply passes on \(describe(refreshed))")
             try replica.apply(["a": 2, "b": nil, "new": 1])
             try trial.expect(replica, holds: ["a": 2, "new": 1], "after the same changes were applied again")
         },
@@ -22,14 +22,14 @@ extension PreferenceBackendContract {
                 try first.apply(["a": 2, "removed": 1])
                 try expectFailure(trial, of: second, ["a": 3, "new": 1])
                 var returned = isRefreshing ? [] : [try second.apply(["absent": nil]).outside]
-                returned += try await second.refresh(within: trial.patience) { second.contents == first.contents }
+                returned += try await second.catchUp(within: trial.patience) { second.contents == first.contents }
                 let external = returned.reduce(into: [:]) { $0.merge($1) { $1 } }
                 trial.expect(
                     external == ["a": 2, "removed": 1],
-                    "\(isRefreshing ? "refresh" : "apply") after it returns \(describe(external))"
+                    "\(isRefreshing ? "catchUp" : "apply") after it passes on \(describe(external))"
                 )
-                let again = try second.refresh()
-                trial.expect(again.isEmpty, "refresh returns \(describe(again)) after that")
+                let again = try second.catchUp()
+                trial.expect(again.isEmpty, "catchUp passes on \(describe(again)) after that")
             }
         },
     ]

@@ -39,51 +39,74 @@ final class Trial: Sendable {
 /// An instance of a backend, with the values that a store over it would show.
 final class Replica: Sendable {
     let backend: any PreferenceBackend
-    /// The number of times that the backend reported an external change.
+    /// The number of times that the backend called `host.changed`.
     let announcements: Announcements
-    private let known: Lock<[String: PropertyListValue]>
+    private let state: Lock<State>
+
+    private struct State {
+        var known: [String: PropertyListValue] = [:]
+        var inbox = Inbox()
+    }
 
     init(_ backend: any PreferenceBackend) throws(PreferenceError) {
         self.backend = backend
-        let announcements = Announcements()
-        self.announcements = announcements
-        known = Lock(
-            try backend.load(host: PreferenceBackendHost(changed: { announcements.add() }, report: { _ in }))
+        announcements = Announcements()
+        state = Lock(State())
+        let contents = try backend.load(
+            host: PreferenceBackendHost(
+                add: { [weak self] changes, position in self?.state.withLock { $0.inbox.add(changes, at: position) } },
+                addOwn: { [weak self] position in self?.state.withLock { $0.inbox.addOwn(at: position) } },
+                announce: { [announcements] _ in announcements.add() },
+                { _ in },
+                { nil }
+            )
         )
+        state.withLock { $0.known = contents }
     }
 
-    var contents: [String: PropertyListValue] { known.withLock { $0 } }
+    var contents: [String: PropertyListValue] { state.withLock { $0.known } }
+
+    /// The outcome of `apply`.
+    struct Outcome {
+        let isStored: Bool
+        /// The external changes before it.
+        let outside: [String: PropertyListValue?]
+    }
 
     @discardableResult
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition = .none
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        var commit = try backend.apply(changes, if: condition)
-        commit.outside = merge(commit.outside)
-        guard commit.isStored else { return commit }
-        merge(changes)
-        try backend.didApply()
-        return commit
+    ) throws(PreferenceError) -> Outcome {
+        state.withLock { $0.inbox.begin(changes) }
+        defer { state.withLock { $0.inbox.begin(nil) } }
+        let isStored = try backend.apply(changes, if: condition).isStored
+        if isStored { state.withLock { $0.inbox.addOwn() } }
+        // Changes after its own are left to the next call.
+        let outside = publish(throughOwn: isStored)
+        if isStored { try backend.didApply() }
+        return Outcome(isStored: isStored, outside: outside)
     }
 
+    /// Has the backend catch up; returns the external changes.
     @discardableResult
-    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] {
-        merge(try backend.refresh())
+    func catchUp() throws(PreferenceError) -> [String: PropertyListValue?] {
+        try backend.catchUp()
+        return publish()
     }
 
-    /// Refreshes, and again after each report of an external change, until `isEnough`; returns everything that the calls returned.
+    /// Has the backend catch up, and again after each call of `host.changed`, until `isEnough`; returns everything that the calls returned.
     ///
-    /// A backend may hold a change back while it can't be sure of it, if it reports the change later.
+    /// A backend may hold a change back while it can't be sure of it, if it passes the change on later.
     @discardableResult
-    func refresh(
+    func catchUp(
         within patience: Duration,
         until isEnough: () -> Bool
     ) async throws(PreferenceError) -> [[String: PropertyListValue?]] {
         var returned: [[String: PropertyListValue?]] = []
         while true {
             let count = announcements.count
-            returned.append(try refresh())
+            returned.append(try catchUp())
             if isEnough() { return returned }
             guard await announcements.exceed(count, within: patience) else { return returned }
         }
@@ -95,13 +118,16 @@ final class Replica: Sendable {
         return try apply(["contract.nothing": nil], if: condition).isStored
     }
 
-    /// Applies changes as a store does: a value that it already shows isn't a change, so a backend may return it again.
-    @discardableResult
-    private func merge(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
-        known.withLock { known in
-            let different = changes.filter { known[$0] != $1 }
-            for (name, value) in different { known[name] = value }
-            return different
+    /// Shows the changes in the inbox as a store does: a value that it already shows isn't a change, so a backend may pass it on again.
+    private func publish(throughOwn: Bool = false) -> [String: PropertyListValue?] {
+        state.withLock { state in
+            var external: [String: PropertyListValue?] = [:]
+            while let batch = state.inbox.next() {
+                let different = batch.dictionary.filter { state.known[$0.key] != $0.value }
+                for (name, value) in different { state.known[name] = value }
+                if !batch.isOwn { external.merge(different) { $1 } } else if throughOwn { break }
+            }
+            return external
         }
     }
 }

@@ -12,8 +12,6 @@ struct DocumentBackend: PreferenceBackend {
         document.settings.withLock { $0 }
     }
 
-    func refresh() -> [String: PropertyListValue?] { [:] }  // no other program changes an open document
-
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         document.settings.withLock { settings in
             guard condition.holds(for: settings) else { return PreferenceBackendCommit(isStored: false) }

@@ -94,7 +94,7 @@ private struct MyBackend: PreferenceBackend {
         try base.load(host: host)
     }
 
-    func refresh() throws(PreferenceError) -> [String: PropertyListValue?] { try base.refresh() }
+    func catchUp() throws(PreferenceError) { try base.catchUp() }
 
     func apply(
         _ changes: [String: PropertyListValue?],

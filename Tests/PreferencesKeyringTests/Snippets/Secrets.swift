@@ -87,7 +87,6 @@ struct SecretSnippets {
 /// A backend that keeps secrets elsewhere.
 private struct Vault: PreferenceBackend {
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { [:] }
-    func refresh() -> [String: PropertyListValue?] { [:] }
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         PreferenceBackendCommit(isStored: false)
     }

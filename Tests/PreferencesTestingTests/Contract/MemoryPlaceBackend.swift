@@ -64,14 +64,17 @@ final class MemoryPlaceBackend: PreferenceBackend {
         }
     }
 
-    func refresh() -> [String: PropertyListValue?] {
+    func catchUp() {
         place.state.withLock { state in
             state.isHalfSeen = state.isHalfSeen || state.isHalf
-            let external = external(in: state)
-            // Values that the stores already show may be returned again.
-            if fault != .returnsOutdatedChanges { position.withLock { $0 = state.log.count } }
-            guard fault == .returnsOutdatedChanges else { return external }
-            return external.merging(state.log.first?.changes ?? [:]) { $1 }
+            var external = external(in: state)
+            // Values that the stores already show may be passed on again.
+            if fault == .passesOnOutdatedChanges {
+                external.merge(state.log.first?.changes ?? [:]) { $1 }
+            } else {
+                position.withLock { $0 = state.log.count }
+            }
+            state.hosts[identity]?.collect(external)
         }
     }
 
@@ -87,11 +90,12 @@ final class MemoryPlaceBackend: PreferenceBackend {
                 if fault == .dropsExternalChangesWhenItFails { position.withLock { $0 = state.log.count } }
                 throw PreferenceError(.unavailable, "the place fails; nothing was changed")
             }
-            var commit = PreferenceBackendCommit(outside: external(in: state), isStored: false)
-            if fault == .dropsExternalChangesInApply { commit.outside = [:] }
-            commit.isStored = holds(condition, in: state)
-            if fault == .dropsExternalChangesOfARejectedApply, !commit.isStored { commit.outside = [:] }
-            if fault == .echoesItsOwnChanges, commit.isStored { commit.outside.merge(changes) { $1 } }
+            let commit = PreferenceBackendCommit(isStored: holds(condition, in: state))
+            var external = external(in: state)
+            if fault == .dropsExternalChangesInApply { external = [:] }
+            if fault == .dropsExternalChangesOfARejectedApply, !commit.isStored { external = [:] }
+            if fault == .echoesItsOwnChanges, commit.isStored { external.merge(changes) { $1 } }
+            state.hosts[identity]?.collect(external)
             if commit.isStored {
                 store(first(of: changes), in: &state)
                 state.isHalf = isSplit(changes)
@@ -114,7 +118,7 @@ final class MemoryPlaceBackend: PreferenceBackend {
     private func external(in state: MemoryPlace.State) -> [String: PropertyListValue?] {
         let unread = state.log[position.withLock { $0 }...].filter { $0.writer != identity }
         let external = unread.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
-        return fault == .returnsNoRemovals ? external.filter { $0.value != nil } : external
+        return fault == .passesOnNoRemovals ? external.filter { $0.value != nil } : external
     }
 
     private func holds(_ condition: PreferenceCondition, in state: MemoryPlace.State) -> Bool {

@@ -11,8 +11,8 @@ enum PlantedFault: Sendable {
     case echoesItsOwnChanges
     case dropsExternalChangesInApply
     case dropsExternalChangesOfARejectedApply
-    case returnsOutdatedChanges
-    case returnsNoRemovals
+    case passesOnOutdatedChanges
+    case passesOnNoRemovals
     case announcesNothing
     case storesBeforeItFails
     case dropsExternalChangesWhenItFails

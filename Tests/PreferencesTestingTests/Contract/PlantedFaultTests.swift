@@ -63,23 +63,26 @@ struct PlantedFaultTests {
     func backendThatDropsExternalChangesInApplyIsCaught() async {
         await expect(
             .dropsExternalChangesInApply,
-            breaks: "apply and refresh return all external changes, and none that is outdated"
+            breaks: "apply and catchUp pass on all external changes, and none that is outdated"
         )
     }
 
     @Test
     func backendThatDropsExternalChangesOfARejectedApplyIsCaught() async {
-        await expect(.dropsExternalChangesOfARejectedApply, breaks: "A rejected apply returns external changes, too")
+        await expect(.dropsExternalChangesOfARejectedApply, breaks: "A rejected apply passes on external changes, too")
     }
 
     @Test
-    func backendThatReturnsOutdatedChangesIsCaught() async {
-        await expect(.returnsOutdatedChanges, breaks: "refresh returns all external changes, and none that is outdated")
+    func backendThatPassesOnOutdatedChangesIsCaught() async {
+        await expect(
+            .passesOnOutdatedChanges,
+            breaks: "catchUp passes on all external changes, and none that is outdated"
+        )
     }
 
     @Test
-    func backendThatReturnsNoRemovalsIsCaught() async {
-        await expect(.returnsNoRemovals, breaks: "refresh returns all external changes, and none that is outdated")
+    func backendThatPassesOnNoRemovalsIsCaught() async {
+        await expect(.passesOnNoRemovals, breaks: "catchUp passes on all external changes, and none that is outdated")
     }
 
     @Test

@@ -223,7 +223,6 @@ private struct MemoryPolicy: PreferenceBackend {
     init(_ contents: [String: PropertyListValue]) { self.contents = contents }
 
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { contents }
-    func refresh() -> [String: PropertyListValue?] { [:] }
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         Issue.record("a read-only layer was written")
         return PreferenceBackendCommit(isStored: false)

@@ -20,10 +20,11 @@ struct FileBackendTests {
         _ name: String = "preferences.jsonl",
         durability: PreferenceDurability = .background,
         _ fileSystem: any FileSystem = SystemFileSystem()
-    ) throws -> FileBackend {
-        let backend = FileBackend(path: folder.path(name), durability: durability, fileSystem: fileSystem, watcher: nil)
-        _ = try backend.load(host: reports.host)
-        return backend
+    ) throws -> LoadedFile {
+        try LoadedFile(
+            FileBackend(path: folder.path(name), durability: durability, fileSystem: fileSystem, watcher: nil),
+            reports
+        )
     }
 
     private func contents(_ name: String = "preferences.jsonl") throws -> [String: PropertyListValue] {
@@ -33,15 +34,15 @@ struct FileBackendTests {
     @Test
     func missingFileIsEmptyAndReadingMakesNothing() throws {
         let backend = try open("a/preferences.jsonl")
-        #expect(try backend.refresh() == [:])
-        #expect(try backend.apply(["x": nil], if: .none).isStored)
+        #expect(try backend.catchUp() == [:])
+        #expect(try backend.apply(["x": nil]).isStored)
         #expect(try folder.names() == [])
     }
 
     @Test
     func appliedChangesAreOneLineAndThereAfterReopening() throws {
         let backend = try open()
-        let commit = try backend.apply(["a": .integer(1), "b": .string("x")], if: .none)
+        let commit = try backend.apply(["a": .integer(1), "b": .string("x")])
         #expect(commit.isStored && commit.outside.isEmpty)
         _ = try backend.apply(["a": nil], if: .none)
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1,\"b\":\"x\"}\n{\"a\":null}\n")
@@ -73,7 +74,7 @@ struct FileBackendTests {
             do { try folder.append("{\"a\":2}\n", to: "preferences.jsonl") } catch { Issue.record(error) }
         }
         try store.write(3, for: "a")
-        source.applyExternalChanges()
+        source.applyExternalChanges(catchingUp: true)
         try store.write(4, for: "b")
         #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"b\":4}\n")
         #expect(store["a"] == 3 && store["b"] == 4)
@@ -87,9 +88,9 @@ struct FileBackendTests {
         _ = try first.apply(["a": .integer(1), "b": .integer(1)], if: .none)
         #expect(try second.apply(["c": .integer(3)], if: .none).outside == ["a": .integer(1), "b": .integer(1)])
         _ = try second.apply(["a": nil, "b": .integer(1)], if: .none)
-        #expect(try first.refresh() == ["a": nil, "c": .integer(3)])
-        #expect(try first.refresh() == [:])
-        #expect(try second.refresh() == [:])
+        #expect(try first.catchUp() == ["a": nil, "c": .integer(3)])
+        #expect(try first.catchUp() == [:])
+        #expect(try second.catchUp() == [:])
     }
 
     @Test
@@ -129,7 +130,7 @@ struct FileBackendTests {
         #expect(try first.apply(["a": .integer(3)], if: .none).outside == ["b": .integer(2)])
     }
 
-    private func open(_ name: String, _ fileSystem: any FileSystem) throws -> FileBackend {
+    private func open(_ name: String, _ fileSystem: any FileSystem) throws -> LoadedFile {
         try open(name, durability: .background, fileSystem)
     }
 
@@ -148,7 +149,7 @@ struct FileBackendTests {
         let commit = try backend.apply(["same": .integer(1), "new": .integer(2)], if: .none)
         #expect(commit.isStored)
         #expect(commit.outside == ["same": .integer(7), "new": .integer(7), "other": .integer(7)])
-        #expect(try backend.refresh() == ["same": .integer(7)])
+        #expect(try backend.catchUp() == [:])
         #expect(try contents() == ["same": .integer(7), "new": .integer(2), "other": .integer(7)])
     }
 
@@ -187,13 +188,13 @@ struct FileBackendTests {
         let backend = try open("preferences.jsonl", durability: .immediate, fileSystem)
         _ = try backend.apply(["a": .integer(1)], if: .none)
         fileSystem.begin()
-        try backend.didApply()
+        try backend.file.didApply()
         #expect(fileSystem.calls.first == "fdatasync")
         let folders = fileSystem.calls.count / 2
         #expect(fileSystem.calls.dropFirst() == ArraySlice(repeatElement(["open", "fsync"], count: folders).joined()))
         _ = try backend.apply(["a": .integer(2)], if: .none)
         fileSystem.begin()
-        try backend.didApply()
+        try backend.file.didApply()
         #expect(fileSystem.calls == ["fdatasync"])
     }
 
@@ -218,23 +219,60 @@ struct FileBackendTests {
         let fileSystem = FaultyFileSystem()
         let backend = try open("preferences.jsonl", durability: .background, fileSystem)
         _ = try backend.apply(["a": .integer(1)], if: .none)
-        try backend.sync()
+        try backend.file.sync()
         #expect(fileSystem.calls.contains("fdatasync"))
         #expect(fileSystem.calls.contains("fsync"))
     }
 }
 
-/// The issues that a backend reported to its store.
+/// The issues and external changes that a backend reported to its store.
 final class Reports: Sendable {
-    private let state = Lock((errors: [PreferenceError](), changes: 0))
+    private let state = Lock((errors: [PreferenceError](), calls: 0, changes: [String: PropertyListValue?]()))
 
     var errors: [PreferenceError] { state.withLock { $0.errors } }
-    var changes: Int { state.withLock { $0.changes } }
+    /// The number of times that the backend passed changes on or had some.
+    var calls: Int { state.withLock { $0.calls } }
 
-    var host: PreferenceBackendHost {
+    func record(_ error: PreferenceError) { state.withLock { $0.errors.append(error) } }
+
+    /// Returns the changes since the last call.
+    func takeChanges() -> [String: PropertyListValue?] { state.withLock { exchange(&$0.changes, with: [:]) } }
+
+    var host: PreferenceBackendHost { host(reportingTo: self) }
+
+    func host(reportingTo reports: Reports) -> PreferenceBackendHost {
         PreferenceBackendHost(
-            changed: { self.state.withLock { $0.changes += 1 } },
-            report: { error in self.state.withLock { $0.errors.append(error) } }
+            changed: { changes in
+                self.state.withLock { state in
+                    state.calls += 1
+                    state.changes.merge(changes) { $1 }
+                }
+            },
+            report: { reports.record($0) }
         )
+    }
+}
+
+/// A loaded backend over a file, with the external changes that it passes on.
+struct LoadedFile {
+    let file: FileBackend
+    private let changes = Reports()
+
+    init(_ file: FileBackend, _ reports: Reports) throws {
+        self.file = file
+        _ = try file.load(host: changes.host(reportingTo: reports))
+    }
+
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition = .none
+    ) throws -> (isStored: Bool, outside: [String: PropertyListValue?]) {
+        let commit = try file.apply(changes, if: condition)
+        return (commit.isStored, self.changes.takeChanges())
+    }
+
+    func catchUp() throws -> [String: PropertyListValue?] {
+        try file.catchUp()
+        return changes.takeChanges()
     }
 }

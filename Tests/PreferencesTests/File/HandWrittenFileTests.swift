@@ -30,7 +30,7 @@ struct HandWrittenFileTests {
     }
 
     private func load(_ backend: FileBackend) throws -> [String: PropertyListValue] {
-        try backend.load(host: PreferenceBackendHost(changed: {}, report: { [reports] in reports.record($0) }))
+        try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: { [reports] in reports.record($0) }))
     }
 
     @Test
@@ -85,7 +85,7 @@ struct HandWrittenFileTests {
         let backend = backend(isReadOnly: true)
         _ = try load(backend)
         try folder.append(String(Self.object.dropFirst(30)), to: "preferences.jsonl")
-        _ = try backend.refresh()
+        try backend.catchUp()
         #expect(try load(backend) == Self.values)
     }
 

@@ -72,7 +72,7 @@ struct HistoryTests {
                 let old = try Data(contentsOf: URL(filePath: path))
                 try (old + Data(added.utf8)).write(to: URL(filePath: path))
                 let backend = FileBackend(path: path, watcher: nil)
-                _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { Issue.record($0) }))
+                _ = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: { Issue.record($0) }))
                 try backend.compact()
                 let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
                 let b = added.isEmpty ? "" : added
@@ -87,7 +87,7 @@ struct HistoryTests {
             let path = folder.appending(path: "preferences.jsonl").path
             try Data("{\"a\":1}\n{\"a\":null}\n".utf8).write(to: URL(filePath: path))
             let backend = FileBackend(path: path, watcher: nil)
-            _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { Issue.record($0) }))
+            _ = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: { Issue.record($0) }))
             try backend.compact()
             #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
         }

@@ -22,7 +22,7 @@ struct KillTests {
 
     /// Returns the values that a process finds when it opens the file.
     private func contents(of path: String) throws -> [String: PropertyListValue] {
-        let host = PreferenceBackendHost(changed: {}, report: { Issue.record($0) })
+        let host = PreferenceBackendHost(changed: { _ in }, report: { Issue.record($0) })
         return try FileBackend(path: path).load(host: host)
     }
 

@@ -127,16 +127,16 @@ struct BlockingTests {
         let store = PreferenceStore(backend: backend)
         store.issueHandler = { _ in }
         try await persist { try await store.load() }
-        backend.close(.refresh)
+        backend.close(.catchUp)
         #expect(WorkerQueue.startThread("occupying") { backend.notify() })
-        await backend.reached(.refresh)
+        await backend.reached(.catchUp)
         try await outsideTasks {
             #expect(Self.code { try store.refresh() } == .unavailable)
             let before = ContinuousClock.now
             try store.flush()
             #expect(backend.deadline(of: .sync).map { $0 >= before + .milliseconds(100) } == true)
         }
-        backend.open(.refresh)
+        backend.open(.catchUp)
     }
 
     @Test

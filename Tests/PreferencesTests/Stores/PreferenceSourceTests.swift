@@ -57,7 +57,6 @@ struct PreferenceSourceTests {
             _ changes: [String: PropertyListValue?],
             if condition: PreferenceCondition
         ) -> PreferenceBackendCommit { PreferenceBackendCommit(isStored: true) }
-        func refresh() -> [String: PropertyListValue?] { [:] }
         func sync() {}
         func isManaged(_ name: String) -> Bool { name == "volume" }
     }

@@ -153,5 +153,5 @@ struct RecoveryTests {
 }
 
 extension PreferenceBackendHost {
-    fileprivate static let none = PreferenceBackendHost(changed: {}, report: { _ in })
+    fileprivate static let none = PreferenceBackendHost(changed: { _ in }, report: { _ in })
 }

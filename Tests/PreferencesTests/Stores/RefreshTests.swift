@@ -40,11 +40,11 @@ struct RefreshTests {
         let backend = GateBackend(["count": 1])
         let store = PreferenceStore(backend: backend)
         try await persist { try await store.load() }
-        backend.close(.refresh)
+        backend.close(.catchUp)
         async let refreshed: Void = store.refresh()
-        await backend.reached(.refresh)
-        #expect(backend.deadline(of: .refresh) != nil)
-        backend.open(.refresh)
+        await backend.reached(.catchUp)
+        #expect(backend.deadline(of: .catchUp) != nil)
+        backend.open(.catchUp)
         try await refreshed
     }
 }

@@ -301,7 +301,6 @@ private final class ReportingBackend: PreferenceBackend {
         self.host.withLock { $0 = host }
         return contents
     }
-    func refresh() -> [String: PropertyListValue?] { [:] }
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         PreferenceBackendCommit(isStored: true)
     }

@@ -13,7 +13,7 @@ struct SourceTurnTests {
         var steps: [[Step]]
         var parked: Set<Int> = []
         var holder: Int?
-        /// The number of changes of the backend, and the number that were read from it.
+        /// The number of changes of the backend, and the number that were published.
         var changes = 0
         var refreshed = 0
         var callsLeft: Int
@@ -38,7 +38,7 @@ struct SourceTurnTests {
             if thread == steps.count, holder != thread {
                 callsLeft -= 1
                 changes += 1
-                if turn.requestRefresh(by: identity, in: 0) { release(thread) }
+                if turn.requestPublishing(catchingUp: true, by: identity, in: 0) { release(thread) }
                 return
             }
             switch steps[thread].first {
@@ -68,7 +68,8 @@ struct SourceTurnTests {
         private mutating func release(_ thread: Int) -> Bool {
             while true {
                 switch turn.release() {
-                case .refresh:
+                case .publish(let isCatchingUp):
+                    #expect(isCatchingUp)
                     refreshed = changes
                     // Each round of a thread is a separate step, so that other threads can come in between.
                     if thread < steps.count { return false }

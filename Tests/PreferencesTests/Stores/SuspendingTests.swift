@@ -51,10 +51,10 @@ struct SuspendingTests {
     /// Opens a store, and keeps a thread in a call of its backend until the gate for `refresh` is opened.
     private func occupy(_ backend: GateBackend, of store: PreferenceStore) async throws {
         try await persist { try await store.load() }
-        backend.close(.refresh)
+        backend.close(.catchUp)
         #expect(WorkerQueue.startThread("occupying") { backend.notify() })
-        await backend.reached(.refresh)
-        #expect(backend.deadline(of: .refresh) == nil)
+        await backend.reached(.catchUp)
+        #expect(backend.deadline(of: .catchUp) == nil)
     }
 
     @Test
@@ -72,7 +72,7 @@ struct SuspendingTests {
         }
         await expectError(.unavailable) { try await Preference("late", default: 0, in: store).update { $0 += 1 } }
         await expectError(.unavailable) { try await store.transaction { $0["late"] = 1 } }
-        backend.open(.refresh)
+        backend.open(.catchUp)
         try await persist { try await store.write(2, for: "last") }
         #expect(backend.applied == [["last": 2]])
         #expect(store.contents == ["last": 2])
@@ -90,7 +90,7 @@ struct SuspendingTests {
             do throws(PreferenceError) { try store.write(1, for: "\(thread)") } catch { codes.record(error.code) }
         }
         #expect(codes.elements == Array(repeating: .unavailable, count: 4))
-        backend.open(.refresh)
+        backend.open(.catchUp)
         try await persist { try await store.write(2, for: "last") }
         #expect(backend.applied == [["last": 2]])
     }

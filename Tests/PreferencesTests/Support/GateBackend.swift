@@ -3,7 +3,7 @@ import Preferences
 
 /// A memory backend with a timeout, whose calls of one kind wait at a gate while it is closed, as those of a server that is silent.
 final class GateBackend: PreferenceBackend {
-    enum Operation: Hashable { case load, refresh, apply, sync }
+    enum Operation: Hashable { case load, catchUp, apply, sync }
 
     private struct State {
         var contents: [String: PropertyListValue]
@@ -73,13 +73,10 @@ final class GateBackend: PreferenceBackend {
         }
     }
 
-    /// Has the store call `refresh`; no caller waits for it, so it has no deadline.
+    /// Has the store call `catchUp`; no caller waits for it, so it has no deadline.
     func notify() { state.withLock { $0.host }?.changed() }
 
-    func refresh() -> [String: PropertyListValue?] {
-        pass(.refresh, until: currentDeadline)
-        return [:]
-    }
+    func catchUp() { pass(.catchUp, until: currentDeadline) }
 
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         pass(.apply, until: currentDeadline)

@@ -5,6 +5,7 @@ import Preferences
 final class OutsideBackend: PreferenceBackend {
     private struct State {
         var contents: [String: PropertyListValue]
+        /// The values that the store was told of, of names that have others now.
         var untold: [String: PropertyListValue?] = [:]
         var host: PreferenceBackendHost?
         var failingLoads: Int
@@ -41,29 +42,23 @@ final class OutsideBackend: PreferenceBackend {
         }
     }
 
-    func refresh() -> [String: PropertyListValue?] {
-        state.withLock { Self.takeOutside(&$0) }
-    }
+    func catchUp() { state.withLock { Self.passOutside(&$0) } }
 
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
         state.withLock { state in
-            let outside = Self.takeOutside(&state)
-            guard condition.holds(for: state.contents) else {
-                return PreferenceBackendCommit(outside: outside, isStored: false)
-            }
+            Self.passOutside(&state)
+            guard condition.holds(for: state.contents) else { return PreferenceBackendCommit(isStored: false) }
             for (name, value) in changes { state.contents[name] = value }
-            return PreferenceBackendCommit(outside: outside, isStored: true)
+            return PreferenceBackendCommit()
         }
     }
 
-    func sync() {}
-
-    private static func takeOutside(_ state: inout State) -> [String: PropertyListValue?] {
+    private static func passOutside(_ state: inout State) {
         defer { state.untold = [:] }
         var changes: [String: PropertyListValue?] = [:]
         for (name, told) in state.untold where told != state.contents[name] {
             changes.updateValue(state.contents[name], forKey: name)
         }
-        return changes
+        state.host?.collect(changes)
     }
 }

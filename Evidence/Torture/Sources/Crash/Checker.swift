@@ -83,7 +83,7 @@ struct Checker {
         // Without a thread: a million of them would take longer than everything else.
         let worker = WorkerQueue(fileSystem: fileSystem, isManual: true)
         let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil, worker: worker)
-        let contents = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))
+        let contents = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: { _ in }))
         try body(backend)
         return contents.mapValues { if case .integer(let number) = $0 { Int(number) } else { -1 } }
     }

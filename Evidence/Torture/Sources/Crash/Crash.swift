@@ -292,7 +292,7 @@ enum Crash {
         private func backend(_ process: Int) throws -> FileBackend {
             if let backend = backends[process] { return backend }
             let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil, worker: workers[process])
-            _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))
+            _ = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: { _ in }))
             backends[process] = backend
             return backend
         }

@@ -9,6 +9,7 @@ final class WholeDomain: PreferenceBackend {
     private let written: @Sendable () -> Set<String>
     private let onChange: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let names = Lock<Set<String>>([])
+    private let host = Lock<PreferenceBackendHost?>(nil)
 
     /// Creates a backend over defaults that list their names; `onChange` gets a closure to call after each change.
     init(
@@ -21,40 +22,39 @@ final class WholeDomain: PreferenceBackend {
         self.onChange = onChange
     }
 
-    /// Reads all names, and returns the values of those that were written since.
-    private func discover(_ others: some Sequence<String>) -> [String: PropertyListValue?] {
+    /// Reads all names; returns the values of those that were written since, and passes them on.
+    private func discover(_ others: some Sequence<String>) -> [String: PropertyListValue] {
         let written = written()
         let (all, new) = names.withLock { names in
             let new = written.union(others).subtracting(names)
             names.formUnion(new)
             return (names, new)
         }
-        _ = backend.revalidate(all)
-        return backend.values(for: new).mapValues { $0 }
+        backend.revalidate(all)
+        let discovered = backend.values(for: new)
+        host.withLock { $0 }?.collect(discovered.mapValues { $0 })
+        return discovered
     }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         onChange { host.changed() }
-        return try backend.load(host: host).merging(discover([]).compactMapValues { $0 }) { $1 }
+        let loaded = try backend.load(host: host)
+        defer { self.host.withLock { $0 = host } }
+        return loaded.merging(discover([])) { $1 }
     }
 
-    func refresh() -> [String: PropertyListValue?] {
-        let discovered = discover([])
-        return backend.refresh().merging(discovered) { old, _ in old }
-    }
+    func catchUp() { _ = discover([]) }
 
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
-        let discovered = discover(Array(changes.keys) + Array(condition.values.keys))
-        var commit = try backend.apply(changes, if: condition)
-        commit.outside.merge(discovered) { known, _ in known }
+        _ = discover(Array(changes.keys) + Array(condition.values.keys))
+        let commit = try backend.apply(changes, if: condition)
         backend.write()
         return commit
     }
 
-    func sync() {}
     func isManaged(_ name: String) -> Bool { backend.isManaged(name) }
 }
 

@@ -8,9 +8,8 @@ import Testing
 /// A group of one name.
 private struct Boss: PreferenceBackend {
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { ["name": "Boss"] }
-    func refresh() -> [String: PropertyListValue?] { [:] }
     func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        PreferenceBackendCommit(outside: [:], isStored: false)
+        PreferenceBackendCommit(isStored: false)
     }
     func sync() {}
 }

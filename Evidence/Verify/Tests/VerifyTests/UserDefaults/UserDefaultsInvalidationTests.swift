@@ -169,18 +169,18 @@ struct UserDefaultsInvalidationTests {
             watch.observer(deliver)
         }
         _ = try backend.load(
-            host: PreferenceBackendHost {
+            host: PreferenceBackendHost { _ in
             } report: { _ in
             }
         )
-        _ = backend.revalidate(["a", "b"])
+        backend.revalidate(["a", "b"])
         let condition = PreferenceCondition(values: ["a": nil], isComplete: isComplete)
         #expect(try backend.apply(["a": 1], if: condition).isStored)
         backend.write()
         NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
         let next = PreferenceCondition(values: ["a": 1], isComplete: isComplete)
         #expect(try !backend.apply(["a": 2], if: next).isStored)
-        _ = backend.revalidate(["a", "b"])
+        backend.revalidate(["a", "b"])
         #expect(try backend.apply(["a": 2], if: next).isStored)
     }
 
