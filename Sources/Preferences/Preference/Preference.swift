@@ -52,7 +52,8 @@ public struct Preference<Value: Sendable>: Sendable {
     /// stored value is kept.
     ///
     /// Setting `nil` removes the stored value. A set that fails changes nothing and is reported to the issue handler; `write(_:)`
-    /// throws the error instead. `list.append(x)` and `n += 1` read and then set, so a change in between is lost; `update(_:)` is
+    /// throws the error instead. If the store can't be opened, the value is shown and reported, and stored once the store can be
+    /// opened: a struct, a list or a dictionary is then merged into what is stored. `list.append(x)` and `n += 1` read and then set, so a change in between is lost; `update(_:)` is
     /// atomic.
     public var value: Value {
         @inlinable get { declaration.value }
@@ -60,7 +61,7 @@ public struct Preference<Value: Sendable>: Sendable {
             do throws(PreferenceError) {
                 try write(newValue)
             } catch {
-                declaration.store.resolved.report(error.named(name))
+                declaration.resolved.keep(newValue, because: error)
             }
         }
     }
@@ -127,7 +128,8 @@ extension Preference {
     /// Returns the stored value, or `nil` if nothing is stored. Registers with Observation.
     ///
     /// - Throws: `unreadable` if the stored value can't be decoded, or `invalid` if it breaks the rule, unless the next layer has a
-    ///   usable value; another code if a coding of your own throws it.
+    ///   usable value; `unavailable` if the store can't be opened, unless a stronger layer has a value; another code if a coding of
+    ///   your own throws it.
     @_disfavoredOverload
     public func read() throws(PreferenceError) -> Value? {
         try readStrictly()
@@ -136,14 +138,17 @@ extension Preference {
     /// Returns the stored value, or `nil` if nothing is stored. Registers with Observation.
     ///
     /// - Throws: `unreadable` if the stored value can't be decoded, or `invalid` if it breaks the rule, unless the next layer has a
-    ///   usable value; another code if a coding of your own throws it.
+    ///   usable value; `unavailable` if the store can't be opened, unless a stronger layer has a value; another code if a coding of
+    ///   your own throws it.
     public func read<Wrapped>() throws(PreferenceError) -> Wrapped? where Value == Wrapped? {
         try readStrictly() ?? nil
     }
 
     private func readStrictly() throws(PreferenceError) -> Value? {
         let declaration = declaration.resolved
-        return try declaration.readStrictly(declaration.register().candidates)
+        let candidates = declaration.register().candidates
+        let isOpened = try declaration.store.core.checkOpened(for: declaration.name)
+        return try declaration.readStrictly(isOpened ? declaration.register().candidates : candidates)
     }
 
     /// Stores a value, or removes the stored one if `value` is `nil`.
@@ -222,7 +227,8 @@ extension Preference {
 
     /// Removes the stored value, so that the default is read; sets a member of a value to that member of the default.
     ///
-    /// An error is reported to the store's issue handler; nothing is changed then.
+    /// An error is reported to the store's issue handler; nothing is changed then. If the store can't be opened, the value is removed
+    /// once it can be.
     public func reset() {
         guard declaration.member == nil else { return value = defaultValue }
         let core = declaration.store.resolved.core
@@ -281,7 +287,8 @@ extension PreferenceDeclaration {
             enclosingDeclarations: [ObjectIdentifier(self)] + (member?.enclosingDeclarations ?? []),
             decode: { (stored, problems, isText) throws(PreferenceError) in
                 try self.decode(stored, &problems, isText: isText)?[keyPath: keyPath]
-            }
+            },
+            merge: { (candidates) throws(PreferenceError) in try self.merge(over: candidates) }
         ) { (new, candidates, part) throws(PreferenceError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()
             value[keyPath: keyPath] = new

@@ -92,12 +92,14 @@ extension PreferenceDeclaration {
     /// - Parameters:
     ///   - base: The form of what was understood of the stored value.
     ///   - reader: The reader of what was not understood, if there is any.
+    ///   - isBaseOther: Whether `base` is another value, so that the result need not be read as the one that is set.
     func merged(
         _ new: PropertyListValue,
         _ base: PropertyListValue,
         into stored: PropertyListValue,
         _ reader: EvolvingReader?,
-        part: MemberSet? = nil
+        part: MemberSet? = nil,
+        isBaseOther: Bool = false
     ) -> PropertyListValue {
         let form = coding.form
         guard var newTree = form.tree(of: new), var baseTree = form.tree(of: base), let tree = form.tree(of: stored)
@@ -114,7 +116,9 @@ extension PreferenceDeclaration {
             newTree = merge.ordered(newTree, unorderedLists(in: new))
             baseTree = merge.ordered(baseTree, unorderedLists(in: base))
         }
-        let merged = merge.merged(newTree, baseTree, into: tree) { gives(newTree, $0, like: new) }
+        let merged = merge.merged(newTree, baseTree, into: tree) {
+            gives(isBaseOther ? nil : newTree, $0, like: new)
+        }
         do {
             return merged == newTree ? new : try form.form(of: merged, like: new)
         } catch {
@@ -159,10 +163,12 @@ extension PreferenceDeclaration {
         }
     }
 
-    /// Returns whether merged members are read as the value that is set.
-    private func gives(_ newTree: PropertyListValue, _ merged: PropertyListValue, like new: PropertyListValue) -> Bool {
+    /// Returns whether merged members are read as the value that is set, or without that at all.
+    private func gives(_ newTree: PropertyListValue?, _ merged: PropertyListValue, like new: PropertyListValue) -> Bool
+    {
         do {
             let (value, _) = try decodedWithReader(try coding.form.form(of: merged, like: new), fillsOnly: false)
+            guard let newTree else { return value != nil }
             guard let value, let stored = try encodeUnchecked(value, isStored: true) else { return false }
             if coding.form.tree(of: stored) == newTree { return true }
             // A set, or a dictionary that is a list, has another order in each JSON text.
@@ -215,6 +221,53 @@ extension PreferenceDeclaration {
             let changes = core.changes(of: name, to: try form(of: new, over: candidates))
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return }
             await Retry.suspend(try retry.next(name: name))
+        }
+    }
+}
+
+// MARK: Keeping what can't be stored
+
+extension PreferenceDeclaration {
+    /// Handles a value that could not be set: keeps and shows it if the store can't be opened, else reports the error.
+    ///
+    /// It is merged into what is stored, with what is shown now as the base, once the store can be opened.
+    @inline(never)
+    func keep(_ value: Value, because error: PreferenceError) {
+        let core = store.core
+        do throws(PreferenceError) {
+            guard error.isOfOpening else { throw error }
+            let candidates = core.shownBase(for: name)
+            let merge = try merge(over: candidates)
+            let changes = core.changes(of: name, to: try encode(value, over: candidates))
+            guard try !core.keep(changes, of: name, merge: merge, because: error) else { return }
+            try Preference(self).write(value)
+        } catch {
+            core.report(error.named(name))
+        }
+    }
+
+    /// Returns what merges a kept form into a stored one, with the value that the candidates give as the base.
+    func merge(over candidates: StoredCandidates) throws(PreferenceError) -> Outbox.Merge {
+        if let member { return try member.merge(candidates) }
+        let base = try encodeUnchecked(read(candidates, isReporting: false).value ?? makeDefault(), isStored: true)
+        // In a store of its own, because the source keeps this closure.
+        let declaration = bound(to: .inMemory())
+        return { new, stored in
+            guard declaration.dependsOnStored(new), let base = base ?? new.emptied,
+                let (_, _, reader) = declaration.understand(StoredCandidate(value: stored), ignoringRules: true)
+            else { return new }
+            return declaration.merged(new, base, into: stored, reader, isBaseOther: true)
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// A value of the same kind without members or elements, which stands for no value; nil for other kinds.
+    fileprivate var emptied: PropertyListValue? {
+        switch self {
+        case .array: .array([])
+        case .dictionary: .dictionary([:])
+        default: nil
         }
     }
 }

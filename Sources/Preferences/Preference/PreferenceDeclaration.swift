@@ -212,14 +212,18 @@ final class ValueMember<Value: Sendable>: Sendable {
     /// Returns the member in a stored form of the whole value.
     let decode: Decode
     typealias Decode = @Sendable (PropertyListValue, inout [EvolvingProblem], Bool) throws(PreferenceError) -> Value?
+    /// Returns what merges a kept form of the whole value into a stored one; see `PreferenceDeclaration.merge(over:)`.
+    let merge: @Sendable (StoredCandidates) throws(PreferenceError) -> Outbox.Merge
 
     init(
         keyPath: AnyKeyPath,
         rules: ObjectIdentifier?,
         enclosingDeclarations: [ObjectIdentifier],
         decode: @escaping Decode,
+        merge: @escaping @Sendable (StoredCandidates) throws(PreferenceError) -> Outbox.Merge,
         encode: @escaping Encode
     ) {
+        self.merge = merge
         self.decode = decode
         self.keyPath = keyPath
         self.rules = rules

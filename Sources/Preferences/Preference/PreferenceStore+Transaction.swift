@@ -59,6 +59,10 @@ extension PreferenceStore {
                 transaction.reset(first)
                 repeat transaction.reset(each others)
             }
+        } catch let error as PreferenceError where error.isOfOpening {
+            // Each is kept until the store can be opened.
+            first.reset()
+            repeat (each others).reset()
         } catch {
             resolved.report(PreferenceError(.unencodable, from: error))
         }

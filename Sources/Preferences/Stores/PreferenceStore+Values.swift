@@ -91,12 +91,15 @@ extension PreferenceStore {
 }
 
 extension StoreCore {
-    /// Stores the changes, or reports the error.
+    /// Stores the changes, or keeps them if the store can't be opened, or reports the error.
     ///
     /// - Parameter name: The preference that changes, which the error names; by default the only changed name.
     func commitOrReport(_ changes: ValueChanges, of name: String? = nil) {
         do throws(PreferenceError) {
-            _ = try commit(changes)
+            do throws(PreferenceError) { _ = try commit(changes) } catch {
+                guard error.isOfOpening else { throw error }
+                if try !keep(changes, of: name, because: error) { _ = try commit(changes) }
+            }
         } catch {
             report((name ?? changes.onlyName).map(error.named) ?? error)
         }

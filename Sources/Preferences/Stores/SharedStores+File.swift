@@ -12,13 +12,11 @@ extension SharedStore {
     func layers() -> [Layer] {
         do throws(PreferenceError) {
             let location = try location()
-            let user = FileStores.store(at: location.userPath, isRecovering: true)
+            let user = FileStores.store(at: location.userPath)
             return [.managed(file: location.managedPath)] + user.asLayers
                 + location.systemPaths.map { .system(file: $0) }
         } catch {
-            let source = Source(NoBackend(because: error))
-            source.recover()
-            return [Layer(source: source)]
+            return [Layer(source: Source(NoBackend(because: error)))]
         }
     }
 
@@ -49,10 +47,8 @@ enum FileStores {
 
     private static let entries = Lock<[String: Entry]>([:])
 
-    /// Returns the store of a file; with `isRecovering`, sets are kept in memory while the file can't be opened.
-    static func store(at path: String, durability: PreferenceDurability = .background, isRecovering: Bool = false)
-        -> PreferenceStore
-    {
+    /// Returns the store of a file.
+    static func store(at path: String, durability: PreferenceDurability = .background) -> PreferenceStore {
         // The same file is one store under all its paths, even before it or its folder exists.
         let key = LogPath(path: path).real()
         let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
@@ -64,9 +60,7 @@ enum FileStores {
             entries[key] = Entry(store: store)
             return (store, Array(others.values))
         }
-        let source = store.core.layers.writable
-        (source?.backend as? FileBackend)?.raiseDurability(to: durability)
-        if isRecovering { source?.recover() }
+        (store.core.layers.writable?.backend as? FileBackend)?.raiseDurability(to: durability)
         return store
     }
 }

@@ -80,9 +80,9 @@ extension PreferenceStore {
     /// The store of this program.
     ///
     /// On Apple platforms `UserDefaults.standard`; elsewhere the file of `applicationIdentifier`. If the file can't be opened,
-    /// the error is reported once and reads give defaults. Values that are set are kept in memory, and stored once the file can
-    /// be opened; each set, and each change in the file's folder, tries again. Until then `update`, transactions that read, and
-    /// `migrate` throw `unavailable`, and `flush()` throws until everything is stored.
+    /// the error is reported once and reads give defaults. Values that properties and `reset()` set are shown, reported and kept in
+    /// memory, and stored once the file can be opened; each set, and each change in the file's folder, tries again. Until then all
+    /// that can throw, such as `write`, `update`, `read()`, `load()` and `flush()`, throws, and changes nothing.
     ///
     /// In a program started with `PREFERENCES_ISOLATED=1` in its environment, or with the arguments `-PreferencesIsolated YES`,
     /// this store and every suite are in memory, initially empty and without managed settings: for previews and for tests of

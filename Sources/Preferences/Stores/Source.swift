@@ -28,8 +28,6 @@ final class Source: ValueSource {
     private let isOpened: Atomic<Bool>
     /// Whether reads need not open the backend, because it is open, or failed to open and that was reported.
     private let isOpenAttempted: Atomic<Bool>
-    /// Whether values that are set are kept while the backend can't be opened, and stored once it can.
-    private let isRecovering = Atomic(false)
     /// The number of subscriptions of the stores that are notified before a change. While it is zero, a set skips that step.
     private let earlySubscriptions = Atomic<Int>(0)
     /// Whether a store that shows the source has names that were declared secret.
@@ -62,9 +60,6 @@ final class Source: ValueSource {
         isOpened = Atomic(false)
         isOpenAttempted = Atomic(false)
     }
-
-    /// Lets the source keep values that are set while the backend can't be opened.
-    func recover() { isRecovering.store(true, ordering: .relaxed) }
 
     // MARK: Stored values
 
@@ -188,8 +183,11 @@ extension Source {
             if !isTried, timeout != nil { openOnLibraryThread(because: error) }
             throw error
         }
-        // These were read before the backend could be opened, and may be observed.
-        if reentrant != nil { queryBackend(for: state.withLock { $0.queried.stale }, isReading: isReading) }
+        if reentrant != nil {
+            storeKept()
+            // These were read before the backend could be opened, and may be observed.
+            queryBackend(for: state.withLock { $0.queried.stale }, isReading: isReading)
+        }
     }
 
     /// Reads the stored values as `open` does; call with the turn.
@@ -197,10 +195,10 @@ extension Source {
         guard !isOpen, let backend else { return }
         do throws(PreferenceError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
-            let (isFirst, kept) = state.withLock { state in
+            let (isFirst, outbox) = state.withLock { state in
                 // Under one lock: a reader that stops waiting either finds the values or is notified of them.
                 if state.failure == nil, file == nil { values.moveValues(from: contents) }
-                return (state.failure == nil, state.kept)
+                return (state.failure == nil, state.outbox)
             }
             guard !isFirst else {
                 file?.adopt(values, movingFrom: contents)
@@ -208,17 +206,23 @@ extension Source {
             }
             if reentrant != nil {
                 invalidateDeclaredValues()
+                // What was kept is shown until it is stored.
+                state.withLock { $0.queried.noteQueried(outbox.names) }
                 return finishOpening()
             }
             // Reads gave defaults after an earlier attempt had failed: the values found now are changes, unless their names
             // were set since.
-            var changes = contents.dictionary.merging(queryDeclaredNames()) { $1 }.mapValues(Optional.some)
-            if !kept.isEmpty {
+            var stored = contents.dictionary.merging(queryDeclaredNames()) { $1 }
+            if isQueriedByName, !outbox.isEmpty { stored.merge(backend.values(for: outbox.names)) { $1 } }
+            var changes = stored.mapValues(Optional.some)
+            if !outbox.isEmpty {
+                let kept = outbox.changes(over: stored)
                 _ = try backend.apply(kept, if: .none)
-                for name in kept.keys { changes[name] = nil }
+                changes.merge(kept) { $1 }
             }
             publishExternal(changes, into: &notifications)
             finishOpening()
+            state.withLock { $0.outbox = Outbox() }
         } catch {
             state.withLock { $0.failure = error }
             throw error
@@ -229,7 +233,6 @@ extension Source {
         file?.adopt(values)
         state.withLock { state in
             state.failure = nil
-            state.kept = [:]
             isOpened.store(true, ordering: .releasing)
         }
     }
@@ -261,10 +264,9 @@ extension Source {
     ) throws(PreferenceError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
         if isQueriedByName { try revalidate(changes, condition) }
-        let isStored = try withTurn(.commit, call) { (notifications) throws(PreferenceError) -> Bool? in
+        let isStored = try withTurn(.commit, call) { (notifications) throws(PreferenceError) in
             do throws(PreferenceError) { try load(&notifications) } catch {
-                try keep(changes, if: condition, because: error, own, &notifications)
-                return nil
+                throw condition?.isNone ?? true ? error.ofOpening : PreferenceError(unread: error)
             }
             // If the backend could not be loaded before, it was not queried for these names.
             if isQueriedByName, reentrant == nil { queryWithTurn(for: changes.dictionary.keys, &notifications) }
@@ -272,8 +274,8 @@ extension Source {
             defer { publishStored(own, into: &notifications) }
             return if let file { try file.commit(changes, if: condition) } else { try apply(changes, if: condition) }
         }
-        if isStored == true { if let file { try file.didApply() } else { try backend?.didApply() } }
-        return isStored ?? true
+        if isStored { if let file { try file.didApply() } else { try backend?.didApply() } }
+        return isStored
     }
 
     /// Has the backend store the changes, which are then in the inbox.
@@ -307,21 +309,6 @@ extension Source {
         return isStored
     }
 
-    /// Keeps the changes until the backend can be opened. Throws if they depend on stored values, or if this source keeps none.
-    private func keep(
-        _ changes: ValueChanges,
-        if condition: PreferenceCondition?,
-        because error: PreferenceError,
-        _ context: ChangeContext,
-        _ notifications: inout DeferredNotifications
-    ) throws(PreferenceError) {
-        guard isRecovering.load(ordering: .relaxed) else { throw error }
-        guard condition?.isNone ?? true else { throw PreferenceError(unread: error) }
-        try JSONLine.check(changes)
-        publish(changes, context, into: &notifications)
-        state.withLock { $0.kept.merge(changes.dictionary) { $1 } }
-    }
-
     /// Publishes external changes, now or, if another thread has the turn, when that thread gives it back.
     ///
     /// - Parameter isCatchingUp: Whether the backend looks for changes first, or is opened if that failed before.
@@ -343,16 +330,6 @@ extension Source {
             return true
         }
         if !isLater { report(error) }
-    }
-
-    func checkStored() throws(PreferenceError) {
-        guard isRecovering.load(ordering: .relaxed), let failure else { return }
-        throw PreferenceError(
-            .notDurable,
-            "the store could not be opened, so the values that were set are only in memory and are lost when the program ends; "
-                + "fix the cause: the next set then stores all of them",
-            cause: failure
-        )
     }
 }
 
@@ -481,7 +458,7 @@ extension Source {
     }
 
     /// Publishes the changes, which every store reads from then on; call with the turn.
-    private func publish(
+    func publish(
         _ changes: ValueChanges,
         _ context: ChangeContext,
         into notifications: inout DeferredNotifications

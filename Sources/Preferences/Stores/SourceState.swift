@@ -9,8 +9,7 @@ struct SourceState {
     var reports: [PreferenceError] = []
     /// The stores that show the source, in the order of their creation.
     private(set) var cores: [StoreCore] = []
-    /// The values that were set while the backend could not be opened.
-    var kept: [String: PropertyListValue?] = [:]
+    var outbox = Outbox()
     var queried = QueriedNames()
     /// The deadline of the call that is using the backend.
     var deadline: ContinuousClock.Instant?

@@ -122,7 +122,7 @@ final class StoreCore: Sendable {
     func beginCall(_ form: StoreCall.Form) -> StoreCall? { attachedLayers.slowSource == nil ? nil : StoreCall(form) }
 
     /// Throws if a change must not block the thread, before opening anything for it.
-    private func checkThread(of call: StoreCall?) throws(PreferenceError) {
+    func checkThread(of call: StoreCall?) throws(PreferenceError) {
         guard let call else { return }
         let list = attachedLayers
         for layer in list.layers where layer.source === list.writable || !layer.source.isPrepared {
@@ -220,6 +220,11 @@ extension StoreCore {
     /// Returns the candidates that an update of a preference may read; throws if the writable layer can't be read.
     func base(for name: String, _ call: StoreCall? = nil) throws(PreferenceError) -> StoredCandidates {
         try checkRead(call)
+        return shownBase(for: name)
+    }
+
+    /// Returns the candidates of the writable layer and those below it, also if they could not be read.
+    func shownBase(for name: String) -> StoredCandidates {
         let names = formerNames(of: name)
         for layer in layers.layers where layer.source.reentrant != nil {
             layer.source.revalidate(([name] + names).map(layer.spelled))
@@ -238,7 +243,7 @@ extension StoreCore {
     func checkRead(_ call: StoreCall? = nil) throws(PreferenceError) {
         try checkThread(of: call)
         guard let source = preparedLayers(EmptyCollection(), call).writable, source.failure != nil else { return }
-        do throws(PreferenceError) { try source.open(call) } catch { throw PreferenceError(unread: error) }
+        do throws(PreferenceError) { try source.open(call) } catch { throw PreferenceError(unread: error).ofOpening }
     }
 
     /// Returns the value that the writable layer has under a name.
@@ -357,80 +362,6 @@ extension PreferenceError {
             name: name,
             "the value is managed by an administrator and can't be changed here; nothing was changed"
         )
-    }
-}
-
-// MARK: Suspending
-
-extension StoreCore {
-    /// Returns a new call of a task, or nil if the task need not suspend because no source with a timeout is involved.
-    func beginSuspendingCall(_ form: StoreCall.Form) -> StoreCall? {
-        let list = attachedLayers
-        guard list.slowSource != nil else { return nil }
-        let isPrepared =
-            list.isPrepared.load(ordering: .acquiring)
-            && list.layers.allSatisfy { !$0.isManaged || $0.source.timeout == nil || $0.source.isOpen }
-        return isPrepared && list.writable?.timeout == nil ? nil : StoreCall(form)
-    }
-
-    /// Runs a blocking part of a task's call on a thread of the library, in the task's isolation scope.
-    nonisolated(nonsending) func perform<Result: Sendable>(
-        _ call: StoreCall,
-        at source: Source? = nil,
-        _ body: @escaping @Sendable (StoreCall) throws(PreferenceError) -> Result
-    ) async throws(PreferenceError) -> Result {
-        let call = call.onLibraryThread
-        guard let source = source ?? layers.slowSource, let timeout = source.timeout else { return try body(call) }
-        let calls = source.state.withLock { $0.calls }
-        return try await calls.perform(until: call.start + timeout) {
-            [isolation = PreferenceIsolation.current] () throws(PreferenceError) in
-            try isolation.run { () throws(PreferenceError) in try body(call) }
-        }
-    }
-
-    /// Commits as the blocking form does, while the task is suspended.
-    nonisolated(nonsending) func commit(
-        _ changes: ValueChanges,
-        ifStillHolds reads: TransactionReads? = nil,
-        node: PreferenceNode? = nil,
-        suspending call: StoreCall
-    ) async throws(PreferenceError) -> Bool {
-        try await perform(call) { [self] (call) throws(PreferenceError) in
-            try commit(changes, ifStillHolds: reads, node: node, call)
-        }
-    }
-
-    /// Returns the result of `base(for:)`; the task is suspended if a backend has to be called.
-    nonisolated(nonsending) func base(
-        for name: String,
-        suspending call: StoreCall
-    ) async throws(PreferenceError) -> StoredCandidates {
-        guard mustCallBackendToRead else { return try base(for: name) }
-        return try await perform(call) { [self] (call) throws(PreferenceError) in try base(for: name, call) }
-    }
-
-    /// Returns the result of the blocking form; the task is suspended if a backend has to be called.
-    nonisolated(nonsending) func checkedSnapshot(
-        suspending call: StoreCall
-    ) async throws(PreferenceError) -> (StoreSnapshot, unread: PreferenceError?) {
-        guard mustCallBackendToRead else { return try checkedSnapshot() }
-        return try await perform(call) { [self] (call) throws(PreferenceError) in try checkedSnapshot(call) }
-    }
-
-    /// Returns the snapshot that a transaction reads, and the error if its values could not be read.
-    func checkedSnapshot(
-        _ call: StoreCall? = nil
-    ) throws(PreferenceError) -> (StoreSnapshot, unread: PreferenceError?) {
-        try checkThread(of: call)
-        var unread: PreferenceError?
-        do throws(PreferenceError) { try checkRead(call) } catch { unread = error }
-        return (snapshot(call), unread)
-    }
-
-    /// Whether the stored values have not been read yet, or a query by name may be necessary.
-    private var mustCallBackendToRead: Bool {
-        let list = attachedLayers
-        return !list.isPrepared.load(ordering: .acquiring) || list.writable?.failure != nil
     }
 }
 

@@ -82,6 +82,15 @@ public struct PreferenceError: Error, Sendable {
     public let cause: (any Error)?
     /// The line of a file that can't be read, for the tool `prefs`; not in the message, because its text may contain a secret.
     @_spi(Tool) public internal(set) var damagedLine: (path: String, number: Int)?
+    /// Whether the store could not be opened, so that forms that can't throw keep the value.
+    var isOfOpening = false
+
+    /// The same error, as that of a store that could not be opened.
+    var ofOpening: PreferenceError {
+        var error = self
+        error.isOfOpening = true
+        return error
+    }
 
     /// Creates an error, for a custom backend or coding.
     ///
