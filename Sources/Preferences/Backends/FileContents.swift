@@ -207,7 +207,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     private func set(_ value: PropertyListValue?, for name: String) {
         guard isLoaded else { return table.set(value, for: name) }
-        if self.value(of: name) != value { values.withInbox { $0.add([name: value]) } }
+        if self.value(of: name) != value { values.withInbox { $0.add(.one(name, value)) } }
     }
 
     private static func reading(_ body: () throws(JSONLineError) -> Void) -> LineReading {

@@ -60,11 +60,15 @@ package struct Inbox: Sendable {
     ///   - position: Their position among all changes, if the backend numbers these: they precede changes with a higher one. Other
     ///     changes follow those that were added before.
     package mutating func add(_ changes: [String: PropertyListValue?], at position: Int64? = nil) {
-        guard !changes.isEmpty else { return }
+        if !changes.isEmpty { add(.several(changes), at: position) }
+    }
+
+    /// Adds external changes, as the other method does.
+    mutating func add(_ changes: ValueChanges, at position: Int64? = nil) {
         if position == nil, let last = batches.last, !last.isOwn, last.position == nil {
-            batches[batches.count - 1].changes = .several(last.dictionary.merging(changes) { $1 })
+            batches[batches.count - 1].changes = .several(last.dictionary.merging(changes.dictionary) { $1 })
         } else {
-            insert(Batch(changes: .several(changes), position: position, isOwn: false))
+            insert(Batch(changes: changes, position: position, isOwn: false))
         }
     }
 

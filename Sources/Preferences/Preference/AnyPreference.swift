@@ -251,10 +251,10 @@ extension _OptionalPreferenceValue {
     fileprivate var wrappedText: String { wrapped.map { text(of: $0) } ?? "nil" }
 }
 
-/// Returns whether two values are equal; `false` if their type isn't `Equatable`.
-func areEqual<Value>(_ left: Value, _ right: Value) -> Bool {
+/// Returns whether two values are equal; nil if their type isn't `Equatable`.
+func areEqual<Value>(_ left: Value, _ right: Value) -> Bool? {
     func equals<Other: Equatable>(_ left: Other) -> Bool { left == right as? Other }
-    return (left as? any Equatable).map { equals($0) } ?? false
+    return (left as? any Equatable).map { equals($0) }
 }
 
 /// Returns all values of a `CaseIterable` type, or of an optional of one, without `nil`; `nil` for other types.

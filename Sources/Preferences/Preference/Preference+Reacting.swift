@@ -19,8 +19,8 @@ extension Preference {
                         // No consumer waits for the first element yet, so yielding it resumes none.
                         if includingCurrent { yield { preference.value(of: candidates) } }
                     }
-                ) { entry, _ in
-                    yield { preference.value(of: entry.new) }
+                ) { _, new, _ in
+                    yield { new }
                 }
             ]
         }
@@ -61,19 +61,15 @@ extension Preference {
     ) -> PreferenceObservation {
         let observer = Observer(of: inUse, body)
         if !includingCurrent, observer.hasNoIsolation {
-            return observer.preference.subscribe(timing: timing) { entry, origin in
-                observer.call(old: entry.old, new: entry.new, origin: origin)
-            }
+            return observer.preference.subscribe(timing: timing) { observer.call($0, $1, $2) }
         }
         let observation = observer.preference.subscribe(
             timing: timing,
-            begin: { if includingCurrent { observer.enqueue(old: $0, new: $0, origin: .local) } }
-        ) { entry, origin in
+            begin: { if includingCurrent { observer.enqueue(.current($0), .local) } }
+        ) { old, new, origin in
             // A `willSet` call on this thread can't wait, even inside another call of the body.
-            if timing == .willSet, observer.isReady {
-                return observer.call(old: entry.old, new: entry.new, origin: origin)
-            }
-            observer.enqueue(old: entry.old, new: entry.new, origin: origin)
+            if timing == .willSet, observer.isReady { return observer.call(old, new, origin) }
+            observer.enqueue(.change(old: old, new: new), origin)
             observer.callOrHop()
         }
         observer.callOrHop()
@@ -93,7 +89,7 @@ extension Preference {
     func subscribe(
         timing: PreferenceTiming = .didSet,
         begin: (StoredCandidates) -> Void = { _ in },
-        _ body: @escaping @Sendable (ChangeEntry, PreferenceChangeOrigin) -> Void
+        _ body: @escaping @Sendable (_ old: Value, _ new: Value, PreferenceChangeOrigin) -> Void
     ) -> PreferenceObservation {
         let name = name
         return store.subscribe(
@@ -101,37 +97,85 @@ extension Preference {
             timing: timing,
             begin: { begin($0.candidates(for: name, formerly: $1[name])) }
         ) { batch in
-            if let entry = batch.entry(for: name), isRelevant(entry) { body(entry, batch.origin) }
+            guard let entry = batch.entry(for: name) else { return }
+            _ = change(of: entry) { body($0, $1, batch.origin) }
         }
     }
 
-    /// Returns whether a change concerns this preference: a change below a stronger layer's value only if the preference can't read
-    /// that value, and a change of a composite value only if the member differs.
-    func isRelevant(_ entry: ChangeEntry) -> Bool {
-        if declaration.member != nil {
-            return !areEqual(value(of: entry.old, isReporting: false), value(of: entry.new, isReporting: false))
+    /// Passes on the values that the preference shows before and after a change of the stored ones; returns false if it shows the same.
+    ///
+    /// Observers, sequences and publishers are notified of what this passes on, and of nothing else. Equal stored forms are no change, nor is a
+    /// value that can't be used and gives way to another one. Otherwise `==` decides, or the form in which the values are stored if
+    /// their type isn't `Equatable`.
+    // Passed to a closure, as the type of a generic result would be looked up at each call.
+    func change(of entry: ChangeEntry, _ body: (_ old: Value, _ new: Value) -> Void) -> Bool {
+        let (new, usedNew) = reading(of: entry.new)
+        // Most often the stronger layer's value stays.
+        if let usedNew, let first = entry.old.first, usedNew === entry.new.first, first.hasForm(of: usedNew) {
+            return false
         }
-        guard entry.isBelow else { return true }
-        let canRead = { declaration.canRead($0) }
-        return entry.old.first(where: canRead) != entry.new.first(where: canRead)
+        let (old, usedOld) = reading(of: entry.old, isReporting: false)
+        switch (usedOld, usedNew) {
+        case (nil, nil): return false
+        case (let old?, let new?) where old.hasForm(of: new): return false
+        default:
+            if declaration.areSame(old, new) { return false }
+            body(old, new)
+            return true
+        }
     }
 
     /// Returns the value that the candidates give, or the default.
-    func value(of candidates: StoredCandidates, isReporting: Bool = true) -> Value {
-        let (value, _, problems, parts) = declaration.read(candidates, isReporting: isReporting)
+    func value(of candidates: StoredCandidates) -> Value { reading(of: candidates).value }
+
+    @inline(__always)
+    private func reading(of candidates: StoredCandidates, isReporting: Bool = true) -> (value: Value, StoredCandidate?)
+    {
+        let (value, used, problems, parts) = declaration.read(candidates, isReporting: isReporting)
         if isReporting {
             store.report(unreadable: problems, name: name)
             store.report(parts, name: name)
         }
-        return value ?? defaultValue
+        return (value ?? defaultValue, used)
+    }
+}
+
+extension StoredCandidate {
+    /// Returns whether both are read as the same value.
+    fileprivate func hasForm(of other: StoredCandidate) -> Bool { value == other.value && isText == other.isText }
+}
+
+extension PreferenceDeclaration {
+    /// Returns whether two values are equal or, if their type isn't `Equatable`, are stored in the same form.
+    fileprivate func areSame(_ left: Value, _ right: Value) -> Bool {
+        if !Self.isEqualByForm || member != nil {
+            if let areEqual = areEqual(left, right) { return areEqual }
+            if member != nil {
+                let forms = (coding.form.part(of: left), coding.form.part(of: right))
+                return forms.0 != nil && forms.0 == forms.1
+            }
+        }
+        do { return try encodeUnchecked(left) == encodeUnchecked(right) } catch { return false }
+    }
+
+    /// Whether values are known to be equal exactly if their forms are. The cast that finds `==` takes thousands of instructions.
+    private static var isEqualByForm: Bool {
+        Value.self == Int.self || Value.self == Bool.self || Value.self == String.self || Value.self == Int?.self
+            || Value.self == String?.self
     }
 }
 
 /// An observer's closure, and the changes that wait for its actor.
 private final class Observer<Value: Sendable>: Sendable {
+    /// The values of a call of the body.
+    enum Content: Sendable {
+        case change(old: Value, new: Value)
+        /// The value at the time when the observation began, decoded when the body is called.
+        case current(StoredCandidates)
+    }
+
     private struct Change: Sendable {
-        let old: StoredCandidates
-        let new: StoredCandidates
+        let content: Content
         let origin: PreferenceChangeOrigin
         /// The number of changes that led to this one.
         let depth = FeedbackDepth.current
@@ -172,8 +216,8 @@ private final class Observer<Value: Sendable>: Sendable {
     /// Whether the body may be called here and no change is waiting.
     var isReady: Bool { mayCallHere && state.withLock { !$0.isCancelled && $0.waiting.first == nil } }
 
-    func enqueue(old: StoredCandidates, new: StoredCandidates, origin: PreferenceChangeOrigin) {
-        let change = Change(old: old, new: new, origin: origin)
+    func enqueue(_ content: Content, _ origin: PreferenceChangeOrigin) {
+        let change = Change(content: content, origin: origin)
         state.withLock { if !$0.isCancelled { $0.waiting.append(change) } }
     }
 
@@ -212,7 +256,12 @@ private final class Observer<Value: Sendable>: Sendable {
         var left = isolation == nil ? Int.max : state.withLock { $0.waiting.count }
         while left > 0, let change = next() {
             FeedbackDepth.reacting(toChangeAt: change.depth - 1) {
-                call(old: change.old, new: change.new, origin: change.origin)
+                switch change.content {
+                case .change(let old, let new): call(old, new, change.origin)
+                case .current(let candidates):
+                    let value = preference.value(of: candidates)
+                    call(value, value, change.origin)
+                }
             }
             state.withLock { $0.isCalling = false }
             left -= 1
@@ -228,14 +277,12 @@ private final class Observer<Value: Sendable>: Sendable {
         }
     }
 
-    func call(old: StoredCandidates, new: StoredCandidates, origin: PreferenceChangeOrigin) {
-        let newValue = preference.value(of: new)
-        let oldValue = old == new ? newValue : preference.value(of: old, isReporting: false)
+    func call(_ old: Value, _ new: Value, _ origin: PreferenceChangeOrigin) {
         body(
             PreferenceChange(
                 name: preference.name,
-                old: oldValue,
-                new: newValue,
+                old: old,
+                new: new,
                 origin: origin,
                 isSecret: preference.declaration.isSecret
             )

@@ -250,8 +250,8 @@ extension Preference {
     ///     preferences.$frame[\.width].value += 100
     ///
     /// Setting it changes that member of the newest value, in one step across processes, and throws or reports `unreadable` if the
-    /// stored value can't be decoded. Observers are notified if the member differs or its type isn't `Equatable`. `reset()` sets the
-    /// member to that of the default. `name`, `storedValue`, `isSet` and `source` are those of the whole value, whose rule applies.
+    /// stored value can't be decoded. Observers are notified if the member differs. `reset()` sets the member to that of the default.
+    /// `name`, `storedValue`, `isSet` and `source` are those of the whole value, whose rule applies.
     ///
     /// An optional value has no members here; `update { $0?.width = 1 }` sets one.
     public subscript<Member: Sendable>(

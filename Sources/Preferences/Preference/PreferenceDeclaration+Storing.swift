@@ -173,7 +173,7 @@ extension PreferenceDeclaration {
             if coding.form.tree(of: stored) == newTree { return true }
             // A set, or a dictionary that is a list, has another order in each JSON text.
             guard let set = try coding.decode(new) else { return false }
-            return areEqual(set, value)
+            return areEqual(set, value) ?? false
                 || CodedForm.native.part(of: set).map { $0 == CodedForm.native.part(of: value) } ?? false
         } catch {
             return false

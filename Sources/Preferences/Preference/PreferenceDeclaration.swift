@@ -373,14 +373,15 @@ extension PreferenceDeclaration {
         return isSecret && member == nil ? error.redacted(as: Value.self) : error
     }
 
-    /// Returns the value of the first candidate that can be read, or nil if that is unset or none can be read; whether there is one; the
+    /// Returns the value of the first candidate that can be read, or nil if that is unset or none can be read; that candidate; the
     /// problems of the candidates before it; and its parts that can't be read.
     ///
     /// - Parameter isReporting: Whether the use of a deprecated preference and of a former name is reported.
+    @inline(__always)
     func read(
         _ candidates: StoredCandidates,
         isReporting: Bool = true
-    ) -> (value: Value?, isFound: Bool, problems: [UnreadableValue], parts: [UnreadableValue]) {
+    ) -> (value: Value?, used: StoredCandidate?, problems: [UnreadableValue], parts: [UnreadableValue]) {
         var problems: [(candidate: StoredCandidate, error: PreferenceError)] = []
         var parts: [EvolvingProblem] = []
         var value: Value?
@@ -393,12 +394,12 @@ extension PreferenceDeclaration {
             return value != nil
         }
         if isReporting, let options, options.reportsUse, !candidates.isEmpty { reportOldUse(of: used, options) }
-        if problems.isEmpty, parts.isEmpty { return (value, used != nil, [], []) }
+        if problems.isEmpty, parts.isEmpty { return (value, used, [], []) }
         let isSecret = isSecret
         let outcome = used == nil ? "the default is used" : "the next layer's value is used"
         return (
             value,
-            used != nil,
+            used,
             problems.map { UnreadableValue($0, because: $1, outcome, isSecret: isSecret) },
             used.map { used in parts.map { unreadable($0, of: used, isSecret: isSecret) } } ?? []
         )
@@ -414,8 +415,8 @@ extension PreferenceDeclaration {
     ///
     /// For callers that must not use the default in place of an unreadable value.
     func readStrictly(_ candidates: StoredCandidates) throws(PreferenceError) -> Value? {
-        let (value, isFound, problems, _) = read(candidates)
-        if !isFound, let problem = problems.first { throw problem.reason }
+        let (value, used, problems, _) = read(candidates)
+        if used == nil, let problem = problems.first { throw problem.reason }
         return value
     }
 

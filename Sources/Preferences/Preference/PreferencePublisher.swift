@@ -40,8 +40,13 @@ extension Preference {
 
 /// The subscription to a `PreferencePublisher`; it keeps values until the subscriber demands them.
 final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Sendable {  // `receive` runs singly
+    /// A value that waits for demand, decoded when it is sent if it is the first one.
+    private struct Pending {
+        let value: @Sendable () -> Value
+    }
+
     private struct State {
-        var pending = FirstInFirstOut<StoredCandidates>()
+        var pending = FirstInFirstOut<Pending>()
         var demand = Subscribers.Demand.none
         var isSending = false
         var isCancelled = false
@@ -62,8 +67,11 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
 
     /// Begins to observe; the current value is sent first.
     func begin() {
-        let observation = preference.subscribe(timing: timing, begin: { enqueue($0) }) { [weak self] entry, _ in
-            self?.enqueue(entry.new)
+        let observation = preference.subscribe(
+            timing: timing,
+            begin: { candidates in enqueue { [preference] in preference.value(of: candidates) } }
+        ) { [weak self] _, new, _ in
+            self?.enqueue { new }
             self?.send()
         }
         let isCancelled = state.withLock { state in
@@ -88,16 +96,16 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
         observation?.cancel()
     }
 
-    private func enqueue(_ candidates: StoredCandidates) {
+    private func enqueue(_ value: @escaping @Sendable () -> Value) {
         state.withLock { state in
-            if !state.isCancelled { state.pending.append(candidates) }
+            if !state.isCancelled { state.pending.append(Pending(value: value)) }
         }
     }
 
     /// Sends values on demand, one at a time; if another thread is sending, it sends this one's value, too.
     private func send() {
-        while let candidates = next() {
-            let more = receive(preference.value(of: candidates))
+        while let next = next() {
+            let more = receive(next.value())
             state.withLock { state in
                 state.demand += more
                 state.isSending = false
@@ -105,7 +113,7 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
         }
     }
 
-    private func next() -> StoredCandidates? {
+    private func next() -> Pending? {
         state.withLock { state in
             guard !state.isSending, !state.isCancelled, state.demand > .none, let next = state.pending.popFirst()
             else { return nil }

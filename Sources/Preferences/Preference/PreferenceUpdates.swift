@@ -91,7 +91,7 @@ extension PreferenceStore {
                         guard preference.store === store, let entry = batch.entry(for: preference.name) else {
                             continue
                         }
-                        isRelevant = isRelevant || preference.isRelevant(entry)
+                        isRelevant = isRelevant || preference.change(of: entry) { _, _ in }
                     }
                     latest.apply(batch, of: store, isRelevant: isRelevant)
                 }

@@ -11,17 +11,20 @@ extension LayerList {
     @inline(__always)
     func effect(of change: ValueChange, in source: Source) -> ChangeEffect? {
         if isPlain { return .shown }
-        for (index, layer) in layers.enumerated() {
-            guard layer.source === source else {
-                if layer.value(of: change.name) != nil { return .below }
-                continue
+        var isConcerned = false
+        var old: PropertyListValue?
+        var new: PropertyListValue?
+        // The source may be several layers. Each value is that of the first layer that has one.
+        for layer in layers where old == nil || new == nil {
+            if layer.source === source, layer.spelling == nil {
+                isConcerned = true
+                (old, new) = (old ?? change.old, new ?? change.new)
+            } else if let value = layer.value(of: change.name) {
+                (old, new) = (old ?? value, new ?? value)
             }
-            guard layer.spelling == nil else { return nil }
-            // If the layer had or has no value, the value of a layer below is read, which may be the same.
-            let below = change.old == nil || change.new == nil ? value(of: change.name, from: index + 1) : nil
-            return change.old ?? below == change.new ?? below ? .below : .shown
         }
-        return nil
+        guard isConcerned || old != nil else { return nil }
+        return old == new ? .below : .shown
     }
 
     /// Returns the changes of the values that names read as, for layers that show a part of the source.

@@ -187,11 +187,11 @@ struct ChangeRulesTests {
         try kind.withStore { store in
             let name = Preference("name", default: "Pitt", in: store)
             let seen = Recorder<String>()
-            let will = name.subscribe(timing: .willSet) { entry, _ in
-                seen.record("will: \(name.value(of: entry.new)), property: \(name.value)")
+            let will = name.subscribe(timing: .willSet) { _, new, _ in
+                seen.record("will: \(new), property: \(name.value)")
             }
-            let did = name.subscribe { entry, _ in
-                seen.record("did: \(name.value(of: entry.new)), property: \(name.value)")
+            let did = name.subscribe { _, new, _ in
+                seen.record("did: \(new), property: \(name.value)")
             }
             name.value = "François"
             name.value = "François"

@@ -10,8 +10,8 @@ struct FeedbackTests {
         try kind.withStore { store in
             store.issueHandler = { Issue.record($0) }
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
-            let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.new) }
-            let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.new) }
+            let one = a.subscribe(timing: timing) { _, new, _ in b.value = new }
+            let two = b.subscribe(timing: timing) { _, new, _ in a.value = new }
             // With `.willSet` the equal value isn't stored yet, so each set of it is another change: only the limit can end that.
             if timing == .willSet { store.issueHandler = { #expect($0.code == .feedbackLoop) } }
             a.value = 5
@@ -26,8 +26,8 @@ struct FeedbackTests {
             let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
-            let one = a.subscribe(timing: timing) { entry, _ in b.value = a.value(of: entry.new) + 1 }
-            let two = b.subscribe(timing: timing) { entry, _ in a.value = b.value(of: entry.new) + 1 }
+            let one = a.subscribe(timing: timing) { _, new, _ in b.value = new + 1 }
+            let two = b.subscribe(timing: timing) { _, new, _ in a.value = new + 1 }
             a.value = 1
             #expect(issues.elements.map(\.code) == [.feedbackLoop])
             #expect(issues.elements.first?.name != nil)
@@ -90,7 +90,7 @@ struct FeedbackTests {
             let (count, other) = (
                 Preference("count", default: 0, in: store), Preference("other", default: 0, in: store)
             )
-            let observation = count.subscribe(timing: timing) { entry, _ in
+            let observation = count.subscribe(timing: timing) { _, new, _ in
                 let inner = other.observe { _ in _ = count.value }
                 insist { try store.transaction { $0[other] += 1 } }
                 insist { try other.update { $0 += 1 } }

@@ -7,8 +7,8 @@ struct TimingTests {
     private func printout(_ timing: PreferenceTiming, _ change: (Preference<String>) -> Void) -> [String] {
         let user = Preference("user.name", default: "Pitt", in: .inMemory())
         let printed = Recorder<String>()
-        let observation = user.subscribe(timing: timing) { entry, _ in
-            printed.record("Published: \(user.value(of: entry.new)) - Property: \(user.value)")
+        let observation = user.subscribe(timing: timing) { _, new, _ in
+            printed.record("Published: \(new) - Property: \(user.value)")
         }
         change(user)
         observation.cancel()
@@ -45,12 +45,12 @@ struct TimingTests {
         let optional = Preference<String?>("user.name", in: store)
         let printed = Recorder<String>()
         let observations = [
-            did.subscribe { entry, _ in printed.record("did \(did.value(of: entry.new)) (\(did.value))") },
-            will.subscribe(timing: .willSet) { entry, _ in
-                printed.record("will \(will.value(of: entry.new)) (\(will.value))")
+            did.subscribe { _, new, _ in printed.record("did \(new) (\(did.value))") },
+            will.subscribe(timing: .willSet) { _, new, _ in
+                printed.record("will \(new) (\(will.value))")
             },
-            optional.subscribe { entry, _ in
-                printed.record("optional \(optional.value(of: entry.new) ?? "nil")")
+            optional.subscribe { _, new, _ in
+                printed.record("optional \(new ?? "nil")")
             },
         ]
         will.value = "François"
@@ -71,8 +71,8 @@ struct TimingTests {
         let count = Preference("count", default: 0, in: PreferenceStore(backend: backend))
         let seen = Recorder<String>()
         let observations = [PreferenceTiming.didSet, .willSet].map { timing in
-            count.subscribe(timing: timing) { entry, origin in
-                seen.record("\(timing) \(count.value(of: entry.new)) \(origin)")
+            count.subscribe(timing: timing) { _, new, origin in
+                seen.record("\(timing) \(new) \(origin)")
             }
         }
         backend.changeOutside("count", to: 3)
@@ -87,12 +87,12 @@ struct TimingTests {
         let count = Preference("count", default: 0, in: store)
         let seen = Recorder<String>()
         let late = Recorder<PreferenceObservation>()
-        let first = count.subscribe(timing: .willSet) { entry, _ in
-            seen.record("first \(count.value(of: entry.new)) (\(count.value))")
+        let first = count.subscribe(timing: .willSet) { _, new, _ in
+            seen.record("first \(new) (\(count.value))")
             guard late.elements.isEmpty else { return }
             late.record(
-                count.subscribe(timing: .willSet) { entry, _ in
-                    seen.record("late \(count.value(of: entry.new)) (\(count.value))")
+                count.subscribe(timing: .willSet) { _, new, _ in
+                    seen.record("late \(new) (\(count.value))")
                 }
             )
         }

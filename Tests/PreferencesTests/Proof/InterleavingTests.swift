@@ -43,7 +43,7 @@ struct InterleavingTests {
                     { Issue.record(error) }
                 case 10..<12:
                     guard own.count < 2 else { continue }
-                    let observer = Observer(of: preference)
+                    let observer = Observer(of: name, in: store)
                     own.append(observer)
                     observers.record(observer)
                 case 12..<14:
@@ -107,6 +107,11 @@ private struct Step: Hashable {
         old = entry.old.first?.value
         new = entry.new.first?.value
     }
+
+    init(_ old: Int?, _ new: Int?) {
+        self.old = old.map { .integer(Int64($0)) }
+        self.new = new.map { .integer(Int64($0)) }
+    }
 }
 
 /// The changes that one observer of a preference received, and the time of its cancellation.
@@ -122,20 +127,22 @@ private final class Observer: Sendable {
     let name: String
     private let state = Lock(State())
 
-    init(of preference: Preference<Int>) {
-        name = preference.name
-        let observation = preference.subscribe { [weak self] entry, _ in self?.receive(entry) }
+    /// Observes a name as an optional, which has a value exactly if one is stored.
+    init(of name: String, in store: PreferenceStore) {
+        self.name = name
+        let preference = Preference<Int?>(name, in: store)
+        let observation = preference.subscribe { [weak self] old, new, _ in self?.receive(Step(old, new)) }
         state.withLock { $0.observation = observation }
     }
 
-    private func receive(_ entry: ChangeEntry) {
+    private func receive(_ step: Step) {
         let thread = ThreadIdentity.current
         state.withLock { state in
             if let canceller = state.cancelledBy {
                 state.lateCount += 1
                 if canceller == thread { state.ownLateCount += 1 }
             }
-            state.seen.append(Step(entry))
+            state.seen.append(step)
         }
     }
 

@@ -31,7 +31,7 @@ struct ReleaseTests {
             let count = Preference("count", default: 0, in: store)
             let text = Preference("text", default: "", in: store)
             let observation = count.observe { [count] _ in withExtendedLifetime((token, count.value)) {} }
-            let willSet = count.subscribe(timing: .willSet) { _, _ in withExtendedLifetime((token, count.value)) {} }
+            let willSet = count.subscribe(timing: .willSet) { _, _, _ in withExtendedLifetime((token, count.value)) {} }
             var updates = text.updates.makeAsyncIterator()
             var both = PreferenceStore.updates(of: count, text).makeAsyncIterator()
             var changes = store.changes.makeAsyncIterator()

@@ -42,7 +42,7 @@ struct SharedSourceTests {
         let counts = stores.dropLast().map { Preference("count", default: 0, in: $0) }
         let seen = Recorder<[Int]>()
         let observations = counts.map { count in
-            count.subscribe(timing: .willSet) { entry, _ in seen.record([count.value(of: entry.new), count.value]) }
+            count.subscribe(timing: .willSet) { _, new, _ in seen.record([new, count.value]) }
         }
         counts[0].value = 1
         #expect(seen.elements == [[1, 0], [1, 0], [1, 0]])

@@ -1,0 +1,148 @@
+import Observation
+import Testing
+
+@testable import Preferences
+
+/// Observers are notified of the changes of what a property shows, and of no others.
+struct ShownChangesTests {
+    /// A value that is equal to those that differ only in case.
+    private struct Word: RawRepresentable, Equatable {
+        var rawValue: String
+
+        static func == (left: Word, right: Word) -> Bool { left.rawValue.lowercased() == right.rawValue.lowercased() }
+    }
+
+    /// A value without `==`.
+    private struct Blob: Codable, Sendable {
+        var bytes = [0]
+    }
+
+    /// Returns what an observer, a sequence and an observer of the time before see while `body` runs.
+    private func changes<Value: Sendable>(
+        of preference: Preference<Value>,
+        _ text: @escaping @Sendable (Value) -> String,
+        during body: () throws -> Void
+    ) async rethrows -> [String] {
+        let (seen, early) = (Recorder<String>(), Recorder<String>())
+        let observations = [
+            preference.observe { seen.record("\(text($0.old)) → \(text($0.new))") },
+            preference.observe(at: .willSet) { early.record("\(text($0.old)) → \(text($0.new))") },
+        ]
+        var updates = preference.updates.makeAsyncIterator()
+        _ = await updates.next()
+        try body()
+        #expect(early.elements == seen.elements)
+        for change in seen.elements {
+            let next = await updates.next()
+            #expect(next.map { change.hasSuffix(" → \(text($0))") } == true)
+        }
+        withExtendedLifetime(observations) {}
+        return seen.elements
+    }
+
+    @Test
+    func valueThatEqualsTheDefaultIsNoChange() async {
+        let volume = Preference("volume", default: 5, in: .inMemory())
+        let seen = await changes(of: volume, String.init) {
+            volume.value = 5
+            volume.value = 7
+            volume.value = 5
+            volume.reset()
+        }
+        #expect(seen == ["5 → 7", "7 → 5"])
+    }
+
+    @Test
+    func equalValueOfAnotherLayerIsNoChange() async {
+        let (upper, lower) = (PreferenceStore.inMemory(), PreferenceStore.inMemory(["volume": 7]))
+        let volume = Preference("volume", default: 5, in: .layered([upper, lower]))
+        let seen = await changes(of: volume, String.init) {
+            upper["volume"] = 7
+            lower["volume"] = nil
+            lower["volume"] = 8
+            upper["volume"] = nil
+            lower["volume"] = nil
+            upper["volume"] = 5
+        }
+        #expect(seen == ["7 → 8", "8 → 5"])
+    }
+
+    @Test
+    func valueThatCanNotBeUsedAndGivesWayToAnotherOneIsNoChange() async {
+        let store = PreferenceStore.inMemory()
+        store.issueHandler = { _ in }
+        let volume = Preference("volume", default: 5, .range(0...10), in: store)
+        let raw = Recorder<String>()
+        let all = store.subscribe { raw.record("\(PreferenceStoreChange($0).names)") }
+        let seen = await changes(of: volume, String.init) {
+            store["volume"] = "loud"
+            store["volume"] = 11
+            store["volume"] = 7
+            store["volume"] = "loud"
+            store["volume"] = nil
+        }
+        #expect(seen == ["5 → 7", "7 → 5"])
+        #expect(raw.elements.count == 5, "the stored values have changed")
+        withExtendedLifetime(all) {}
+    }
+
+    @Test
+    func equalityOfTheTypeDecides() async {
+        let store = PreferenceStore.inMemory()
+        let word = Preference("word", default: Word(rawValue: "a"), in: store)
+        let words = await changes(of: word, \.rawValue) {
+            word.value = Word(rawValue: "A")
+            word.value = Word(rawValue: "b")
+        }
+        #expect(words == ["A → b"])
+        let real = Preference("real", default: 0.0, in: store)
+        let reals = await changes(of: real, { "\($0)" }) {
+            store["real"] = 1
+            store["real"] = 1.0
+            store["real"] = .real(-0.0)
+            store["real"] = .real(0)
+            store["real"] = .real(.nan)
+            store["real"] = .real(.nan)
+        }
+        #expect(reals == ["0.0 → 1.0", "1.0 → -0.0", "0.0 → nan"])
+    }
+
+    @Test
+    func withoutEqualityTheStoredFormDecides() async {
+        let store = PreferenceStore.inMemory()
+        let blob = Preference("blob", default: Blob(), in: store)
+        let seen = await changes(of: blob, { "\($0.bytes)" }) {
+            blob.value = Blob()
+            blob.value = Blob(bytes: [1])
+            store["blob"] = ["bytes": [1], "unknown": 2]
+            blob.reset()
+        }
+        #expect(seen == ["[0] → [1]", "[1] → [0]"])
+        let optional = Preference<Blob?>("optional", in: store)
+        let optionals = await changes(of: optional, { "\($0?.bytes ?? [])" }) {
+            store["optional"] = "broken"
+            store["optional"] = nil
+            optional.value = Blob()
+            optional.value = nil
+        }
+        #expect(optionals == ["[] → [0]", "[0] → []"])
+    }
+
+    /// The source of a layer may be another layer, too.
+    @Test
+    func observationSeesAStoreThatIsTwoLayers() {
+        let store = PreferenceStore.inMemory()
+        let volume = Preference("volume", default: 5, in: .layered([store.readOnly(named: "above"), store]))
+        let changes = Recorder<Int>()
+        for new in [7, 8] {
+            withObservationTracking {
+                _ = volume.value
+            } onChange: {
+                changes.record(new)
+            }
+            volume.value = new
+            #expect(volume.value == new)
+        }
+        #expect(changes.elements == [7, 8])
+    }
+}
