@@ -142,6 +142,9 @@ struct EvolvingGuideTests {
 
     @Test
     func renamedPreference() {
+        // Its own store: both versions declare the name here, which is reported in each isolated store of the standard one.
+        let store = PreferenceStore.inMemory()
+        store.issueHandler = { _ in }
         store["old"] = 5
         let renamed = Preference("new", default: 0, .formerly("old"), in: store)
         #expect(renamed.value == 5)
