@@ -154,6 +154,8 @@ func reopened(in folder: TemporaryFolder, _ body: (PreferenceStore) throws -> Vo
         store.issueHandler = { Issue.record($0) }
         last = store
         try body(store)
+        // A sync in the background would end after the store, and find its folder removed.
+        try store.core.layers.writable?.backend?.sync()
     }()
     // A thread that opens another file looks at all stores, and retains them for that time.
     for _ in 0..<100_000 where last != nil { Pause.sleep(microseconds: 100) }
