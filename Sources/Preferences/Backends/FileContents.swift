@@ -56,9 +56,9 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func replace(with contents: FileContents) {
         if isLoaded {
-            for name in Set(values.differences(to: contents.table).keys).union(
-                values.withInbox { $0.changes.keys }
-            ) {
+            // The inbox comes first, because a change leaves it after it is published.
+            let names = Set(values.withInbox { $0.changes.keys })
+            for name in names.union(values.differences(to: contents.table).keys) {
                 set(contents.table[name], for: name)
             }
         } else {

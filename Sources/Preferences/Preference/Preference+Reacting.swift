@@ -148,17 +148,20 @@ extension StoredCandidate {
 extension PreferenceDeclaration {
     /// Returns whether two values are equal or, if their type isn't `Equatable`, are stored in the same form.
     fileprivate func areSame(_ left: Value, _ right: Value) -> Bool {
-        if !Self.isEqualByForm || member != nil {
+        if !Self.isEqualByForm || member != nil || coding.identifier != "native" {
             if let areEqual = areEqual(left, right) { return areEqual }
             if member != nil {
                 let forms = (coding.form.part(of: left), coding.form.part(of: right))
-                return forms.0 != nil && forms.0 == forms.1
+                return forms.0 == forms.1 && (forms.0 != nil || Self.isNil(left) && Self.isNil(right))
             }
         }
         do { return try encodeUnchecked(left) == encodeUnchecked(right) } catch { return false }
     }
 
-    /// Whether values are known to be equal exactly if their forms are. The cast that finds `==` takes thousands of instructions.
+    private static func isNil(_ value: Value) -> Bool { (value as? any _OptionalPreferenceValue)?.isNil ?? false }
+
+    /// Whether values are known to be equal exactly if their native forms are. The cast that finds `==` takes thousands of
+    /// instructions.
     private static var isEqualByForm: Bool {
         Value.self == Int.self || Value.self == Bool.self || Value.self == String.self || Value.self == Int?.self
             || Value.self == String?.self

@@ -192,12 +192,7 @@ extension PreferenceDeclaration {
         let call = core.beginCall(.write)
         var retry = Retry()
         while true {
-            let candidates: StoredCandidates
-            do throws(PreferenceError) { candidates = try core.base(for: name, call) } catch {
-                // Nothing can be read: it is kept until the store can be opened, or the error is thrown.
-                _ = try core.commit(core.changes(of: name, to: new), node: node, call)
-                return
-            }
+            let candidates = try core.base(for: name, call)
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
             let changes = core.changes(of: name, to: try form(of: new, over: candidates))
             if try core.commit(changes, ifStillHolds: reads, node: node, call) { return }
@@ -212,11 +207,7 @@ extension PreferenceDeclaration {
         let core = store.core
         var retry = Retry()
         while true {
-            let candidates: StoredCandidates
-            do throws(PreferenceError) { candidates = try await core.base(for: name, suspending: call) } catch {
-                _ = try await core.commit(core.changes(of: name, to: new), suspending: call)
-                return
-            }
+            let candidates = try await core.base(for: name, suspending: call)
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
             let changes = core.changes(of: name, to: try form(of: new, over: candidates))
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return }
@@ -236,11 +227,16 @@ extension PreferenceDeclaration {
         let core = store.core
         do throws(PreferenceError) {
             guard error.isOfOpening else { throw error }
-            let candidates = core.shownBase(for: name)
-            let merge = try merge(over: candidates)
-            let changes = core.changes(of: name, to: try encode(value, over: candidates))
-            guard try !core.keep(changes, of: name, merge: merge, because: error) else { return }
-            try Preference(self).write(value)
+            var retry = Retry()
+            while true {
+                let candidates = core.shownBase(for: name)
+                let merge = try merge(over: candidates)
+                let changes = core.changes(of: name, to: try encode(value, over: candidates))
+                let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
+                if try core.keep(changes, of: name, merge: merge, ifStillHolds: reads, because: error) { return }
+                if core.layers.writable?.isOpen ?? true { return try Preference(self).write(value) }
+                Retry.block(try retry.next(name: name))
+            }
         } catch {
             core.report(error.named(name))
         }
@@ -249,11 +245,13 @@ extension PreferenceDeclaration {
     /// Returns what merges a kept form into a stored one, with the value that the candidates give as the base.
     func merge(over candidates: StoredCandidates) throws(PreferenceError) -> Outbox.Merge {
         if let member { return try member.merge(candidates) }
-        let base = try encodeUnchecked(read(candidates, isReporting: false).value ?? makeDefault(), isStored: true)
+        // With what a weaker layer's value has besides: that isn't set by this program.
+        let shown = try encodeUnchecked(read(candidates, isReporting: false).value ?? makeDefault(), isStored: true)
+        let base = try shown.flatMap { shown throws(PreferenceError) in try form(of: shown, over: candidates) }
         // In a store of its own, because the source keeps this closure.
         let declaration = bound(to: .inMemory())
         return { new, stored in
-            guard declaration.dependsOnStored(new), let base = base ?? new.emptied,
+            guard declaration.dependsOnStored(new), let base = base ?? declaration.emptied(new),
                 let (_, _, reader) = declaration.understand(StoredCandidate(value: stored), ignoringRules: true)
             else { return new }
             return declaration.merged(new, base, into: stored, reader, isBaseOther: true)
@@ -261,14 +259,16 @@ extension PreferenceDeclaration {
     }
 }
 
-extension PropertyListValue {
-    /// A value of the same kind without members or elements, which stands for no value; nil for other kinds.
-    fileprivate var emptied: PropertyListValue? {
-        switch self {
-        case .array: .array([])
-        case .dictionary: .dictionary([:])
-        default: nil
+extension PreferenceDeclaration {
+    /// Returns a form of the same kind without members or elements, which stands for no value; nil for other kinds.
+    private func emptied(_ new: PropertyListValue) -> PropertyListValue? {
+        let empty: PropertyListValue
+        switch coding.form.tree(of: new) {
+        case .array: empty = .array([])
+        case .dictionary: empty = .dictionary([:])
+        default: return nil
         }
+        do { return try coding.form.form(of: empty, like: new) } catch { return nil }
     }
 }
 

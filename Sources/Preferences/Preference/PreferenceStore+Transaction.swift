@@ -49,7 +49,8 @@ extension PreferenceStore {
 
     /// Removes the stored values of some preferences of this store, in one step and as one change.
     ///
-    /// An error is reported to the issue handler; then nothing is changed.
+    /// An error is reported to the issue handler; then nothing is changed. If the store can't be opened, each value is removed once it
+    /// can be.
     public func reset<First, each Value>(
         _ first: Preference<First>,
         _ others: repeat Preference<each Value>

@@ -8,31 +8,103 @@ extension Source {
     /// - Parameters:
     ///   - owner: The preference whose value is merged into the one that is stored by then, if any.
     ///   - context: The origin of the changes.
-    /// - Returns: Whether any of the names was not kept before; nil, and nothing is kept, if the backend is open now.
+    ///   - condition: The values that the changes depend on.
+    /// - Returns: Whether any of the names was not kept before; nil, and nothing is kept, if the backend is open now, or the condition
+    ///   isn't true.
     func keep(
         _ changes: ValueChanges,
         of owner: Outbox.Owner?,
+        if condition: PreferenceCondition?,
         _ context: ChangeContext
     ) throws(PreferenceError) -> Bool? {
         try withTurn(.commit) { (notifications) throws(PreferenceError) in
-            guard !isOpen else { return nil }
+            if isOpen { return nil }
+            if let condition, !values.hold(condition) { return nil }
             try JSONLine.check(changes)
             publish(changes, context, into: &notifications)
             return state.withLock { $0.outbox.add(changes, of: owner) }
         }
     }
 
-    /// Stores what was kept, at a backend that is read without the turn.
-    func storeKept() {
-        let outbox = state.withLock { exchange(&$0.outbox, with: Outbox()) }
-        guard let reentrant, !outbox.isEmpty else { return }
-        reentrant.revalidate(outbox.names)
+    /// Publishes the values that could not be read before, and stores what was kept; call with the turn, before the source is open.
+    ///
+    /// Reads gave defaults until now, so the values are changes.
+    func recover(
+        _ contents: [String: PropertyListValue],
+        into notifications: inout DeferredNotifications
+    ) throws(PreferenceError) {
+        let outbox = state.withLock { $0.outbox }
+        let names = unqueriedNames.union(isQueriedByName ? outbox.names : [])
+        var stored = contents
+        if let backend, !names.isEmpty {
+            stored.merge(backend.values(for: names).filter { names.contains($0.key) }) { $1 }
+        }
+        var changes = stored.mapValues(Optional.some)
+        if !outbox.isEmpty { try store(outbox, over: &stored, &changes) }
+        publishExternal(changes, into: &notifications)
+        state.withLock { state in
+            state.queried.noteQueried(names)
+            state.outbox = Outbox()
+        }
+    }
+
+    /// Stores what was kept, merged into the stored values; what the backend refuses for good is dropped and reported.
+    ///
+    /// - Parameters:
+    ///   - stored: The stored values, to which external changes in between are added.
+    ///   - changes: Receives the external changes, and what is stored under the kept names.
+    private func store(
+        _ outbox: Outbox,
+        over stored: inout [String: PropertyListValue],
+        _ changes: inout [String: PropertyListValue?]
+    ) throws(PreferenceError) {
         do throws(PreferenceError) {
-            let kept = outbox.changes(over: reentrant.values(for: outbox.names))
-            _ = try commit(.several(kept), if: nil, .local)
+            var isStored = false
+            for attempt in 1...8 where !isStored {
+                let kept = outbox.changes(over: stored)
+                let condition = attempt < 8 ? outbox.condition(over: stored) : .none
+                isStored = try apply(.several(kept), if: condition)
+                if isStored { changes.merge(kept) { $1 } }
+                // The changes before the own ones are overwritten by these under their names.
+                var isOwnStored = false
+                while let batch = values.withInbox({ $0.next() }) {
+                    isOwnStored = isOwnStored || batch.isOwn
+                    for (name, value) in batch.dictionary where !batch.isOwn {
+                        stored[name] = value
+                        if isOwnStored || !isStored || kept[name] == nil { changes.updateValue(value, forKey: name) }
+                    }
+                }
+            }
         } catch {
-            // The stored values are shown again.
-            state.withLock { $0.queried.invalidate(outbox.names) }
+            let temporary: [PreferenceError.Code] = [.unavailable, .busy, .outcomeUnknown, .notDurable, .conflict]
+            guard !temporary.contains(error.code) else { throw error }
+            let names = outbox.names
+            guard names.count < 2 else {
+                for part in outbox.parts { try store(part, over: &stored, &changes) }
+                return
+            }
+            for name in names {
+                changes.updateValue(stored[name], forKey: name)
+                reportFromBackend(error.named(name))
+            }
+        }
+    }
+
+    /// Stores what was kept and is still shown, at a backend that is read without the turn; tries again at the next commit if that
+    /// fails.
+    func storeKept() {
+        guard let reentrant else { return }
+        let names = state.withLock { $0.outbox.names }
+        guard !names.isEmpty else { return }
+        reentrant.revalidate(names)
+        do throws(PreferenceError) {
+            try withTurn(.commit) { (notifications) throws(PreferenceError) in
+                let outbox = state.withLock { $0.outbox }.shown(in: values)
+                defer { publishStored(.local, into: &notifications) }
+                _ = try apply(.several(outbox.changes(over: reentrant.values(for: names))), if: nil)
+                state.withLock { $0.outbox = Outbox() }
+            }
+        } catch {
             report(error)
         }
     }
@@ -75,12 +147,14 @@ extension StoreCore {
     /// - Parameters:
     ///   - name: The preference that changes, which the report names.
     ///   - merge: What merges its value into the one that is stored by then.
+    ///   - reads: The values that the changes depend on.
     ///   - error: The error because of which the store can't be opened.
-    /// - Returns: False, and nothing is kept, if the store can be opened now.
+    /// - Returns: False, and nothing is kept, if the store is open now, or these values have changed.
     func keep(
         _ changes: ValueChanges,
         of name: String?,
         merge: Outbox.Merge? = nil,
+        ifStillHolds reads: TransactionReads? = nil,
         because error: PreferenceError
     ) throws(PreferenceError) -> Bool {
         guard let layer = attachedLayers.writableLayer else { return false }
@@ -96,9 +170,9 @@ extension StoreCore {
         var context = ChangeContext.local
         context.announcedUpTo = ChangeSubscription.newest
         context.initiator = ObjectIdentifier(self)
-        guard let isNew = try layer.source.keep(changes.prefixed(layer.prefix), of: owner, context) else {
-            return false
-        }
+        let spelled = changes.prefixed(layer.prefix)
+        let condition = reads?.condition.prefixed(layer.prefix)
+        guard let isNew = try layer.source.keep(spelled, of: owner, if: condition, context) else { return false }
         if isNew { report(PreferenceError(keeping: name ?? changes.onlyName, because: error)) }
         return true
     }

@@ -119,15 +119,10 @@ extension Source {
         try withTurn(.other, call) { (_) throws(PreferenceError) in try backend.catchUp() }
     }
 
-    /// Returns the values that the backend has under the names that stores declared; call with the turn.
-    func queryDeclaredNames() -> [String: PropertyListValue] {
-        guard let backend, isQueriedByName else { return [:] }
-        let names = state.withLock { state in
-            let names = state.queried.unqueried(among: self.names(of: state.cores))
-            state.queried.noteQueried(names)
-            return names
-        }
-        return names.isEmpty ? [:] : backend.values(for: names).filter { names.contains($0.key) }
+    /// Returns the names that stores declared and the backend was not queried for.
+    var unqueriedNames: Set<String> {
+        guard isQueriedByName else { return [] }
+        return state.withLock { state in state.queried.unqueried(among: names(of: state.cores)) }
     }
 
     /// Returns whether the backend must be queried for a name before it is read.
@@ -197,7 +192,10 @@ extension Source {
     @inline(never)
     func revalidate(_ changes: ValueChanges, _ condition: PreferenceCondition?) throws(PreferenceError) {
         guard let reentrant else { return }
-        try open()
+        do throws(PreferenceError) { try open() } catch {
+            throw condition?.isNone ?? true ? error.ofOpening : PreferenceError(unread: error)
+        }
+        storeKept()
         var names = Set(changes.dictionary.keys)
         if let condition {
             names.formUnion(condition.values.keys)

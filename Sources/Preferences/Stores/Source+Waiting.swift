@@ -23,10 +23,13 @@ extension Source {
     /// Sets the backend's deadline; call with the turn.
     @inline(never)
     func begin(_ call: StoreCall) throws(PreferenceError) {
-        guard let deadline = deadline(of: call), ContinuousClock.now < deadline else {
-            throw PreferenceError(late: ())
-        }
+        guard let deadline = deadline(of: call), ContinuousClock.now < deadline else { throw lateError }
         state.withLock { $0.deadline = deadline }
+    }
+
+    /// The error of a call whose time is over: that of opening the backend if that has taken it.
+    var lateError: PreferenceError {
+        isOpen ? PreferenceError(late: ()) : (failure ?? PreferenceError(late: ())).ofOpening
     }
 
     /// Opens a backend on a thread of the library, because this call can't open it or wait for it; its values are then changes.

@@ -23,7 +23,7 @@ final class Source: ValueSource {
     let issues = IssueReporter()
     let state = Lock(SourceState())
     /// The stored values, as stores show them.
-    private let values: StoredValues
+    let values: StoredValues
     /// Whether the stored values were read; never reset.
     private let isOpened: Atomic<Bool>
     /// Whether reads need not open the backend, because it is open, or failed to open and that was reported.
@@ -172,7 +172,7 @@ extension Source {
 
     /// Reads the stored values unless that is done; tries again if it failed before.
     func open(_ call: StoreCall? = nil, isReading: Bool = false) throws(PreferenceError) {
-        guard !isOpen else { return }
+        guard !isOpen else { return storeKept() }
         var isTried = false
         do throws(PreferenceError) {
             try withTurn(isReading ? .read : .other, call) { (notifications) throws(PreferenceError) in
@@ -195,10 +195,10 @@ extension Source {
         guard !isOpen, let backend else { return }
         do throws(PreferenceError) {
             let contents = if let file { try file.open(host: host) } else { StoredValues(try backend.load(host: host)) }
-            let (isFirst, outbox) = state.withLock { state in
+            let isFirst = state.withLock { state in
                 // Under one lock: a reader that stops waiting either finds the values or is notified of them.
                 if state.failure == nil, file == nil { values.moveValues(from: contents) }
-                return (state.failure == nil, state.outbox)
+                return state.failure == nil
             }
             guard !isFirst else {
                 file?.adopt(values, movingFrom: contents)
@@ -207,22 +207,11 @@ extension Source {
             if reentrant != nil {
                 invalidateDeclaredValues()
                 // What was kept is shown until it is stored.
-                state.withLock { $0.queried.noteQueried(outbox.names) }
+                state.withLock { $0.queried.noteQueried($0.outbox.names) }
                 return finishOpening()
             }
-            // Reads gave defaults after an earlier attempt had failed: the values found now are changes, unless their names
-            // were set since.
-            var stored = contents.dictionary.merging(queryDeclaredNames()) { $1 }
-            if isQueriedByName, !outbox.isEmpty { stored.merge(backend.values(for: outbox.names)) { $1 } }
-            var changes = stored.mapValues(Optional.some)
-            if !outbox.isEmpty {
-                let kept = outbox.changes(over: stored)
-                _ = try backend.apply(kept, if: .none)
-                changes.merge(kept) { $1 }
-            }
-            publishExternal(changes, into: &notifications)
+            try recover(contents.dictionary, into: &notifications)
             finishOpening()
-            state.withLock { $0.outbox = Outbox() }
         } catch {
             state.withLock { $0.failure = error }
             throw error
@@ -280,7 +269,7 @@ extension Source {
 
     /// Has the backend store the changes, which are then in the inbox.
     @inline(never)
-    private func apply(
+    func apply(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?
     ) throws(PreferenceError) -> Bool {
@@ -323,7 +312,7 @@ extension Source {
         leave(&notifications)
     }
 
-    private func reportFromBackend(_ error: PreferenceError) {
+    func reportFromBackend(_ error: PreferenceError) {
         let isLater = state.withLock { state in
             guard state.turn.isHeld(in: durable_file_fork_count()) else { return false }
             state.reports.append(error)
@@ -368,9 +357,7 @@ extension Source {
             case .waiting:
                 if let waiter, !waiter.wait(until: call.flatMap(deadline)) {
                     // A waiter that was woken at that moment claims the turn again; otherwise no thread would take the turn.
-                    guard !state.withLock({ $0.turn.withdraw { $0 === waiter } }) else {
-                        throw PreferenceError(late: ())
-                    }
+                    guard !state.withLock({ $0.turn.withdraw { $0 === waiter } }) else { throw lateError }
                 }
                 waiter = nil
             case .held:

@@ -1,0 +1,240 @@
+import DurableFile
+import FileTestSupport
+import PreferencesTesting
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What was set while a store could not be opened, and what happened to the stored values in between.
+struct KeptValueTests {
+    private let stored: PropertyListValue = ["x": 3, "width": 300, "isZoomed": true]
+
+    private struct Frame: Codable, Equatable {
+        var x = 0
+        var width = 100
+    }
+
+    /// A backend whose next loads and changes fail.
+    private final class ClosedBackend: PreferenceBackend {
+        struct State {
+            var contents: [String: PropertyListValue]
+            var failingLoads = Int.max
+            var failingChanges = 0
+            /// A name that can't be changed.
+            var refused: String?
+            /// A change by another program before the next change.
+            var external: [String: PropertyListValue?] = [:]
+            var host: PreferenceBackendHost?
+        }
+
+        let listsAllNames: Bool
+        let timeout: Duration?
+        private let isSlow: Bool
+        let state: Lock<State>
+
+        /// Creates a backend that can't be opened; with a timeout, each load takes all of it.
+        init(_ contents: [String: PropertyListValue], listsAllNames: Bool = true, timeout: Duration? = nil) {
+            self.listsAllNames = listsAllNames
+            self.timeout = timeout
+            isSlow = timeout != nil
+            state = Lock(State(contents: contents))
+        }
+
+        subscript(name: String) -> PropertyListValue? { state.withLock { $0.contents[name] } }
+
+        func open(_ change: (inout State) -> Void = { _ in }) {
+            state.withLock { state in
+                state.failingLoads = 0
+                change(&state)
+            }
+        }
+
+        func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+            if isSlow, let deadline = host.deadline() {
+                while ContinuousClock.now < deadline { Pause.sleep(microseconds: 100) }
+            }
+            return try state.withLock { state throws(PreferenceError) in
+                guard state.failingLoads == 0 else {
+                    state.failingLoads -= 1
+                    throw PreferenceError(.unavailable, "not yet")
+                }
+                state.host = host
+                return listsAllNames ? state.contents : [:]
+            }
+        }
+
+        func values(for names: Set<String>) -> [String: PropertyListValue] {
+            listsAllNames ? [:] : state.withLock { $0.contents.filter { names.contains($0.key) } }
+        }
+
+        func apply(
+            _ changes: [String: PropertyListValue?],
+            if condition: PreferenceCondition
+        ) throws(PreferenceError) -> PreferenceBackendCommit {
+            try state.withLock { state throws(PreferenceError) in
+                let external = exchange(&state.external, with: [:])
+                for (name, value) in external { state.contents[name] = value }
+                state.host?.collect(external)
+                if state.failingChanges > 0 {
+                    state.failingChanges -= 1
+                    throw PreferenceError(.unavailable, "not yet")
+                }
+                if let refused = state.refused, changes.keys.contains(refused) {
+                    throw PreferenceError(.managed, "it is managed")
+                }
+                guard condition.holds(for: state.contents) else { return PreferenceBackendCommit(isStored: false) }
+                for (name, value) in changes { state.contents[name] = value }
+                return PreferenceBackendCommit()
+            }
+        }
+    }
+
+    private func store(over backend: any PreferenceBackend) -> (PreferenceStore, Recorder<PreferenceError>) {
+        let store = PreferenceStore(backend: backend)
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        return (store, issues)
+    }
+
+    @Test
+    func keptValueIsNewerThanExternalChangesBeforeIt() throws {
+        let backend = FaultInjectingBackend(["volume": 3])
+        backend.failNext(.load, count: .max)
+        let (store, _) = store(over: backend)
+        let volume = Preference("volume", default: 5, in: store)
+        volume.value = 7
+        backend.changeOutside(["volume": 9, "other": 1])
+        backend.failNext(.load, count: 0)
+        try store.load()
+        #expect(volume.value == 7 && store["other"] == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func externalChangeWhileTheStoreOpensIsMergedInto(listsAllNames: Bool) throws {
+        let backend = ClosedBackend(["frame": ["x": 1]], listsAllNames: listsAllNames)
+        let (store, _) = store(over: backend)
+        let frame = Preference("frame", default: Frame(), in: store)
+        frame.value.x = 7
+        backend.open { [stored] in $0.external = ["frame": stored] }
+        try store.load()
+        #expect(backend["frame"] == ["x": 7, "width": 300, "isZoomed": true])
+        #expect(frame.value == Frame(x: 7, width: 300))
+    }
+
+    @Test
+    func valueThatTheBackendRefusesIsDroppedAndReported() throws {
+        let backend = ClosedBackend(["volume": 3, "theme": "dark"])
+        let (store, issues) = store(over: backend)
+        let volume = Preference("volume", default: 5, in: store)
+        let theme = Preference("theme", default: "light", in: store)
+        let level = Preference("level", default: 1, in: store)
+        (volume.value, level.value) = (7, 2)
+        backend.open { $0.refused = "volume" }
+        try store.load()
+        #expect(theme.value == "dark" && volume.value == 3 && level.value == 2)
+        #expect(backend["level"] == 2)
+        #expect(
+            issues.elements.last.map { [$0.code, $0.name as Any].description } == "[managed, Optional(\"volume\")]"
+        )
+    }
+
+    @Test
+    func namesOfABackendThatIsQueriedAreReadAfterAFailedAttempt() throws {
+        let backend = ClosedBackend(["volume": 3, "theme": "dark"], listsAllNames: false)
+        let (store, _) = store(over: backend)
+        let volume = Preference("volume", default: 5, in: store)
+        let theme = Preference("theme", default: "light", in: store)
+        #expect(theme.value == "light")
+        volume.value = 7
+        backend.open { $0.failingChanges = 1 }
+        #expect(throws: PreferenceError.self) { try store.load() }
+        try store.load()
+        #expect(backend["volume"] == 7 && theme.value == "dark")
+    }
+
+    @Test
+    func setWhoseTimeIsOverWhenOpeningFailsIsKept() {
+        let backend = ClosedBackend([:], timeout: .milliseconds(20))
+        let (store, _) = store(over: backend)
+        let volume = Preference("volume", default: 5, in: store)
+        volume.value = 7
+        #expect(volume.value == 7)
+        #expect(throws: PreferenceError.self) { try store.flush() }
+    }
+
+    @Test
+    func valueThatIsSetByNameReplacesTheStoredOne() throws {
+        let backend = ClosedBackend(["frame": stored])
+        let (store, _) = store(over: backend)
+        let frame = Preference("frame", default: Frame(), in: store)
+        frame.value.x = 7
+        store["frame"] = ["x": 7, "width": 100]
+        backend.open()
+        try store.load()
+        #expect(backend["frame"] == ["x": 7, "width": 100])
+    }
+
+    @Test
+    func valueIsNotMergedIntoAnUnsetOne() throws {
+        let backend = ClosedBackend(["frame": ["$unset": true]])
+        let (store, _) = store(over: backend)
+        let frame = Preference("frame", default: Frame(), in: store)
+        frame.value.x = 7
+        backend.open()
+        try store.load()
+        #expect(backend["frame"] == ["x": 7, "width": 100])
+    }
+
+    @Test
+    func optionalValueIsMergedInEachForm() throws {
+        let json = PropertyListValue.data(Data(#"{"x":3,"width":300,"isZoomed":true}"#.utf8))
+        let backend = ClosedBackend(["native": stored, "json": json])
+        let (store, _) = store(over: backend)
+        Preference<Frame?>("native", in: store).value = Frame(x: 7)
+        Preference<Frame?>("json", coding: .json, in: store).value = Frame(x: 7)
+        backend.open()
+        try store.load()
+        #expect(backend["native"] == ["x": 7, "width": 100, "isZoomed": true])
+        guard case .data(let data) = backend["json"] else { throw CancellationError() }
+        #expect(String(decoding: data, as: UTF8.self).contains("isZoomed"))
+    }
+
+    /// Another member of the value is set in between, and must not be lost.
+    @Test
+    func membersOfTwoThreadsAreKept() async {
+        for _ in 0..<rounds(200) {
+            let (store, _) = store(over: ClosedBackend([:]))
+            let frame = Preference("frame", default: Frame(), in: store)
+            await onThreads(2) { thread in
+                for number in 1...5 {
+                    if thread == 0 { frame[\.x].value = number } else { frame[\.width].value = number }
+                }
+            }
+            #expect(frame.value == Frame(x: 5, width: 5))
+        }
+    }
+
+    /// The order of an encoding's forms says nothing about the values.
+    @Test
+    func equalValuesOfACodingWithManyFormsAreNoChange() {
+        let salt = Counter()
+        let coding = PreferenceCoding<String>("salted") { value in
+            .string("\(salt.next()):\(value)")
+        } decode: { stored in
+            guard case .string(let text) = stored else { return nil }
+            return String(text.drop { $0 != ":" }.dropFirst())
+        }
+        let token = Preference("token", default: "none", coding: coding, in: .inMemory())
+        let seen = Recorder<String>()
+        let observation = token.observe { seen.record("\($0.old) → \($0.new)") }
+        for _ in 1...3 { token.value = "a" }
+        #expect(seen.elements == ["none → a"])
+        withExtendedLifetime(observation) {}
+    }
+}
