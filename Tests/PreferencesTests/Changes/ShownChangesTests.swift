@@ -143,6 +143,12 @@ struct ShownChangesTests {
             volume.value = new
             #expect(volume.value == new)
         }
-        #expect(changes.elements == [7, 8])
+        withObservationTracking {
+            _ = volume.value
+        } onChange: {
+            changes.record(5)
+        }
+        volume.reset()
+        #expect(changes.elements == [7, 8, 5])
     }
 }
