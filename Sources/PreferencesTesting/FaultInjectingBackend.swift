@@ -125,7 +125,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
         return contents
     }
 
-    /// Makes the external changes of the test, and has the base catch up.
+    /// Lets the base catch up, and performs the external changes of the test.
     public func catchUp() throws(PreferenceError) {
         try pass(.refresh)
         try base.catchUp()

@@ -53,7 +53,9 @@ public struct Preference<Value: Sendable>: Sendable {
     ///
     /// Setting `nil` removes the stored value. A set that fails changes nothing and is reported to the issue handler; `write(_:)`
     /// throws the error instead. If the store can't be opened, the value is shown and reported, and stored once the store can be
-    /// opened: a struct, a list or a dictionary is then merged into what is stored. `list.append(x)` and `n += 1` read and then set, so a change in between is lost; `update(_:)` is
+    /// opened: a struct, a list or a dictionary is then merged into the stored one.
+    ///
+    /// `list.append(x)` and `n += 1` read and then set, so a change in between is lost; `update(_:)` is
     /// atomic.
     public var value: Value {
         @inlinable get { declaration.value }

@@ -1,6 +1,6 @@
 /// The changes that were made while the backend could not be opened, until it has stored them.
 ///
-/// Only forms that can't throw leave changes here. Whoever calls a throwing form is told that nothing was changed.
+/// Only forms that can't throw leave changes here. A form that can throw throws, and changes nothing.
 struct Outbox {
     /// Returns the form to store, of a kept one and the one that is stored by then.
     typealias Merge = @Sendable (_ kept: PropertyListValue, _ stored: PropertyListValue) -> PropertyListValue

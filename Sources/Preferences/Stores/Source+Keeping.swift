@@ -76,8 +76,7 @@ extension Source {
                 }
             }
         } catch {
-            let temporary: [PreferenceError.Code] = [.unavailable, .busy, .outcomeUnknown, .notDurable, .conflict]
-            guard !temporary.contains(error.code) else { throw error }
+            guard error.isRefusal else { throw error }
             let names = outbox.names
             guard names.count < 2 else {
                 for part in outbox.parts { try store(part, over: &stored, &changes) }
@@ -90,8 +89,8 @@ extension Source {
         }
     }
 
-    /// Stores what was kept and is still shown, at a backend that is read without the turn; tries again at the next commit if that
-    /// fails.
+    /// Stores what was kept and is still shown, at a backend that is read without the turn. If that fails, the next commit tries again,
+    /// unless the backend refuses it for good.
     func storeKept() {
         guard let reentrant else { return }
         let names = state.withLock { $0.outbox.names }
@@ -105,6 +104,12 @@ extension Source {
                 state.withLock { $0.outbox = Outbox() }
             }
         } catch {
+            if error.isRefusal {
+                state.withLock { state in
+                    state.outbox = Outbox()
+                    state.queried.invalidate(names)
+                }
+            }
             report(error)
         }
     }
@@ -179,6 +184,12 @@ extension StoreCore {
 }
 
 extension PreferenceError {
+    /// Whether the backend would refuse the same changes again.
+    fileprivate var isRefusal: Bool {
+        let temporary: [Code] = [.unavailable, .busy, .outcomeUnknown, .notDurable, .conflict]
+        return !temporary.contains(code)
+    }
+
     /// Creates the issue that a value is shown but can't be stored yet.
     fileprivate init(keeping name: String?, because error: PreferenceError) {
         self.init(

@@ -195,7 +195,6 @@ extension Source {
         do throws(PreferenceError) { try open() } catch {
             throw condition?.isNone ?? true ? error.ofOpening : PreferenceError(unread: error)
         }
-        storeKept()
         var names = Set(changes.dictionary.keys)
         if let condition {
             names.formUnion(condition.values.keys)

@@ -83,7 +83,7 @@ struct SourceState {
 struct SourceTurn<Waiter> {
     private var holder: (thread: ThreadIdentity, forks: UInt64)?
     private var waiting = FirstInFirstOut<Waiter>()
-    /// What the holder does before it gives the turn back: publish what is stored, and if true, first have the backend catch up.
+    /// The holder's work before it gives the turn back: to publish the stored changes and, if true, first to let the backend catch up.
     private var request: Bool?
     /// Whether the backend could not catch up, so that the next holder tries again.
     private var isBehind = false

@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What was set while a store could not be opened, and what happened to the stored values in between.
+/// Values that are set while a store can't be opened, and external changes in between.
 struct KeptValueTests {
     private let stored: PropertyListValue = ["x": 3, "width": 300, "isZoomed": true]
 
@@ -160,7 +160,7 @@ struct KeptValueTests {
 
     @Test
     func setWhoseTimeIsOverWhenOpeningFailsIsKept() {
-        let backend = ClosedBackend([:], timeout: .milliseconds(20))
+        let backend = ClosedBackend([:], timeout: .milliseconds(500))
         let (store, _) = store(over: backend)
         let volume = Preference("volume", default: 5, in: store)
         volume.value = 7

@@ -87,7 +87,7 @@ struct RecoveryTests {
         #expect(base.load(host: .none) == ["launches": 41, "theme": "dark", "volume": 8])
     }
 
-    /// Whoever calls a form that can throw is told that nothing was stored.
+    /// A form that can throw doesn't return while nothing is stored.
     @Test
     func formsThatCanThrowThrow() async throws {
         let uses: [() async throws -> Void] = [
@@ -134,7 +134,7 @@ struct RecoveryTests {
         var width = 100
     }
 
-    /// What was shown before the first set is the base; what another version has stored stays.
+    /// The value that was shown before the first set is the base; members of another version stay.
     @Test
     func keptValueIsMergedIntoTheStoredOne() throws {
         _ = try base.apply(["frame": ["x": 3, "width": 300, "isZoomed": true], "list": ["a", "b"]], if: .none)

@@ -25,7 +25,7 @@ struct CachedDefaultsTests {
     @Test
     mutating func readIsAcceptedIfNothingHappenedInBetween() {
         #expect(read(1))
-        #expect(cached["n"] == 1 && cached.isCurrent("n") && !isChanged, "nobody has read the name before")
+        #expect(cached["n"] == 1 && cached.isCurrent("n") && !isChanged, "the name was not read before")
         #expect(read(2) && isChanged)
         #expect(read(2) && !isChanged)
     }
