@@ -154,8 +154,14 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// `prepare` runs under the lock and may be called twice; `commit` is called once the line is stored and all lines
     /// before it are applied. When this returns, the line survives the death of the process. If it throws, the contents
     /// are those of the file, as far as it could be read.
-    package func append(_ prepare: (Contents) -> [UInt8]?, commit: (Contents) -> Void) throws(LogError) {
-        let deadline = fileSystem.now() + lockTimeout
+    ///
+    /// - Parameter timeout: How long to wait for the lock that another process holds; nil for the log's `lockTimeout`.
+    package func append(
+        within timeout: Duration? = nil,
+        _ prepare: (Contents) -> [UInt8]?,
+        commit: (Contents) -> Void
+    ) throws(LogError) {
+        let deadline = fileSystem.now() + (timeout ?? lockTimeout)
         try withCore { core throws(LogError) in
             try core.append(until: deadline, { prepare(contents) }, commit: { commit(contents) })
         }

@@ -4,6 +4,10 @@ internal import Synchronization
 /// A backend over a file of JSON lines, which several processes may use at the same time.
 package final class FileBackend: PreferenceBackend {
     private let log: LogFile<FileContents>
+    /// How long a call waits for the lock that another process holds.
+    let lockTimeout: Duration
+    /// The part of it that isn't reported: as long as many sets of other threads and processes take.
+    let shortWait: Duration
     private let isImmediate: Atomic<Bool>
     private let host = Lock<PreferenceBackendHost?>(nil)
     /// Whether a source shares the values and publishes the changes; otherwise the host gets them.
@@ -19,6 +23,8 @@ package final class FileBackend: PreferenceBackend {
         watcher: Watcher? = .shared,
         worker: WorkerQueue? = nil
     ) {
+        self.lockTimeout = lockTimeout
+        shortWait = min(lockTimeout, .milliseconds(100))
         log = LogFile(
             path: path,
             isReadOnly: isReadOnly,
@@ -61,17 +67,21 @@ package final class FileBackend: PreferenceBackend {
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
-        PreferenceBackendCommit(isStored: try commit(.several(changes), if: condition))
+        PreferenceBackendCommit(isStored: try commit(.several(changes), if: condition, within: lockTimeout))
     }
 
-    /// Applies changes as `apply` does; returns whether they are stored.
-    func commit(_ changes: ValueChanges, if condition: PreferenceCondition?) throws(PreferenceError) -> Bool {
+    /// Applies changes as `apply` does, and waits for at most a time; returns whether they are stored.
+    func commit(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition?,
+        within timeout: Duration
+    ) throws(PreferenceError) -> Bool {
         var isStored = false
         var refusal: PreferenceError?
         var difference = FileContents.Difference.none
         defer { passOn() }
         do {
-            try log.append { contents in
+            try log.append(within: timeout) { contents in
                 isStored = condition.map(contents.holds) ?? true
                 difference = isStored ? contents.difference(of: changes) : .none
                 if isStored, case .none = difference { noteUnchanged(changes, contents) }
@@ -126,6 +136,9 @@ package final class FileBackend: PreferenceBackend {
     package func didApply() throws(PreferenceError) {
         if isImmediate.load(ordering: .relaxed) { try sync() }
     }
+
+    /// Whether each commit waits for the disk.
+    var syncsEachCommit: Bool { isImmediate.load(ordering: .relaxed) }
 
     /// Raises the durability of later sets to at least the given one.
     func raiseDurability(to durability: PreferenceDurability) {

@@ -177,18 +177,19 @@ extension Preference {
         }
     }
 
-    /// Stores a value, as the blocking form does; the task is suspended while a backend with a timeout, such as one over a network,
-    /// is called.
+    /// Stores a value, as the blocking form does; the task is suspended when that has to wait.
     ///
     ///     try await preferences.$theme.write(.dark)
     ///
-    /// Swift chooses this form wherever `await` is allowed. For a backend without a timeout (memory, file, user defaults) it does
-    /// what the blocking form does, on the caller's thread. For a backend with a timeout, a thread of the library calls the backend
-    /// and the observers that have no isolation before this returns; the writes of tasks are stored in the order of the calls. The
-    /// timeout covers opening the store, waiting for other calls, and storing.
+    /// Swift chooses this form wherever `await` is allowed. For a store in memory, in user defaults or in an open file it does what the
+    /// blocking form does, on the caller's thread. If it has to wait (for a network or another backend with a timeout, for the
+    /// lock of a file, to open a file, or for the disk with `.immediate` durability), a thread of the library stores the value and
+    /// calls the observers that have no isolation before this returns; the writes of tasks that wait are stored in the order of the
+    /// calls. One deadline, the backend's timeout or 5 seconds for a file, covers opening the store, waiting for other calls and
+    /// for other processes, and storing.
     ///
-    /// - Throws: The errors of the blocking form, or `unavailable` if the backend was not called in time or the task was cancelled
-    ///   before it was called; nothing was changed then. A call that has begun runs to its end even if the task is cancelled.
+    /// - Throws: The errors of the blocking form; `unavailable`, or `busy` for a file, if the call didn't begin in time; `unavailable` if
+    ///   the task was cancelled before. Nothing was changed then. A call that has begun runs to its end even if the task is cancelled.
     public nonisolated(nonsending) func write(_ value: Value) async throws(PreferenceError) {
         let declaration = declaration.resolved
         let core = declaration.store.core

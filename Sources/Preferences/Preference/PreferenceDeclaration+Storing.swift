@@ -196,7 +196,7 @@ extension PreferenceDeclaration {
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
             let changes = core.changes(of: name, to: try form(of: new, over: candidates))
             if try core.commit(changes, ifStillHolds: reads, node: node, call) { return }
-            Retry.block(try retry.next(name: name))
+            Retry.block(try retry.next(name: name, until: core.deadline(of: call)))
         }
     }
 
@@ -211,7 +211,7 @@ extension PreferenceDeclaration {
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
             let changes = core.changes(of: name, to: try form(of: new, over: candidates))
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return }
-            await Retry.suspend(try retry.next(name: name))
+            await Retry.suspend(try retry.next(name: name, until: core.deadline(of: call)))
         }
     }
 }
@@ -235,7 +235,7 @@ extension PreferenceDeclaration {
                 let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
                 if try core.keep(changes, of: name, merge: merge, ifStillHolds: reads, because: error) { return }
                 if core.layers.writable?.isOpen ?? true { return try Preference(self).write(value) }
-                Retry.block(try retry.next(name: name))
+                Retry.block(try retry.next(name: name, until: nil))
             }
         } catch {
             core.report(error.named(name))
@@ -287,7 +287,7 @@ extension PreferenceDeclaration {
             let (changed, result) = try body(candidates)
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
             if try core.commit(core.changes(of: name, to: changed), ifStillHolds: reads, call) { return result }
-            Retry.block(try retry.next(name: name))
+            Retry.block(try retry.next(name: name, until: core.deadline(of: call)))
         }
     }
 
@@ -304,7 +304,7 @@ extension PreferenceDeclaration {
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
             let changes = core.changes(of: name, to: changed)
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }
-            await Retry.suspend(try retry.next(name: name))
+            await Retry.suspend(try retry.next(name: name, until: core.deadline(of: call)))
         }
     }
 

@@ -11,7 +11,7 @@ extension PreferenceStore {
     ///
     /// The body runs on the caller's thread over a snapshot, without a lock. The values that it read must be unchanged when its
     /// changes are stored; if they aren't, the body runs again, so it should touch nothing but the transaction. After 64
-    /// runs the call throws `conflict`. This holds across threads, and across processes if the backend can compare. Names
+    /// runs, or in a file after 5 seconds, the call throws `conflict`. This holds across threads, and across processes if the backend can compare. Names
     /// that were only written aren't compared. In a layered store the body reads the writable layer and the layers below
     /// it; a change to the layers below that happens while the changes are being stored counts as later.
     ///
@@ -22,15 +22,15 @@ extension PreferenceStore {
         try resolved.core.transact(.transaction, body)
     }
 
-    /// Stores the changes that `body` makes as one; suspends the task while a backend with a timeout is called.
+    /// Stores the changes that `body` makes as one; suspends the task when that has to wait.
     ///
     ///     try await store.transaction { t in t[preferences.$launches] += 1 }
     ///
-    /// The body runs on the caller's actor, never on another thread. If no backend of the store has a timeout, everything
-    /// happens before the first suspension, as in the blocking form. One deadline, the start of the call plus the backend's timeout,
-    /// covers all runs of the body: when it passes, or if the task is cancelled before the backend was called, this throws
-    /// `unavailable` and nothing was changed. Otherwise errors, order and observers are those of `Preference.write(_:)` in its
-    /// `async` form.
+    /// The body runs on the caller's actor, never on another thread. In a store that doesn't have to wait, everything happens before the
+    /// first suspension, as in the blocking form. One deadline, the start of the call plus the backend's timeout, covers all runs of
+    /// the body: when it passes, or if the task is cancelled before the backend was called, this throws `unavailable` (for a file
+    /// `busy`, or `conflict` instead of running the body again) and nothing was changed. Otherwise errors, order and observers are
+    /// those of `Preference.write(_:)` in its `async` form.
     @discardableResult
     public nonisolated(nonsending) func transaction<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result
@@ -43,7 +43,7 @@ extension PreferenceStore {
             let (result, changes, reads) = try core.attempt(body, snapshot, unread: unread)
             if changes.isEmpty { return result }
             if try await core.commit(.several(changes), ifStillHolds: reads, suspending: call) { return result }
-            await Retry.suspend(try retry.next(name: nil))
+            await Retry.suspend(try retry.next(until: core.deadline(of: call)))
         }
     }
 
@@ -82,7 +82,7 @@ extension StoreCore {
             let (result, changes, reads) = try attempt(call, body)
             if changes.isEmpty { return result }
             if try commit(.several(changes), ifStillHolds: reads, call) { return result }
-            Retry.block(try retry.next(name: nil))
+            Retry.block(try retry.next(until: deadline(of: call)))
         }
     }
 
@@ -113,7 +113,7 @@ extension Preference {
     ///     try preferences.$launches.update { $0 += 1 }
     ///
     /// The body runs on the caller's thread without a lock, and runs again if the value was changed in between, so it
-    /// should touch nothing else. After 64 runs the call throws `conflict`. If the stored value can't be read, the call
+    /// should touch nothing else. After 64 runs, or in a file after 5 seconds, the call throws `conflict`. If the stored value can't be read, the call
     /// throws without running the body. Errors of the body are passed on; then nothing is changed.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
@@ -121,7 +121,7 @@ extension Preference {
         return try declaration.updateStored { try declaration.update($0, body) }
     }
 
-    /// Modifies the value atomically, as the blocking form does; suspends the task while a backend with a timeout is called.
+    /// Modifies the value atomically, as the blocking form does; suspends the task when that has to wait.
     ///
     ///     try await preferences.$launches.update { $0 += 1 }
     ///
@@ -178,13 +178,14 @@ struct Retry: ~Copyable {
 
     /// Counts another run; returns the microseconds to wait before it.
     ///
-    /// - Throws: `conflict` after the last attempt.
-    mutating func next(name: String?) throws(PreferenceError) -> UInt32 {
-        guard count < Self.limit else {
+    /// - Throws: `conflict` after the last attempt, and after the deadline.
+    mutating func next(name: String? = nil, until deadline: ContinuousClock.Instant?) throws(PreferenceError) -> UInt32
+    {
+        guard count < Self.limit, deadline.map({ ContinuousClock.now < $0 }) ?? true else {
             throw PreferenceError(
                 .conflict,
                 name: name,
-                "the values that were read kept changing, in each of \(Self.limit) attempts; nothing was changed. "
+                "the values that were read kept changing, in each of \(count) attempts; nothing was changed. "
                     + "Try again, or do less in the body"
             )
         }

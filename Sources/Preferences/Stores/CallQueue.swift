@@ -1,4 +1,5 @@
 internal import DurableFile
+internal import Synchronization
 
 /// A call of a store, with what a source with a timeout needs to know of it.
 ///
@@ -8,22 +9,36 @@ final class StoreCall: Sendable {
     let start: ContinuousClock.Instant
     /// The method of the program that the call serves.
     let form: Form
-    /// Whether the call runs on a thread of the library, which may be blocked.
-    let isOnLibraryThread: Bool
+    /// The thread that the call blocks when it has to wait.
+    let blocking: Blocking
+    /// Whether a call that blocks no thread has ended because it would have had to wait.
+    private let isEnded = Atomic(false)
 
     /// The methods with a blocking and an `async` form.
     enum Form: Sendable {
         case read, write, update, transaction, removeAll, load, refresh, flush, migrate
     }
 
-    init(_ form: Form, start: ContinuousClock.Instant = .now, isOnLibraryThread: Bool = false) {
-        self.start = start
-        self.form = form
-        self.isOnLibraryThread = isOnLibraryThread
+    enum Blocking: Sendable {
+        case callersThread, libraryThread
+        /// None: the call throws and `wouldWait` is true. It must then be made again.
+        case none
     }
 
-    /// The same call on a thread of the library.
-    var onLibraryThread: StoreCall { StoreCall(form, start: start, isOnLibraryThread: true) }
+    init(_ form: Form, start: ContinuousClock.Instant = .now, blocking: Blocking = .callersThread) {
+        self.start = start
+        self.form = form
+        self.blocking = blocking
+    }
+
+    /// Returns the same call as one that blocks another thread, or none.
+    func blocking(_ blocking: Blocking) -> StoreCall { StoreCall(form, start: start, blocking: blocking) }
+
+    /// Whether a call that blocks no thread has thrown because it would have had to wait.
+    var wouldWait: Bool { isEnded.load(ordering: .acquiring) }
+
+    /// Ends a call that blocks no thread and would have to wait.
+    func end() { isEnded.store(true, ordering: .releasing) }
 }
 
 /// The queue of the calls that tasks make at one source. They run one after another on a thread of the library while the tasks
@@ -70,9 +85,11 @@ final class CallQueue: Sendable {
     ///
     /// - Parameter deadline: The latest time for `body` to begin; `nil` for none. Without a deadline, cancelling the task has
     ///   no effect either.
-    /// - Throws: The error of `body`, or `unavailable` if `body` did not run.
+    /// - Parameter late: The error of a call whose deadline has passed.
+    /// - Throws: The error of `body`, `late`, or `unavailable` if `body` did not run.
     nonisolated(nonsending) func perform<Result: Sendable>(
         until deadline: ContinuousClock.Instant?,
+        late: PreferenceError = PreferenceError(late: ()),
         _ body: @escaping @Sendable () throws(PreferenceError) -> Result
     ) async throws(PreferenceError) -> Result {
         let number = waiting.withLock { waiting in
@@ -85,7 +102,11 @@ final class CallQueue: Sendable {
                 let call = Call(number: number, deadline: deadline) { refusal in
                     continuation.resume(
                         returning: Swift.Result { () throws(PreferenceError) in
-                            if let refusal { throw PreferenceError(refusal) }
+                            switch refusal {
+                            case .late: throw late
+                            case .cancelled: throw PreferenceError(cancelled: ())
+                            case nil: break
+                            }
                             return try body()
                         }
                     )
@@ -153,12 +174,8 @@ extension CallQueue.Waiting {
 }
 
 extension PreferenceError {
-    fileprivate init(_ refusal: CallQueue.Refusal) {
-        switch refusal {
-        case .late: self.init(late: ())
-        case .cancelled:
-            self.init(.unavailable, "the task was cancelled before the store's backend was called; nothing was changed")
-        }
+    fileprivate init(cancelled: Void) {
+        self.init(.unavailable, "the task was cancelled before the store's backend was called; nothing was changed")
     }
 
     /// Creates the error for a call whose deadline passed before it began at the backend.

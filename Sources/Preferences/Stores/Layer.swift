@@ -102,8 +102,9 @@ final class LayerList: Sendable {
     let isPlain: Bool
     /// Whether a layer shows only a part of its source.
     let isScoped: Bool
-    /// The source whose queue runs the calls of tasks, if any has a timeout: preferably the writable one.
-    let slowSource: Source?
+    /// The source whose queue runs the calls of tasks that have to wait, if any has a timeout: preferably the writable one, and one
+    /// that is slow.
+    let waitingSource: Source?
     /// Whether the store is attached to the sources.
     let isAttached = Atomic(false)
     /// Whether all sources were opened, or failed to open, and need no queries by name: then a read doesn't call them.
@@ -120,7 +121,7 @@ final class LayerList: Sendable {
         }
         isScoped = layers.contains { !$0.prefix.isEmpty }
         let sources = [writable].compactMap { $0 } + self.layers.map(\.source)
-        slowSource = sources.first { $0.timeout != nil }
+        waitingSource = sources.first(where: \.isSlow) ?? sources.first { $0.timeout != nil }
         isPlain = layers.count == 1 && !layers[0].isText && layers[0].spelling == nil && !isScoped
     }
 

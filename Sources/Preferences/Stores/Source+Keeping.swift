@@ -140,7 +140,7 @@ extension StoreCore {
         let names = [name] + formerNames(of: name)
         let isDecided = list.layers[..<index].contains { layer in names.contains { layer.value(of: $0) != nil } }
         guard !isDecided else { return false }
-        guard list.layers[index].source.timeout == nil else { throw PreferenceError(unread: failure) }
+        guard !list.layers[index].source.isSlow else { throw PreferenceError(unread: failure) }
         do throws(PreferenceError) { try list.layers[index].source.open() } catch {
             throw PreferenceError(unread: error)
         }

@@ -154,7 +154,7 @@ extension Source {
     /// cached.
     func mayBeStale(_ name: String) -> Bool {
         // A query of a backend with a timeout may have failed.
-        if reentrant == nil { timeout != nil && isOpen && needsQuery(name) } else { !isOpen || needsQuery(name) }
+        if reentrant == nil { isSlow && isOpen && needsQuery(name) } else { !isOpen || needsQuery(name) }
     }
 
     /// Marks all values as possibly stale: each name is queried again before it is read.

@@ -1,3 +1,4 @@
+internal import CDurableFile
 internal import DurableFile
 
 // Calls that wait: for a backend with a timeout, and for a sync.
@@ -8,7 +9,7 @@ extension Source {
     func admit(_ call: StoreCall?, _ use: TurnUse) throws(PreferenceError) -> StoreCall {
         let call = call ?? StoreCall(use == .commit ? .write : .read)
         try checkThread(of: call)
-        reportWait(of: call)
+        if let issue = firstWait(of: call) { report(issue) }
         return call
     }
 
@@ -17,19 +18,88 @@ extension Source {
 
     /// Throws if a call must not block the thread for this source.
     func checkThread(of call: StoreCall) throws(PreferenceError) {
-        if timeout != nil, !call.isOnLibraryThread { try backend?.checkThreadMayBlock() }
+        if isSlow, call.blocking == .callersThread { try backend?.checkThreadMayBlock() }
     }
 
-    /// Sets the backend's deadline; call with the turn.
+    /// Waits for the turn, which another thread has, within the call's deadline; then the backend has that deadline, too.
+    // By itself, because a variable of a type of another library costs a set hundreds of instructions.
+    @inline(never)
+    func waitForTurn(_ call: StoreCall?, _ use: TurnUse) throws(PreferenceError) {
+        let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
+        let deadline = try waitDeadline(of: call, use)
+        while true {
+            let waiter = Condition(false)
+            switch state.withLock({ $0.turn.claim(by: thread, in: forks, orWait: waiter) }) {
+            case .granted, .held:  // not held, as `claim` has found
+                return state.withLock { $0.deadline = deadline }
+            case .busy: break
+            case .waiting:
+                guard !waiter.wait(until: deadline) else { break }
+                // A waiter that was woken at that moment claims the turn again; otherwise no thread would take the turn.
+                guard !state.withLock({ $0.turn.withdraw { $0 === waiter } }) else { throw lateError }
+            }
+        }
+    }
+
+    /// Returns the time until which a call waits for another one, nil for no limit; throws if it must not wait.
+    private func waitDeadline(of call: StoreCall?, _ use: TurnUse) throws(PreferenceError) -> ContinuousClock.Instant? {
+        if let call, call.blocking == .none {
+            call.end()
+            throw lateError
+        }
+        // Only a commit waits for the lock of a file; a read that opens the file waits for as long as that takes.
+        guard let file, use == .commit else { return isSlow ? call.flatMap(deadline) : nil }
+        // For a short time also after the body of an update took long.
+        return max(deadline(of: call ?? StoreCall(.write)) ?? .now, .now + file.shortWait)
+    }
+
+    /// Commits to a file, whose lock another process may hold: waits for a short time first, and then for what the call has left.
+    func commit(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition?,
+        to file: FileBackend,
+        _ call: StoreCall?
+    ) throws(PreferenceError) -> Bool {
+        let first = call?.blocking == StoreCall.Blocking.none ? .zero : file.shortWait
+        do throws(PreferenceError) { return try file.commit(changes, if: condition, within: first) } catch {
+            return try commit(changes, if: condition, to: file, call, after: error)
+        }
+    }
+
+    @inline(never)
+    private func commit(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition?,
+        to file: FileBackend,
+        _ call: StoreCall?,
+        after error: PreferenceError
+    ) throws(PreferenceError) -> Bool {
+        guard error.code == .busy else { throw error }
+        let call = call ?? StoreCall(.write)
+        guard call.blocking != .none else {
+            call.end()
+            throw error
+        }
+        // Reported at the end of the turn.
+        if let issue = firstWait(of: call) { reportFromBackend(issue) }
+        // Without a deadline, the call has not waited for anything before.
+        let rest = state.withLock { $0.deadline }.map { $0 - .now } ?? file.lockTimeout - file.shortWait
+        guard rest > .zero else { throw error }
+        return try file.commit(changes, if: condition, within: rest)
+    }
+
+    /// Sets the deadline of the call that uses the backend; call with the turn.
     @inline(never)
     func begin(_ call: StoreCall) throws(PreferenceError) {
-        guard let deadline = deadline(of: call), ContinuousClock.now < deadline else { throw lateError }
+        guard let deadline = deadline(of: call) else { return }
+        if isSlow, ContinuousClock.now >= deadline { throw lateError }
         state.withLock { $0.deadline = deadline }
     }
 
     /// The error of a call whose time is over: that of opening the backend if that has taken it.
     var lateError: PreferenceError {
-        isOpen ? PreferenceError(late: ()) : (failure ?? PreferenceError(late: ())).ofOpening
+        if let file { return PreferenceError(.busy(path: file.path, waited: file.lockTimeout)) }
+        return isOpen ? PreferenceError(late: ()) : (failure ?? PreferenceError(late: ())).ofOpening
     }
 
     /// Opens a backend on a thread of the library, because this call can't open it or wait for it; its values are then changes.
@@ -42,7 +112,7 @@ extension Source {
         calls?.run { [weak self] in
             guard let self else { return }
             do throws(PreferenceError) {
-                try open(StoreCall(.load, isOnLibraryThread: true), isReading: true)
+                try open(StoreCall(.load, blocking: .libraryThread), isReading: true)
             } catch {
                 report(error)
             }
@@ -57,15 +127,15 @@ extension Source {
     func flush(_ call: StoreCall) throws(PreferenceError) {
         guard let backend = try backendToFlush else { return }
         try checkThread(of: call)
-        reportWait(of: call)
-        let deadline = deadline(of: call)
+        if isSlow || call.form == .flush, let issue = firstWait(of: call) { report(issue) }
+        let deadline = isSlow ? deadline(of: call) : nil
         do throws(PreferenceError) { try backend.sync(until: deadline) } catch { throw error.ofFlush(until: deadline) }
     }
 
     /// Waits until everything set so far survives a loss of power; blocks a thread of the library.
     nonisolated(nonsending) func flush() async throws(PreferenceError) {
         guard let backend = try backendToFlush else { return }
-        let deadline = deadline(of: StoreCall(.flush))
+        let deadline = isSlow ? deadline(of: StoreCall(.flush)) : nil
         let syncs = state.withLock { $0.syncs }
         do throws(PreferenceError) {
             try await syncs.perform(until: deadline) { () throws(PreferenceError) in
@@ -100,16 +170,16 @@ extension PreferenceError {
 // MARK: Waiting inside a task
 
 extension Source {
-    /// Reports a blocking call that has to wait for this source inside a task, once for each form of call.
+    /// Returns the issue of a blocking call that has to wait for this source inside a task, once for each form of call.
     ///
     /// Swift chooses the blocking form in a closure without `await`, such as that of `Task { try store.flush() }`. The thread that
-    /// it then blocks is one of the few that run all tasks. A file is waited for only if it is synced.
-    func reportWait(of call: StoreCall) {
-        guard !call.isOnLibraryThread, timeout != nil || (file != nil && call.form == .flush),
-            withUnsafeCurrentTask(body: { $0 != nil }),
+    /// it then blocks is one of the few that run all tasks. A file is waited for only if it is synced or another process holds its
+    /// lock.
+    func firstWait(of call: StoreCall) -> PreferenceError? {
+        guard call.blocking == .callersThread, timeout != nil, withUnsafeCurrentTask(body: { $0 != nil }),
             state.withLock({ $0.reportedWaits.insert(call.form).inserted })
-        else { return }
-        report(PreferenceError(waitingInTask: call.form))
+        else { return nil }
+        return PreferenceError(waitingInTask: call.form)
     }
 }
 

@@ -13,8 +13,10 @@ final class Source: ValueSource {
     /// The backend if it is that of a file, which shares its values.
     let file: FileBackend?
     private let isInMemory: Bool
-    /// The time that a call may take; nil for a backend whose calls are short.
+    /// The time that a call may take; nil for a backend whose calls are short. A file has one for its lock.
     let timeout: Duration?
+    /// Whether each call of the backend waits, as for a network.
+    let isSlow: Bool
     /// The backend if its reads may run code of the program.
     let reentrant: (any ReentrantBackend)?
     /// Whether the backend is queried by name.
@@ -41,6 +43,7 @@ final class Source: ValueSource {
         isInMemory = true
         file = nil
         timeout = nil
+        isSlow = false
         reentrant = nil
         isQueriedByName = false
         values = StoredValues(contents)
@@ -53,7 +56,8 @@ final class Source: ValueSource {
         self.backend = backend
         isInMemory = false
         file = backend as? FileBackend
-        timeout = backend.timeout
+        timeout = backend.timeout ?? file?.lockTimeout
+        isSlow = backend.timeout != nil
         reentrant = backend as? any ReentrantBackend
         isQueriedByName = !backend.listsAllNames
         values = StoredValues()
@@ -180,7 +184,7 @@ extension Source {
                 try load(&notifications)
             }
         } catch {
-            if !isTried, timeout != nil { openOnLibraryThread(because: error) }
+            if !isTried, isSlow { openOnLibraryThread(because: error) }
             throw error
         }
         if reentrant != nil {
@@ -252,6 +256,15 @@ extension Source {
         _ call: StoreCall? = nil
     ) throws(PreferenceError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
+        return try commitToBackend(changes, if: condition, own, call)
+    }
+
+    private func commitToBackend(
+        _ changes: ValueChanges,
+        if condition: PreferenceCondition?,
+        _ own: ChangeContext,
+        _ call: StoreCall?
+    ) throws(PreferenceError) -> Bool {
         if isQueriedByName { try revalidate(changes, condition) }
         let isStored = try withTurn(.commit, call) { (notifications) throws(PreferenceError) in
             do throws(PreferenceError) { try load(&notifications) } catch {
@@ -261,7 +274,8 @@ extension Source {
             if isQueriedByName, reentrant == nil { queryWithTurn(for: changes.dictionary.keys, &notifications) }
             // Also after an error: the backend may have found external changes before.
             defer { publishStored(own, into: &notifications) }
-            return if let file { try file.commit(changes, if: condition) } else { try apply(changes, if: condition) }
+            if let file { return try commit(changes, if: condition, to: file, call) }
+            return try apply(changes, if: condition)
         }
         if isStored { if let file { try file.didApply() } else { try backend?.didApply() } }
         return isStored
@@ -328,7 +342,7 @@ extension Source {
     /// Runs `body` with the turn; then does what the backend requested, gives the turn back, and notifies observers.
     ///
     /// For a backend with a timeout, throws if the thread must not be blocked or if the call's time ends before it gets the
-    /// turn.
+    /// turn. For a file, that is the time of a call that changes it.
     ///
     /// - Parameters:
     ///   - use: The purpose of the turn, which matters for a reentrant backend.
@@ -338,35 +352,25 @@ extension Source {
         _ call: StoreCall? = nil,
         _ body: (inout DeferredNotifications) throws(PreferenceError) -> Result
     ) throws(PreferenceError) -> Result {
-        // Calls matter only to a source with a timeout.
-        let call = timeout == nil ? nil : try admit(call, use)
-        try claim(for: call)
+        let call = isSlow ? try admit(call, use) : call
+        try claim(for: call, use)
         var notifications = DeferredNotifications()
         defer { leave(&notifications, use) }
         if let call { try begin(call) }
         return try body(&notifications)
     }
 
-    private func claim(for call: StoreCall?) throws(PreferenceError) {
+    private func claim(for call: StoreCall?, _ use: TurnUse) throws(PreferenceError) {
         let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
-        var waiter: Condition<Bool>?
-        while true {
-            switch state.withLock({ [waiter] in $0.turn.claim(by: thread, in: forks, orWait: waiter) }) {
-            case .granted: return
-            case .busy: waiter = Condition(false)
-            case .waiting:
-                if let waiter, !waiter.wait(until: call.flatMap(deadline)) {
-                    // A waiter that was woken at that moment claims the turn again; otherwise no thread would take the turn.
-                    guard !state.withLock({ $0.turn.withdraw { $0 === waiter } }) else { throw lateError }
-                }
-                waiter = nil
-            case .held:
-                throw PreferenceError(
-                    .misuse,
-                    "a backend used its own store while the store was calling it; nothing was changed. "
-                        + "Use the store outside of load, catchUp and apply"
-                )
-            }
+        switch state.withLock({ $0.turn.claim(by: thread, in: forks, orWait: nil) }) {
+        case .granted: return
+        case .busy, .waiting: try waitForTurn(call, use)
+        case .held:
+            throw PreferenceError(
+                .misuse,
+                "a backend used its own store while the store was calling it; nothing was changed. "
+                    + "Use the store outside of load, catchUp and apply"
+            )
         }
     }
 

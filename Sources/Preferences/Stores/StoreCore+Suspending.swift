@@ -1,13 +1,13 @@
 internal import DurableFile
 internal import Synchronization
 
-// Calls of tasks, which suspend while a backend with a timeout is called.
+// Calls of tasks, which suspend while a backend with a timeout is called, or when a file has to be waited for.
 
 extension StoreCore {
     /// Returns a new call of a task, or nil if the task need not suspend because no source with a timeout is involved.
     func beginSuspendingCall(_ form: StoreCall.Form) -> StoreCall? {
         let list = attachedLayers
-        guard list.slowSource != nil else { return nil }
+        guard list.waitingSource != nil else { return nil }
         let isPrepared =
             list.isPrepared.load(ordering: .acquiring)
             && list.layers.allSatisfy { !$0.isManaged || $0.source.timeout == nil || $0.source.isOpen }
@@ -20,10 +20,12 @@ extension StoreCore {
         at source: Source? = nil,
         _ body: @escaping @Sendable (StoreCall) throws(PreferenceError) -> Result
     ) async throws(PreferenceError) -> Result {
-        let call = call.onLibraryThread
-        guard let source = source ?? layers.slowSource, let timeout = source.timeout else { return try body(call) }
+        let call = call.blocking(.libraryThread)
+        guard let source = source ?? layers.waitingSource, let deadline = source.deadline(of: call) else {
+            return try body(call)
+        }
         let calls = source.state.withLock { $0.calls }
-        return try await calls.perform(until: call.start + timeout) {
+        return try await calls.perform(until: deadline, late: source.lateError) {
             [isolation = PreferenceIsolation.current] () throws(PreferenceError) in
             try isolation.run { () throws(PreferenceError) in try body(call) }
         }
@@ -36,9 +38,25 @@ extension StoreCore {
         node: PreferenceNode? = nil,
         suspending call: StoreCall
     ) async throws(PreferenceError) -> Bool {
-        try await perform(call) { [self] (call) throws(PreferenceError) in
+        if mayCommitAtOnce {
+            let call = call.blocking(.none)
+            do throws(PreferenceError) { return try commit(changes, ifStillHolds: reads, node: node, call) } catch {
+                guard call.wouldWait else { throw error }
+            }
+        }
+        return try await perform(call) { [self] (call) throws(PreferenceError) in
             try commit(changes, ifStillHolds: reads, node: node, call)
         }
+    }
+
+    /// Whether a commit usually waits for nothing, so that a task makes it without being suspended.
+    ///
+    /// Not if observers are notified before it: a commit that would wait is made again.
+    private var mayCommitAtOnce: Bool {
+        let list = attachedLayers
+        guard let writable = list.writable, list.isPrepared.load(ordering: .acquiring) else { return false }
+        return writable.isOpen && writable.file?.syncsEachCommit == false && !writable.hasEarlySubscriptions
+            && !(list.waitingSource?.isSlow ?? false)
     }
 
     /// Returns the result of `base(for:)`; the task is suspended if a backend has to be called.

@@ -11,7 +11,7 @@ struct SuspendingTests {
     private static let many = 64
 
     private func waitingCalls(of store: PreferenceStore) -> Int {
-        store.core.layers.slowSource?.state.withLock { $0.calls }.count ?? 0
+        store.core.layers.waitingSource?.state.withLock { $0.calls }.count ?? 0
     }
 
     @Test
@@ -429,7 +429,7 @@ struct SuspendingTests {
 }
 
 /// Expects that a suspending call throws an error with a code.
-private func expectError(
+func expectError(
     _ code: PreferenceError.Code,
     at location: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
@@ -439,7 +439,7 @@ private func expectError(
 }
 
 /// Expects that a blocking call throws an error with a code.
-private func expectError(
+func expectError(
     _ code: PreferenceError.Code,
     at location: SourceLocation = #_sourceLocation,
     _ body: () throws -> Void
