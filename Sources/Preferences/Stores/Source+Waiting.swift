@@ -53,21 +53,9 @@ extension Source {
         return max(deadline(of: call ?? StoreCall(.write)) ?? .now, .now + file.shortWait)
     }
 
-    /// Commits to a file, whose lock another process may hold: waits for a short time first, and then for what the call has left.
-    func commit(
-        _ changes: ValueChanges,
-        if condition: PreferenceCondition?,
-        to file: FileBackend,
-        _ call: StoreCall?
-    ) throws(PreferenceError) -> Bool {
-        let first = call?.blocking == StoreCall.Blocking.none ? .zero : file.shortWait
-        do throws(PreferenceError) { return try file.commit(changes, if: condition, within: first) } catch {
-            return try commit(changes, if: condition, to: file, call, after: error)
-        }
-    }
-
+    /// Commits again to a file whose lock another process held for a short time, and waits for what the call has left.
     @inline(never)
-    private func commit(
+    func commit(
         _ changes: ValueChanges,
         if condition: PreferenceCondition?,
         to file: FileBackend,

@@ -256,15 +256,6 @@ extension Source {
         _ call: StoreCall? = nil
     ) throws(PreferenceError) -> Bool {
         if isInMemory { return try commitInMemory(changes, if: condition, own) }
-        return try commitToBackend(changes, if: condition, own, call)
-    }
-
-    private func commitToBackend(
-        _ changes: ValueChanges,
-        if condition: PreferenceCondition?,
-        _ own: ChangeContext,
-        _ call: StoreCall?
-    ) throws(PreferenceError) -> Bool {
         if isQueriedByName { try revalidate(changes, condition) }
         let isStored = try withTurn(.commit, call) { (notifications) throws(PreferenceError) in
             do throws(PreferenceError) { try load(&notifications) } catch {
@@ -274,8 +265,11 @@ extension Source {
             if isQueriedByName, reentrant == nil { queryWithTurn(for: changes.dictionary.keys, &notifications) }
             // Also after an error: the backend may have found external changes before.
             defer { publishStored(own, into: &notifications) }
-            if let file { return try commit(changes, if: condition, to: file, call) }
-            return try apply(changes, if: condition)
+            guard let file else { return try apply(changes, if: condition) }
+            let wait = call?.blocking == StoreCall.Blocking.none ? .zero : file.shortWait
+            do throws(PreferenceError) { return try file.commit(changes, if: condition, within: wait) } catch {
+                return try commit(changes, if: condition, to: file, call, after: error)
+            }
         }
         if isStored { if let file { try file.didApply() } else { try backend?.didApply() } }
         return isStored
