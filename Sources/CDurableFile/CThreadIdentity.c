@@ -58,3 +58,37 @@ int64_t *c_thread_answer_depth(void) {
     static __thread int64_t depth = 0;
     return &depth;
 }
+
+void **c_thread_running_body(void) {
+    static __thread void *body = NULL;
+    return &body;
+}
+
+enum { MOST_CONVERSIONS = 16 };
+
+// Deeper ones are counted only.
+static __thread struct {
+    int count;
+    const void *identities[MOST_CONVERSIONS];
+    bool isMisused[MOST_CONVERSIONS];
+} conversions;
+
+bool c_thread_begin_conversion(const void *identity) {
+    int count = conversions.count < MOST_CONVERSIONS ? conversions.count : MOST_CONVERSIONS;
+    for (int index = 0; index < count; index++) {
+        if (conversions.identities[index] != identity) continue;
+        conversions.isMisused[index] = true;
+        return false;
+    }
+    if (conversions.count < MOST_CONVERSIONS) {
+        conversions.identities[conversions.count] = identity;
+        conversions.isMisused[conversions.count] = false;
+    }
+    conversions.count++;
+    return true;
+}
+
+bool c_thread_end_conversion(void) {
+    conversions.count--;
+    return conversions.count < MOST_CONVERSIONS && conversions.isMisused[conversions.count];
+}

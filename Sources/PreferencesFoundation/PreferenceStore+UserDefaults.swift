@@ -8,11 +8,11 @@ extension PreferenceStore {
     ///
     /// For a program that used `UserDefaults` on Linux before: call it before the preferences are read, at each start. The values and a
     /// record that the domain was imported are stored atomically, so it happens once and completely, even if the program is killed or two
-    /// processes start at the same time. Later calls change nothing, even if a name was reset in between; only `removeAll()` removes the
-    /// record with everything else. A domain without a value isn't recorded.
+    /// processes start at the same time. Later calls change nothing, even if a name was reset in between or all were by `removeAll()`. A
+    /// domain without a value isn't recorded.
     ///
     /// Only the domain's own values are stored: none from registration, the command line or the global domain. A name counts
-    /// as set if the writable layer has a value for it. A name that an administrator manages is skipped. The domain isn't changed.
+    /// as set if the writable layer has a value under it, or under a former name of its preference. A name that an administrator manages is skipped. The domain isn't changed.
     ///
     /// Numbers, dates and data are stored exactly as Foundation returns them; on Linux, Foundation's file keeps only whole seconds of a
     /// date, and only the path of a URL, which a preference of type `URL` reads as a file URL.
@@ -62,13 +62,13 @@ extension PreferenceStore {
     private func store(_ values: [String: PropertyListValue], of domain: String) throws -> [String] {
         try transaction { transaction in
             var imported: [PropertyListValue] = []
-            if case .array(let domains)? = transaction[PreferencesFile.importedName] { imported = domains }
+            if case .array(let domains)? = transaction.ownValue(of: PreferencesFile.importedName) {
+                imported = domains
+            }
             guard !imported.contains(.string(domain)) else { return [] }
             transaction[PreferencesFile.importedName] = .array(imported + [.string(domain)])
             return values.keys.sorted().filter { name in
-                // Reads through the transaction, so that a set from now on makes the body run again.
-                _ = transaction[name]
-                guard ownValue(of: name) == nil else { return false }
+                guard !transaction.isSet(name) else { return false }
                 transaction[name] = values[name]
                 return true
             }

@@ -19,4 +19,14 @@ const void *_Nonnull c_thread_identity(void);
 /// A number that each thread has for itself, at first 0; see `FeedbackDepth`.
 int64_t *_Nonnull c_thread_answer_depth(void);
 
+/// An address that each thread has for itself, at first null; see `RunningBody`.
+void *_Nullable *_Nonnull c_thread_running_body(void);
+
+/// Records that the calling thread begins to check or convert a value; returns false, and records the misuse, if it does so already for
+/// the same preference.
+bool c_thread_begin_conversion(const void *_Nonnull identity);
+
+/// Ends the newest conversion; returns whether it was begun again meanwhile.
+bool c_thread_end_conversion(void);
+
 #endif

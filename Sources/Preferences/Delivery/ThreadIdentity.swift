@@ -32,7 +32,27 @@ enum FeedbackDepth {
     static var limit: Int { 1000 }
 
     /// The calling thread's depth; 0 if it isn't reacting to a change.
-    static var current: Int { Int(c_thread_answer_depth().pointee) }
+    static var current: Int { Int(c_thread_answer_depth().pointee & ~bodyBit) }
+
+    /// Whether the calling thread may set anything: it isn't deeper than the limit, and no closure of a call runs on it. One comparison,
+    /// because each set asks.
+    static var isFree: Bool { c_thread_answer_depth().pointee <= Int64(limit) }
+
+    /// The bit of a thread's number that is set while a closure of a call of a store runs on it, but not in the observers that
+    /// this closure calls.
+    private static var bodyBit: Int64 { 1 << 40 }
+
+    /// Whether a closure of a call of a store runs on the calling thread.
+    static var isRunningBody: Bool { c_thread_answer_depth().pointee & bodyBit != 0 }
+
+    /// Records that a closure of a call of a store begins to run; returns what `endBody` needs.
+    static func beginBody() -> Int64 {
+        let place = c_thread_answer_depth()
+        defer { place.pointee |= bodyBit }
+        return place.pointee
+    }
+
+    static func endBody(_ before: Int64) { c_thread_answer_depth().pointee = before }
 
     /// Runs `body` as the reaction to a change of that depth.
     static func reacting(toChangeAt depth: Int, _ body: () -> Void) {

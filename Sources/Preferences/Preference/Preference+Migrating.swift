@@ -132,8 +132,8 @@ extension Preference {
         let strongerNames = ([name] + store.core.formerNames(of: name)).prefix { $0 != storedName }
         // Removes only the value that was moved: one that was set in the meantime stays for the next launch.
         func remove(in transaction: inout PreferenceTransaction) -> Bool {
-            guard transaction[storedName] == old else { return false }
-            for name in strongerNames where transaction[name] != nil { return false }
+            guard transaction.ownValue(of: storedName) == old else { return false }
+            for name in strongerNames where transaction.ownValue(of: name) != nil { return false }
             for name in sourceNames { transaction[name] = nil }
             return true
         }
@@ -143,14 +143,15 @@ extension Preference {
         if isInSameStore {
             try store.transaction { transaction in
                 for name in targetNames where !isInPlace {
-                    guard transaction[name] == nil || transaction[name] == new else { return }
+                    let stored = transaction.ownValue(of: name)
+                    guard stored == nil || stored == new else { return }
                 }
                 guard remove(in: &transaction) else { return }
                 for (name, value) in changes { transaction[name] = value }
             }
         } else {
             try target.store.transaction { transaction in
-                for name in targetNames where transaction[name] != nil { return }
+                for name in targetNames where transaction.ownValue(of: name) != nil { return }
                 for (name, value) in changes { transaction[name] = value }
             }
             guard target.store.core.ownValue(of: target.name) == new else { return }

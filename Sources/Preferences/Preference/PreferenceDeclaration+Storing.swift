@@ -284,10 +284,19 @@ extension PreferenceDeclaration {
         var retry = Retry()
         while true {
             let candidates = try core.base(for: name, call)
-            let (changed, result) = try body(candidates)
+            let (changed, result) = try run(body, candidates)
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
             if try core.commit(core.changes(of: name, to: changed), ifStillHolds: reads, call) { return result }
             Retry.block(try retry.next(name: name, until: core.deadline(of: call)))
+        }
+    }
+
+    private func run<Result>(
+        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result),
+        _ candidates: StoredCandidates
+    ) throws -> (PropertyListValue?, Result) {
+        try RunningBody.run(.update, of: name, and: store.core.formerNames(of: name), in: store.core) { _ in
+            try body(candidates)
         }
     }
 
@@ -300,7 +309,7 @@ extension PreferenceDeclaration {
         var retry = Retry()
         while true {
             let candidates = try await core.base(for: name, suspending: call)
-            let (changed, result) = try body(candidates)
+            let (changed, result) = try run(body, candidates)
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
             let changes = core.changes(of: name, to: changed)
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }

@@ -15,9 +15,6 @@ public struct PreferenceMigration: Sendable {
 }
 
 extension PreferenceStore {
-    /// The name under which a store keeps the version of its data.
-    static let versionName = "preferences.version"
-
     /// Brings the store's data to a version, by running the steps that haven't run yet; blocks the thread until all changes survive
     /// a loss of power.
     ///
@@ -117,14 +114,18 @@ private struct MigrationSteps {
     /// Returns the changes that the steps would make to an open store, and stores nothing.
     func rehearse(on core: StoreCore, from before: [String: PropertyListValue]) throws -> PreferenceStoreChange {
         let (snapshot, unread) = try core.checkedSnapshot()
-        var transaction = PreferenceTransaction(on: core, snapshot, unread: unread)
-        for step in all { try run(step, in: &transaction) }
+        var transaction = try RunningBody.run(.transaction, in: core) { running in
+            var transaction = PreferenceTransaction(on: core, snapshot, unread: unread, in: running)
+            for step in all { try run(step, in: &transaction) }
+            return transaction
+        }
         if let failure = transaction.failure { throw failure }
         return PreferenceStoreChange(from: before, to: transaction.contents, in: core)
     }
 
     private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int {
-        guard let stored = transaction[PreferenceStore.versionName] else { return 0 }
+        // Not that of another layer: an administrator's file says nothing about the user's data.
+        guard let stored = transaction.ownValue(of: PreferenceStore.versionName) else { return 0 }
         let shown = transaction.isSecret(PreferenceStore.versionName) ? .redacted : stored.description
         guard case .integer(let version) = stored, let version = Int(exactly: version), version >= 0 else {
             throw PreferenceError(

@@ -16,7 +16,8 @@ extension PreferenceStore {
     /// it; a change to the layers below that happens while the changes are being stored counts as later.
     ///
     /// Throws the errors of `body`, and the error that keeps the changes from being stored; then nothing is changed. Setting a
-    /// preference directly inside the body isn't part of the transaction.
+    /// preference directly inside the body isn't part of the transaction. An update or another transaction inside the body, of a
+    /// preference that this one reads, throws `misuse`, and so does this call.
     @discardableResult
     public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
         try resolved.core.transact(.transaction, body)
@@ -100,10 +101,12 @@ extension StoreCore {
         _ snapshot: consuming StoreSnapshot,
         unread: PreferenceError?
     ) throws -> (Result, changes: [String: PropertyListValue?], reads: TransactionReads) {
-        var transaction = PreferenceTransaction(on: self, snapshot, unread: unread)
-        let result = try body(&transaction)
-        if let failure = transaction.failure { throw failure }
-        return (result, transaction.changes, transaction.reads)
+        try RunningBody.run(.transaction, in: self) { [snapshot] running in
+            var transaction = PreferenceTransaction(on: self, snapshot, unread: unread, in: running)
+            let result = try body(&transaction)
+            if let failure = transaction.failure { throw failure }
+            return (result, transaction.changes, transaction.reads)
+        }
     }
 }
 
@@ -113,7 +116,8 @@ extension Preference {
     ///     try preferences.$launches.update { $0 += 1 }
     ///
     /// The body runs on the caller's thread without a lock, and runs again if the value was changed in between, so it
-    /// should touch nothing else. After 64 runs, or in a file after 5 seconds, the call throws `conflict`. If the stored value can't be read, the call
+    /// should touch nothing else; another update of the preference inside it is `misuse`. After 64 runs, or in a file after 5
+    /// seconds, the call throws `conflict`. If the stored value can't be read, the call
     /// throws without running the body. Errors of the body are passed on; then nothing is changed.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {

@@ -5,6 +5,8 @@
 /// is stored.
 public struct PreferenceTransaction {
     private let core: StoreCore
+    /// The body that uses the transaction.
+    private let running: RunningBody
     private var snapshot: StoreSnapshot
     private(set) var changes: [String: PropertyListValue?] = [:]
     /// The values that were read and must be unchanged when the changes are stored.
@@ -15,8 +17,9 @@ public struct PreferenceTransaction {
     /// The reason why nothing can be read, if there is one.
     private var unread: PreferenceError?
 
-    init(on core: StoreCore, _ snapshot: StoreSnapshot, unread: PreferenceError?) {
+    init(on core: StoreCore, _ snapshot: StoreSnapshot, unread: PreferenceError?, in running: RunningBody) {
         self.core = core
+        self.running = running
         self.snapshot = snapshot
         self.unread = unread
     }
@@ -61,6 +64,18 @@ public struct PreferenceTransaction {
         }
     }
 
+    /// Returns the value that the store itself has under a name, whatever the other layers have.
+    package mutating func ownValue(of name: String) -> PropertyListValue? {
+        note(name)
+        return changes[name] ?? snapshot.ownValue(of: name)
+    }
+
+    /// Returns whether the store itself has a value under a preference's name or a former name of it.
+    package mutating func isSet(_ name: String) -> Bool {
+        for name in [name] + core.formerNames(of: name) where ownValue(of: name) != nil { return true }
+        return false
+    }
+
     /// Removes the preference's stored value, so that the default applies; a member of a composite value is set to its
     /// default.
     public mutating func reset<Value>(_ preference: Preference<Value>) {
@@ -78,6 +93,7 @@ public struct PreferenceTransaction {
     public var contents: [String: PropertyListValue] {
         mutating get {
             if let unread { fail(unread) }
+            do throws(PreferenceError) { try running.noteReadOfAll() } catch { fail(error) }
             reads.noteAll(snapshot)
             var contents = snapshot.contents
             for (name, value) in changes { contents[name] = value }
@@ -97,6 +113,7 @@ public struct PreferenceTransaction {
     private mutating func note(_ name: String) {
         if case .some(.some) = changes[name] { return }
         if let unread { fail(unread) }
+        do throws(PreferenceError) { try running.noteRead(name) } catch { fail(error) }
         // Read once, so that the body sees a single value for the name.
         if !reads.isNoted(name), core.needsQuery(name) {
             snapshot.merge(name, from: core.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })

@@ -126,13 +126,13 @@ struct PreferenceSignals: Sendable {
         ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch()))
     }
 
-    /// Notifies the readers of the old values, and notifies them again from the main actor if the caller isn't on it.
+    /// Notifies the readers of the old values, now and again from the main actor.
     ///
     /// A tracking closure that is running on the main actor and has read an old value installs its tracking only when it
-    /// returns, so it would miss the first signal.
+    /// returns, so it would miss the first signal. The caller may be such a closure.
     func send() {
         ended.forEach { $0.signal.send() }
-        guard ended.firstResult({ $0.epoch }) != nil, !ThreadIdentity.isOnMainActor else { return }
+        guard ended.firstResult({ $0.epoch }) != nil else { return }
         PreferenceSignal.sendFromMainActor(ended)
     }
 }

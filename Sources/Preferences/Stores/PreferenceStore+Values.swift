@@ -12,6 +12,13 @@ extension PreferenceStore {
         set { resolved.core.commitOrReport(.one(name, newValue)) }
     }
 
+    /// The name under which a store keeps the version of its data.
+    static let versionName = "preferences.version"
+    /// The name under which a store records the user defaults domains that were imported.
+    static let importedName = "preferences.imported"
+    /// The names under which a store records what has been done with its data.
+    static let recordNames: Set = [versionName, importedName]
+
     /// Returns the value that the writable layer has under a name.
     package func ownValue(of name: String) -> PropertyListValue? { resolved.core.ownValue(of: name) }
 
@@ -51,7 +58,8 @@ extension PreferenceStore {
         _ = try await core.commit(.one(name, value), suspending: call)
     }
 
-    /// Removes everything that this store itself holds, as one change.
+    /// Removes everything that this store itself holds, as one change, except the records of migrations and imports,
+    /// `preferences.version` and `preferences.imported`: these would otherwise run again over new data.
     ///
     /// If the stored values can't be read, nothing is removed and the error is reported.
     public func removeAll() {
@@ -64,6 +72,7 @@ extension PreferenceStore {
         do throws(PreferenceError) {
             try core.checkRead(call)
             let names = core.read(EmptyCollection()) { _ in writable.source.names }.compactMap(writable.preferenceName)
+                .filter { !PreferenceStore.recordNames.contains($0) }
             _ = try core.commit(.several(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) })), call)
         } catch {
             core.report(error)

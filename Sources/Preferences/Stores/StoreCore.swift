@@ -298,9 +298,7 @@ extension StoreCore {
             (list, call) = try preparedLayers(for: changes, call)
         }
         guard let writable = list.uncountedWritable else { throw PreferenceError(readOnly: list) }
-        guard FeedbackDepth.current <= FeedbackDepth.limit else {
-            throw PreferenceError(loopOver: changes, limit: FeedbackDepth.limit)
-        }
+        if !FeedbackDepth.isFree { try checkUse(for: changes, isSet: reads?.condition.isOfMerge ?? true) }
         if !list.isPlain {
             for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(call) }
             let (managed, isHolding) = state.withLock { state in
@@ -335,6 +333,17 @@ extension StoreCore {
             }
         }
         return try result.get()
+    }
+}
+
+extension StoreCore {
+    /// Throws if the calling thread must not make the changes.
+    @inline(never)
+    private func checkUse(for changes: ValueChanges, isSet: Bool) throws(PreferenceError) {
+        guard FeedbackDepth.current <= FeedbackDepth.limit else {
+            throw PreferenceError(loopOver: changes, limit: FeedbackDepth.limit)
+        }
+        if !isSet { try RunningBody.check(changes, in: self) }
     }
 }
 

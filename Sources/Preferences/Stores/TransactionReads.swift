@@ -65,6 +65,11 @@ package struct StoreSnapshot: Sendable {
         list.contents(from: base) { values[$0 - base].dictionary }
     }
 
+    /// Returns the value of the writable layer.
+    func ownValue(of name: String) -> PropertyListValue? {
+        list.writableLayer.flatMap { values[0][$0.spelled(name)] }
+    }
+
     /// The values of the writable layer.
     fileprivate var ownValues: [String: PropertyListValue] {
         list.writableLayer?.listed(values[0].dictionary) ?? [:]

@@ -4,10 +4,10 @@ internal import DurableFile
 @_spi(Tool)
 public enum PreferencesFile {
     /// The name under which a store records the user defaults domains that were imported.
-    public static let importedName = "preferences.imported"
+    public static let importedName = PreferenceStore.importedName
 
     /// The names that the library itself keeps in a store and that no program declares.
-    public static let ownNames: Set = [PreferenceStore.versionName, importedName]
+    public static let ownNames: Set = PreferenceStore.recordNames
 
     /// Returns all contents of a file, read once; calls `report` with an error for each line that is skipped.
     ///

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized)
 struct TrackedReadTests {
     /// A tracking closure installs its tracking only when it ends; if it misses a change before that, the next change notifies it.
-    /// On the main actor, where no signal comes a second time.
+    /// On the main actor, which sends no signal a second time before the test has ended.
     @Test(arguments: 1...9)
     @MainActor
     func trackingInstalledLateHearsOfTheNextChange(lag: Int) {
@@ -24,6 +24,23 @@ struct TrackedReadTests {
         #expect(seen.elements.isEmpty)
         count.value = 100
         #expect(seen.elements == [100])
+    }
+
+    @Test
+    @MainActor
+    func closureThatSetsWhatItHasReadIsNotifiedOfIt() async {
+        let volume = Preference("volume", default: 0, in: .inMemory())
+        let notified = Counter()
+        let shown = withObservationTracking {
+            let shown = volume.value
+            volume.value = 5
+            return shown
+        } onChange: {
+            notified.next()
+        }
+        #expect(shown == 0)
+        await eventually { notified.value == 1 }
+        #expect(volume.value == 5)
     }
 
     @Test
