@@ -1,4 +1,6 @@
 import DurableFile
+import FileTestSupport
+import Observation
 import PreferencesTesting
 import Testing
 
@@ -148,6 +150,69 @@ struct NamesInUseTests {
             #expect(backend.value(of: "a") == nil)
             #expect(backend.value(of: "others") == 3)
         }
+    }
+
+    @Test
+    func namesThatWereOnlyReadAreForgotten() async {
+        let store = PreferenceStore.inMemory(["name 7": 7])
+        let notified = Recorder<String>()
+        for number in 0..<20_000 {
+            let preference = Preference("name \(number)", default: 0, in: store)
+            withObservationTracking {
+                #expect(preference.value == (number == 7 ? 7 : 0))
+            } onChange: {
+                notified.record("name \(number)")
+            }
+            if number == 10_000 {
+                let kept = Preference("kept", default: 0, in: store)
+                #expect(kept.value == 0)
+            }
+        }
+        #expect(store.core.state.withLock { $0.nodeCount } < 10_000)
+        // A view that shows a forgotten name reads it again, and hears of its next change.
+        await eventually { notified.elements.contains("name 7") }
+        let preference = Preference("name 7", default: 0, in: store)
+        let changed = Counter()
+        withObservationTracking {
+            _ = preference.value
+        } onChange: {
+            changed.next()
+        }
+        preference.value = 8
+        #expect(changed.value == 1)
+    }
+
+    @Test
+    func namesInUseAreNotForgotten() {
+        let store = PreferenceStore.inMemory()
+        let declared = Preference("declared", default: 0, in: store)
+        let seen = Recorder<Int>()
+        let observation = Preference("observed", default: 0, in: store).observe { seen.record($0.new) }
+        #expect(declared.value == 0)
+        for number in 0..<20_000 { #expect(Preference("name \(number)", default: 0, in: store).value == 0) }
+        declared.value = 1
+        store["observed"] = 2
+        #expect(declared.value == 1 && seen.elements == [2])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func cancelledObserversAmongManyAreTheOnesThatAreNotCalled() {
+        let store = PreferenceStore.inMemory()
+        let preference = Preference("volume", default: 0, in: store)
+        let (seen, seenOfAll) = (Recorder<Int>(), Recorder<Int>())
+        let observations = (0..<500).map { number in preference.observe { _ in seen.record(number) } }
+        let ofAll = (0..<500).map { number in store.subscribe { _ in seenOfAll.record(number) } }
+        var generator = SeededGenerator(seed: 7)
+        let cancelled = Set((0..<500).shuffled(using: &generator).prefix(400))
+        for number in cancelled.shuffled(using: &generator) {
+            observations[number].cancel()
+            observations[number].cancel()
+            ofAll[number].cancel()
+        }
+        preference.value = 1
+        let expected = (0..<500).filter { !cancelled.contains($0) }
+        #expect(seen.elements == expected && seenOfAll.elements == expected)
     }
 
     @Test

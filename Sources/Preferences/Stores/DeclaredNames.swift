@@ -9,11 +9,14 @@ extension StoreCore {
         _ key: SlotKey,
         create: () -> PreferenceCell
     ) -> (PreferenceCell, PreferenceNode) {
+        var notifications = DeferredNotifications()
         let (cell, node, removed, mustCheck) = state.withLock { state in
-            let (node, removed, mustCheck) = state.declare(name)
+            let (node, removed, mustCheck) = state.declare(name, &notifications)
             return (node.cell(for: key, create: create), node, removed, mustCheck)
         }
         withExtendedLifetime(removed) {}
+        // Not on this thread, which may be reading.
+        notifications.sendOnLibraryThread()
         if mustCheck { checkFormerNamesAtNextUse() }
         return (cell, node)
     }

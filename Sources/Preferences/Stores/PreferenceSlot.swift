@@ -209,7 +209,10 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Whether the name has no user and no observer any more, as far as the store can know.
     ///
     /// A tracking may be installed after the read, and even after one later change; Observation can't be queried for it.
-    var isUnused: Bool { subscriptions.isEmpty && signal.hasNotifiedReaders && !isDeclared }
+    var isUnused: Bool { signal.hasNotifiedReaders && isIdle }
+
+    /// Whether the name has no user and no observer, though Observation may track reads of it.
+    var isIdle: Bool { subscriptions.isEmpty && !isDeclared }
 
     /// Whether a declaration of the name exists.
     var isDeclared: Bool { slots.contains { $0.cell.isUsed } }

@@ -197,15 +197,26 @@ extension StoreState {
     /// compared with former names.
     ///
     /// The caller releases those without the lock, because their deinitializers may run code of the program.
-    mutating func declare(_ name: String) -> (PreferenceNode, removed: [PreferenceNode], mustCheck: Bool) {
-        let removed = nodes.count >= nodeLimit ? removeUnused() : []
+    mutating func declare(
+        _ name: String,
+        _ notifications: inout DeferredNotifications
+    ) -> (PreferenceNode, removed: [PreferenceNode], mustCheck: Bool) {
+        let removed = nodes.count >= nodeLimit ? removeUnused(&notifications) : []
         let node = node(of: name)
         return (node, removed, (!formerNames.isEmpty || sharesSource) && mustCheckFormerNames(with: node, of: name))
     }
 
     /// Removes unused names, as a program leaves behind that generates names; runs each time their number has doubled.
-    private mutating func removeUnused() -> [PreferenceNode] {
-        let removed = nodes.filter { $0.value.isUnused }
+    ///
+    /// Names that were only read may have readers that Observation tracks. If these names are many, their readers are notified as of a
+    /// change, and read them again if they are in use.
+    private mutating func removeUnused(_ notifications: inout DeferredNotifications) -> [PreferenceNode] {
+        var removed = nodes.filter { $0.value.isUnused }
+        let idle = nodes.filter { $0.value.isIdle && removed[$0.key] == nil }
+        if idle.count > Self.mostIdleNodes {
+            for node in idle.values { notifications.addSignal(of: node) }
+            removed.merge(idle) { node, _ in node }
+        }
         for name in removed.keys {
             nodes[name] = nil
             if !isReplacement { formerNames.removeAll(of: name) }
@@ -213,6 +224,11 @@ extension StoreState {
         nodeLimit = Swift.max(64, nodes.count * 2)
         return Array(removed.values)
     }
+
+    private static var mostIdleNodes: Int { 4096 }
+
+    /// The number of names that have a node.
+    var nodeCount: Int { nodes.count }
 
     /// Records that a name's stored value can't be read.
     mutating func noteUnreadable(_ name: String) {
@@ -363,21 +379,21 @@ extension StoreState {
     /// Adds a subscription to its names, or to all names.
     mutating func subscribe(_ subscription: ChangeSubscription) {
         guard let names = subscription.names else {
-            subscriptions.append(subscription)
+            subscriptions.add(subscription)
             return
         }
         if subscription.timing == .willSet { earlyCount += 1 }
-        for name in names { node(of: name).subscriptions.append(subscription) }
+        for name in names { node(of: name).subscriptions.add(subscription) }
     }
 
     /// Removes a subscription, which the caller releases without the lock.
     mutating func unsubscribe(_ subscription: ChangeSubscription) {
         guard let names = subscription.names else {
-            subscriptions.removeAll { $0 === subscription }
+            subscriptions.remove(subscription)
             return
         }
         if subscription.timing == .willSet { earlyCount -= 1 }
-        for name in names { nodes[name]?.subscriptions.removeAll { $0 === subscription } }
+        for name in names { nodes[name]?.subscriptions.remove(subscription) }
     }
 
     /// Returns the subscriptions to notify of a batch that is stored: those for the moment before the change that were not
@@ -435,5 +451,33 @@ extension StoreState {
         for entry in renamedEntries(for: changes, in: source, list) { batch.append(entry) }
         let subscribers = subscribers(to: batch, at: .willSet).filter { $0.identifier <= newest }
         return subscribers.isEmpty ? nil : Announcement(batch: batch, subscribers: subscribers)
+    }
+}
+
+// In the order of their identifiers, so that one of many is found quickly.
+extension [ChangeSubscription] {
+    fileprivate mutating func add(_ subscription: ChangeSubscription) {
+        insert(subscription, at: place(of: subscription))
+    }
+
+    fileprivate mutating func remove(_ subscription: ChangeSubscription) {
+        let place = place(of: subscription)
+        if place < count, self[place] === subscription { remove(at: place) }
+    }
+
+    /// Returns the index of the first subscription that isn't older than this one.
+    private func place(of subscription: ChangeSubscription) -> Int {
+        var range = 0..<count
+        // Usually it is the newest one.
+        guard let last, last.identifier >= subscription.identifier else { return count }
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            if self[middle].identifier < subscription.identifier {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound
     }
 }
