@@ -15,7 +15,7 @@ final class KeyringBackend: PreferenceBackend {
     private let keyring: any Keyring
     private let limits: KeyringLimits
     private let worker = WorkerQueue(hasOwnThread: true)
-    /// Marks the cache as stale after a time.
+    /// Marks the cache as stale after a time, and tries again to read a keyring that could not be read.
     private let timer: WorkerQueue
     private let state = Lock(State())
 
@@ -34,6 +34,11 @@ final class KeyringBackend: PreferenceBackend {
         var isTimerSet = false
         /// Whether a failed read was reported and no read has succeeded since.
         var isReported = false
+        /// The time until the next try to read the items, after a failure.
+        var retryPause: Duration?
+        var isRetrySet = false
+        /// Whether such a try is under way; no caller waits for it, so it must not prompt.
+        var isRetrying = false
         /// The error of a call that used up its time: the store's call with this deadline must not wait for another.
         var failure: (deadline: ContinuousClock.Instant, error: PreferenceError)?
     }
@@ -41,7 +46,7 @@ final class KeyringBackend: PreferenceBackend {
     init(
         _ keyring: any Keyring,
         limits: KeyringLimits = KeyringLimits(),
-        timer: WorkerQueue = WorkerQueue()
+        timer: WorkerQueue = WorkerQueue(isBlocking: true)
     ) {
         self.keyring = keyring
         self.limits = limits
@@ -55,10 +60,17 @@ final class KeyringBackend: PreferenceBackend {
     var timeout: Duration? { limits.prompt + limits.call * 2 }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        state.withLock { $0.host = host }
-        try look(mayPrompt: true)
+        let isRetrying = state.withLock { state in
+            state.host = host
+            return state.isRetrying
+        }
+        do throws(PreferenceError) { try look(mayPrompt: !isRetrying) } catch {
+            retryLater()
+            throw error
+        }
         return state.withLock { state in
             state.isLoaded = true
+            state.retryPause = nil
             return state.items.mapValues(\.value)
         }
     }
@@ -155,6 +167,32 @@ extension KeyringBackend {
             }
             host?.outdated()
         }
+    }
+}
+
+// MARK: Trying again
+
+extension KeyringBackend {
+    /// Lets the store load the items after a time, less often with each failure: the keyring doesn't say when it is unlocked.
+    private func retryLater() {
+        let pause = state.withLock { state -> Duration? in
+            guard !state.isRetrySet else { return nil }
+            state.isRetrySet = true
+            let pause = min(state.retryPause.map { $0 * 2 } ?? limits.timeToLive, limits.pauseAfterFailure)
+            state.retryPause = pause
+            return pause
+        }
+        if let pause { timer.run(after: pause) { [weak self] in self?.retry() } }
+    }
+
+    private func retry() {
+        let host = state.withLock { state in
+            state.isRetrySet = false
+            state.isRetrying = !state.isLoaded
+            return state.isLoaded ? nil : state.host
+        }
+        host?.changed()
+        state.withLock { $0.isRetrying = false }
     }
 }
 

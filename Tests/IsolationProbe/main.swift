@@ -107,6 +107,12 @@ case "use-files":
     try await use()
 case "scopes":
     try await useScopes(500)
+case "queue":
+    try await PreferenceStore.withIsolatedStores { () async throws in
+        count.value = 7
+        // Inherits nothing, as a dispatch queue.
+        print("shared:", await Task.detached { count.value }.value)
+    }
 case "texts":
     readTexts()
 case "read" where arguments.count == 5:

@@ -139,6 +139,35 @@ struct KeyringBackendTests {
     }
 
     @Test
+    func secretsOfALockedKeyringAreReadAfterTheUnlock() async throws {
+        keyring.texts = ["token": "old"]
+        keyring.failAll(with: PreferenceError(.unavailable, "locked"))
+        let timer = WorkerQueue(isManual: true)
+        let store = PreferenceStore.testing(keyring, timer: timer)
+        let reports = Lock<[PreferenceError.Code]>([])
+        store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
+        let token = Preference<String?>("token", default: nil, in: store)
+        let seen = Lock<[String?]>([])
+        let observation = token.observe { change in seen.withLock { $0.append(change.new) } }
+        #expect(token.value == nil)
+        for _ in 1...3 {
+            #expect(timer.runNextJob())
+            #expect(token.value == nil)
+        }
+        #expect(keyring.calls == ["items!", "items", "items", "items"], "only the first one may ask the user")
+        #expect(reports.withLock { $0 } == [.misuse, .unavailable])
+        keyring.failAll(with: nil)
+        #expect(timer.runNextJob())
+        #expect(token.value == "old")
+        #expect(seen.withLock { $0 } == ["old"])
+        // From now on it is read again as any keyring is.
+        keyring.texts = ["token": "new"]
+        #expect(timer.runNextJob())
+        #expect(token.value == "new")
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
     func updateSeesWhatAnotherProgramStored() throws {
         keyring.texts = ["count": "1"]
         let count = Preference<Int>("count", default: 0, in: .testing(keyring))

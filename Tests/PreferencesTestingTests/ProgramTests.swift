@@ -91,6 +91,18 @@ struct ProgramTests {
         #expect(try run("scopes", environment: try preloading("libTesting.so")) == "mixed up: 0\n")
     }
 
+    @Test
+    func queueInsideAnIsolatedTestIsNamedAsTheCause() throws {
+        let environment = try preloading("libTesting.so")
+        let cause = """
+            preferences: a shared store was used outside of the scope of any test, while a test with isolated stores runs: a dispatch queue, \
+            a thread or a detached task doesn't inherit the scope and sees stores in memory that all tests share; capture \
+            PreferenceStore.isolation in the test and use it there, as in queue.async { isolation.run { … } }
+
+            """
+        #expect(try run("queue", environment: environment, complaints: cause) == "shared: 0\n")
+    }
+
     /// The environment in which a program loads a library of this process.
     private func preloading(_ library: String) throws -> [String: String] {
         let file = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))

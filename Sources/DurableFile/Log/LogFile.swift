@@ -168,6 +168,24 @@ package final class LogFile<Contents: LogContents>: Sendable {
         scheduleSync()
     }
 
+    /// Returns the bytes of the file; nil if they are more, or can't be read.
+    package func bytes(atMost limit: Int) -> [UInt8]? {
+        do {
+            let file = try fileSystem.open(path, for: .reading)
+            let status = try fileSystem.status(file)
+            guard status.kind == .file, status.size <= limit else { return nil }
+            var bytes: [UInt8] = []
+            try LogReader(file: file, fileSystem: fileSystem, longestLine: limit, joinsLines: false).copy(from: 0) {
+                piece,
+                _ throws(FileSystemError) in
+                bytes += piece
+            }
+            return bytes
+        } catch {
+            return nil
+        }
+    }
+
     func scheduleSync() {
         // Together with the exchange in the sync, this orders earlier appends before that sync.
         let forks = durable_file_fork_count()

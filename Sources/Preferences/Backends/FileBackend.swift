@@ -4,6 +4,7 @@ internal import Synchronization
 /// A backend over a file of JSON lines, which several processes may use at the same time.
 package final class FileBackend: PreferenceBackend {
     private let log: LogFile<FileContents>
+    private let isReadOnly: Bool
     /// How long a call waits for the lock that another process holds.
     let lockTimeout: Duration
     /// The part of it that isn't reported: as long as many sets of other threads and processes take.
@@ -23,6 +24,7 @@ package final class FileBackend: PreferenceBackend {
         watcher: Watcher? = .shared,
         worker: WorkerQueue? = nil
     ) {
+        self.isReadOnly = isReadOnly
         self.lockTimeout = lockTimeout
         shortWait = min(lockTimeout, .milliseconds(100))
         log = LogFile(
@@ -37,6 +39,11 @@ package final class FileBackend: PreferenceBackend {
     }
 
     package var path: String { log.path }
+
+    /// Returns the number of the line that last set a name, from 1; reads the file, and nothing of a large one.
+    func line(of name: String) -> Int? {
+        log.bytes(atMost: 4 << 20).flatMap { JSONLine.numbers(in: $0, joinsLines: isReadOnly)[name] }
+    }
 
     package func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         try open(host: host).dictionary

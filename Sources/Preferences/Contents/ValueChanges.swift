@@ -183,6 +183,8 @@ extension ShortList: Equatable where Element: Equatable {}
 protocol ValueSource: AnyObject, Sendable {
     /// The path of the file with the values, if any.
     var path: String? { get }
+    /// Returns the number of the file's line that last set a name, from 1; reads the file.
+    func line(of name: String) -> Int?
 }
 
 /// A stored value that may be used for a name.
@@ -198,6 +200,8 @@ final class StoredCandidate: Equatable, Sendable {
     let source: (any ValueSource)?
     /// The former name of the preference that the value is stored under; nil for its present name.
     let former: FormerName?
+    /// The option or variable that has a text, or the name as the source spells it; nil if that is the preference's.
+    let origin: String?
 
     /// A former name that a value is stored under.
     struct FormerName: Sendable {
@@ -213,13 +217,15 @@ final class StoredCandidate: Equatable, Sendable {
         isText: Bool = false,
         layer: PreferenceSource? = nil,
         source: (any ValueSource)? = nil,
-        former: FormerName? = nil
+        former: FormerName? = nil,
+        origin: String? = nil
     ) {
         self.value = value
         self.isText = isText
         self.layer = layer
         self.source = source
         self.former = former
+        self.origin = origin
     }
 
     /// Returns whether both give the same value; a value that moves to the present name stays the same.
@@ -230,15 +236,21 @@ final class StoredCandidate: Equatable, Sendable {
     /// The former name of the preference that the value is stored under; nil for its present name.
     var formerName: String? { former?.name }
 
-    /// Returns a message about the value with its layer and its file, unless it is in the writable layer without a file.
-    fileprivate func located(_ message: String, isSecret: Bool) -> String {
-        if isText, let layer, case .string(let text) = value {
+    /// Whether the value is a text that isn't stored, as in an argument or an environment variable.
+    fileprivate var isOutside: Bool { isText && layer != nil }
+
+    /// Returns a message about the value of a preference with its layer, and its option, variable or file, unless it is in the writable
+    /// layer without a file.
+    fileprivate func located(_ message: String, of name: String?, isSecret: Bool) -> String {
+        if isOutside, let layer, case .string(let text) = value {
             let shown = isSecret ? .redacted : "\"\(text)\""
-            return "\(shown), from the layer \"\(layer.name)\", can't be used: \(message)"
+            let origin = origin.map { " (\($0))" } ?? ""
+            return "\(shown), from the layer \"\(layer.name)\"\(origin), can't be used: \(message)"
         }
-        let name = former.map { ", as \"\($0.spelled)\"" } ?? ""
+        let alias = former.map { ", as \"\($0.spelled)\"" } ?? ""
         guard layer != nil || source?.path != nil || former != nil else { return message }
-        return "\(message) (\(place)\(name))"
+        let line = (former?.spelled ?? origin ?? name).flatMap { source?.line(of: $0) }.map { ", line \($0)" } ?? ""
+        return "\(message) (\(place)\(line)\(alias))"
     }
 
     /// The layer of the value, with its file, as messages name it.
@@ -286,16 +298,16 @@ struct UnreadableValue {
     var formerName: String? { candidate.formerName }
 
     /// The error to report if the read continues without the value.
-    var error: PreferenceError { saying("\(outcome) and the stored value is kept") }
+    var error: PreferenceError { saying(candidate.isOutside ? outcome : "\(outcome) and the stored value is kept") }
 
     /// The error to throw if the read needs the value.
-    var reason: PreferenceError { saying("the stored value is kept") }
+    var reason: PreferenceError { saying(candidate.isOutside ? "correct or remove it" : "the stored value is kept") }
 
     private func saying(_ end: String) -> PreferenceError {
         PreferenceError(
             cause.code,
             name: cause.name,
-            "\(candidate.located(cause.message, isSecret: isSecret)); \(end)",
+            "\(candidate.located(cause.message, of: cause.name, isSecret: isSecret)); \(end)",
             codingPath: cause.codingPath,
             cause: cause.cause
         )

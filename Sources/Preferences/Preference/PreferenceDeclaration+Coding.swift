@@ -134,7 +134,9 @@ extension PreferenceDeclaration {
         do throws(PreferenceError) {
             value = try decodeUnchecked(stored, &problems, fillsOnly: isText)
             if let value, let options, let reason = options.reasonToReject(value) {
-                failure = PreferenceError(.invalid, name: name, "the stored value is not allowed: \(shown(reason))")
+                let shown = shown(reason)
+                let message = isText ? "the text is not allowed: \(shown)" : "the stored value is not allowed: \(shown)"
+                failure = PreferenceError(.invalid, name: name, message)
             }
         } catch {
             failure = error
@@ -178,17 +180,19 @@ extension PreferenceDeclaration {
                 return value
             }
         } catch {}  // the error of the declared coding says what was expected
-        throw unreadable(because: error)
+        throw unreadable(because: error, isText: fillsOnly)
     }
 
     @inline(never)
-    private func unreadable(because error: any Error) -> PreferenceError {
+    private func unreadable(because error: any Error, isText: Bool) -> PreferenceError {
         let error =
             (error as? PreferenceError)?.of(name)
             ?? PreferenceError(
                 .unreadable,
                 name: name,
-                "the stored value can't be decoded as \(Value.self)",
+                isText
+                    ? "the text can't be decoded as \(Value.self)"
+                    : "the stored value can't be decoded as \(Value.self)",
                 cause: error
             )
         // The error of a member is the error of the whole value, which is already redacted.

@@ -53,7 +53,13 @@ extension LayerList {
     }
 
     func entry(for change: ValueChange, in source: Source) -> ChangeEntry {
-        if isPlain { return ChangeEntry(name: change.name, old: candidate(change.old), new: candidate(change.new)) }
+        if isPlain {
+            return ChangeEntry(
+                name: change.name,
+                old: candidate(change.old, of: change.name),
+                new: candidate(change.new, of: change.name)
+            )
+        }
         return ChangeEntry(
             name: change.name,
             old: candidates(for: change.name),
@@ -61,9 +67,9 @@ extension LayerList {
         )
     }
 
-    private func candidate(_ value: PropertyListValue?) -> StoredCandidates {
+    private func candidate(_ value: PropertyListValue?, of name: String) -> StoredCandidates {
         var candidates = StoredCandidates()
-        if let value { candidates.append(candidate(value, at: 0)) }
+        if let value { candidates.append(candidate(value, at: 0, of: name)) }
         return candidates
     }
 }

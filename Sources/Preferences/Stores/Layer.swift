@@ -10,6 +10,8 @@ struct Layer: Sendable {
     var isManaged = false
     /// Whether values are text written by a person for a declared type, as in a command-line argument.
     var isText = false
+    /// What precedes a name where the text was written, such as `--`.
+    var optionPrefix = ""
     /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
     var prefix = ""
     /// Converts a preference's name to the layer's spelling if that differs, as in environment variables; such names are not
@@ -28,11 +30,11 @@ struct Layer: Sendable {
 
     /// Returns the layer of the command line on systems that add values of their own to it; its names are not listed.
     static func unlistedArguments(_ source: Source) -> Layer {
-        Layer(source: source, name: "arguments", isReadOnly: true, isText: true) { $0 }
+        Layer(source: source, name: "arguments", isReadOnly: true, isText: true, optionPrefix: "--") { $0 }
     }
 
     static func arguments(_ source: Source) -> Layer {
-        Layer(source: source, name: "arguments", isReadOnly: true, isText: true)
+        Layer(source: source, name: "arguments", isReadOnly: true, isText: true, optionPrefix: "--")
     }
 
     /// Returns the name under which the source has a preference.
@@ -61,6 +63,13 @@ struct Layer: Sendable {
         return values.reduce(into: [:]) { listed, entry in
             if let name = preferenceName(of: entry.key) { listed[name] = entry.value }
         }
+    }
+
+    /// Returns where a value was written, for messages: the option, the variable, or the name as the source spells it; nil if that is the
+    /// preference's.
+    func origin(of name: String) -> String? {
+        if isText { return optionPrefix + spelled(name) }
+        return prefix.isEmpty && spelling == nil ? nil : spelled(name)
     }
 
     /// Returns the layer of a scope, whose prefix follows this layer's.
@@ -153,7 +162,7 @@ final class LayerList: Sendable {
     ) -> StoredCandidates {
         var candidates = StoredCandidates()
         for index in first..<layers.count {
-            if let value = value(index, name) { candidates.append(candidate(value, at: index)) }
+            if let value = value(index, name) { candidates.append(candidate(value, at: index, of: name)) }
             for former in layers[index].distinct(names, from: name) {
                 if let value = value(index, former) {
                     candidates.append(candidate(value, at: index, of: name, as: former))
@@ -190,7 +199,7 @@ final class LayerList: Sendable {
     func candidate(
         _ value: PropertyListValue,
         at index: Int,
-        of name: String = "",
+        of name: String,
         as former: String? = nil
     ) -> StoredCandidate {
         StoredCandidate(
@@ -201,7 +210,8 @@ final class LayerList: Sendable {
             source: layers[index].source,
             former: former.map {
                 .init(name: $0, spelled: layers[index].spelled($0), present: layers[index].spelled(name))
-            }
+            },
+            origin: layers[index].origin(of: former ?? name)
         )
     }
 }

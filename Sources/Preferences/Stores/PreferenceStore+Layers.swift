@@ -47,6 +47,33 @@ extension PreferenceStore {
     }
 }
 
+extension PreferenceStore: CustomStringConvertible {
+    /// The layers with their places, strongest first: `arguments; environment, NOTES_*; store, /home/ada/.config/notes/preferences.jsonl`.
+    ///
+    /// Opens nothing, and shows no values.
+    public var description: String {
+        resolved.core.layers.layers.map(\.description).joined(separator: "; ")
+    }
+}
+
+extension Layer {
+    /// The name and the place, for messages.
+    fileprivate var description: String {
+        let place: String =
+            if let path = source.path {
+                path
+            } else if isText {
+                optionPrefix.isEmpty ? spelled("") + "*" : ""
+            } else if let backend = source.backend {
+                backend is NoBackend ? "no place" : "\(type(of: backend))"
+            } else {
+                "in memory"
+            }
+        let scope = prefix.isEmpty || isText ? "" : ", \(prefix)*"
+        return name + (place.isEmpty ? "" : ", " + place) + scope
+    }
+}
+
 extension Source {
     /// Creates a source with the values of a command line, as text.
     convenience init(ofArguments arguments: [String]) {

@@ -233,11 +233,17 @@ enum TestProcess {
         let (isIsolated, isFirst) = isIsolatedSetting.fix()
         if isIsolated, isFirst {
             writeToLog(
-                """
-                in this test process the standard store and every suite are in memory, and all tests share them; \
-                isolate each test with the trait .isolatedStores or PreferenceStore.withIsolatedStores, \
-                or set PreferenceStore.isolatesTestProcesses to false before the first use of a store
-                """
+                IsolationScope.areOpen
+                    ? """
+                    a shared store was used outside of the scope of any test, while a test with isolated stores runs: a dispatch queue, \
+                    a thread or a detached task doesn't inherit the scope and sees stores in memory that all tests share; capture \
+                    PreferenceStore.isolation in the test and use it there, as in queue.async { isolation.run { … } }
+                    """
+                    : """
+                    in this test process the standard store and every suite are in memory, and all tests share them; \
+                    isolate each test with the trait .isolatedStores or PreferenceStore.withIsolatedStores, \
+                    or set PreferenceStore.isolatesTestProcesses to false before the first use of a store
+                    """
             )
         }
         return isIsolated

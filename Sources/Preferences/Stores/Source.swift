@@ -148,6 +148,8 @@ final class Source: ValueSource {
     }
 
     var path: String? { file?.path }
+
+    func line(of name: String) -> Int? { file?.line(of: name) }
 }
 
 // MARK: Opening

@@ -29,7 +29,9 @@ enum DateText {
     }
 
     /// Returns the seconds since 2001 for a text, or nil if the text is invalid.
-    static func seconds(of text: String) -> Double? {
+    ///
+    /// - Parameter allowsOffset: Whether an offset from UTC, such as `+02:00`, may stand for `Z`, as people write it.
+    static func seconds(of text: String, allowsOffset: Bool = false) -> Double? {
         var rest = text.utf8[...]
         guard let year = rest.takeNumber(digits: 4, then: "-"), year >= 1,
             let month = rest.takeNumber(digits: 2, then: "-"), (1...12).contains(month),
@@ -41,7 +43,9 @@ enum DateText {
         let day = dayNumber(year: year, month: month, day: dayOfMonth)
         guard civil(day) == (year, month, dayOfMonth) else { return nil }
 
-        guard rest.popLast() == UInt8(ascii: "Z") else { return nil }
+        guard let offset = allowsOffset ? rest.takeOffset() : rest.popLast() == UInt8(ascii: "Z") ? 0 : nil else {
+            return nil
+        }
         var fraction: [UInt8] = []
         if let point = rest.popFirst() {
             guard point == UInt8(ascii: "."), !rest.isEmpty else { return nil }
@@ -52,7 +56,7 @@ enum DateText {
             while fraction.last == 0 { fraction.removeLast() }
         }
 
-        var whole = ((day * 24 + hour) * 60 + minute) * 60 + second
+        var whole = ((day * 24 + hour) * 60 + minute) * 60 + second - offset
         let isNegative = whole < 0
         if isNegative { (whole, fraction) = negated(whole, fraction) }
         var decimal = Array("\(isNegative ? "-" : "")\(whole).".utf8)
@@ -125,6 +129,21 @@ extension [UInt8] {
 }
 
 extension Substring.UTF8View {
+    /// Removes `Z` or an offset from UTC, such as `+02:00`, from the end; returns the offset in seconds.
+    fileprivate mutating func takeOffset() -> Int? {
+        if last == UInt8(ascii: "Z") {
+            removeLast()
+            return 0
+        }
+        var text = suffix(6)
+        guard text.count == 6, let sign = text.popFirst(), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"),
+            let hours = text.takeNumber(digits: 2, then: ":"), hours < 24,
+            let minutes = text.takeNumber(digits: 2, then: nil), minutes < 60
+        else { return nil }
+        removeLast(6)
+        return (sign == UInt8(ascii: "-") ? -60 : 60) * (hours * 60 + minutes)
+    }
+
     /// Removes exactly the given number of digits and the separator after them; returns the number.
     fileprivate mutating func takeNumber(digits: Int, then separator: Unicode.Scalar?) -> Int? {
         var number = 0

@@ -5,10 +5,15 @@ public import Foundation
 #endif
 
 extension Data: PreferenceValue {
-    /// Creates data from data.
+    /// Creates data from data, or from Base64 text that was written by hand.
     public init(storedValue: PropertyListValue) throws {
-        guard case .data(let value) = storedValue else { throw storedValue.mismatch(Data.self) }
-        self = value
+        switch storedValue {
+        case .data(let value): self = value
+        case .string(let text):
+            guard let value = Data(base64Encoded: text) else { throw storedValue.mismatch(Data.self) }
+            self = value
+        default: throw storedValue.mismatch(Data.self)
+        }
     }
 
     /// Returns data.
@@ -16,10 +21,17 @@ extension Data: PreferenceValue {
 }
 
 extension Date: PreferenceValue {
-    /// Creates a date from a date.
+    /// Creates a date from a date, or from ISO 8601 text that was written by hand, with seconds and `Z` or an offset such as `+02:00`.
     public init(storedValue: PropertyListValue) throws {
-        guard case .date(let value) = storedValue else { throw storedValue.mismatch(Date.self) }
-        self = value
+        switch storedValue {
+        case .date(let value): self = value
+        case .string(let text):
+            guard let seconds = DateText.seconds(of: text, allowsOffset: true) else {
+                throw storedValue.mismatch(Date.self)
+            }
+            self.init(timeIntervalSinceReferenceDate: seconds)
+        default: throw storedValue.mismatch(Date.self)
+        }
     }
 
     /// Returns a date.
@@ -159,13 +171,16 @@ extension PropertyListValue {
 }
 
 extension Decimal: PreferenceValue {
-    /// Creates a decimal number from its decimal text or an integer.
+    /// Creates a decimal number from its decimal text, an integer or a real, of which the shortest decimal text counts: 0.1 is a tenth.
     public init(storedValue: PropertyListValue) throws {
         switch storedValue {
         case .integer(let value): self.init(value)
         case .unsigned(let value): self.init(value)
         default:
-            let text = try storedValue.string(as: Decimal.self)
+            let text =
+                if case .real(let value) = storedValue { value.description } else {
+                    try storedValue.string(as: Decimal.self)
+                }
             if text == Decimal.nan.description {
                 self = .nan
                 return
@@ -182,12 +197,13 @@ extension Decimal: PreferenceValue {
 }
 
 extension Duration: PreferenceValue {
-    /// Creates a duration from its seconds, as decimal text with up to 18 digits after the point, an integer or a real; or from the
-    /// array of two halves to which `Codable` encodes a duration.
+    /// Creates a duration from its seconds, as decimal text with up to 18 digits after the point, an integer or a real; from such text
+    /// with a unit, `ns`, `us`, `ms`, `s`, `min` or `h`, as in `10s`; or from the array of two halves to which `Codable` encodes a
+    /// duration.
     public init(storedValue: PropertyListValue) throws {
         let duration: Duration? =
             switch storedValue {
-            case .string(let text): Duration(seconds: text)
+            case .string(let text): Duration(seconds: text) ?? Duration(withUnit: text)
             case .integer(let value): Duration(attoseconds: Int128(value) * .attosecondsPerSecond)
             case .unsigned(let value): Duration(attoseconds: Int128(value) * .attosecondsPerSecond)
             case .real(let value): Duration(seconds: value)
@@ -220,6 +236,34 @@ extension Duration: PreferenceValue {
         case .unsigned(let lower): self.init(attoseconds: Int128(upper) << 64 | Int128(lower))
         default: return nil
         }
+    }
+
+    /// Creates a duration from text such as "10s" or "1.5 min"; exact, or nil.
+    private init?(withUnit text: String) {
+        let number = text.prefix { $0 == "-" || $0 == "." || $0.isNumber }
+        let unit = text[number.endIndex...].drop { $0 == " " }
+        let attoseconds: Int128? =
+            switch unit {
+            case "ns": 1_000_000_000
+            case "us", "µs", "μs": 1_000_000_000_000
+            case "ms": 1_000_000_000_000_000
+            case "s", "sec", "second", "seconds": .attosecondsPerSecond
+            case "min", "minute", "minutes": 60 * .attosecondsPerSecond
+            case "h", "hour", "hours": 3600 * .attosecondsPerSecond
+            default: nil
+            }
+        guard let attoseconds, let count = Duration(seconds: String(number)) else { return nil }
+        let (product, isTooLarge) = count.attoseconds.multipliedReportingOverflow(
+            by: attoseconds >= .attosecondsPerSecond ? attoseconds / .attosecondsPerSecond : 1
+        )
+        guard !isTooLarge else { return nil }
+        guard attoseconds < .attosecondsPerSecond else {
+            self.init(attoseconds: product)
+            return
+        }
+        let divisor = .attosecondsPerSecond / attoseconds
+        guard product.isMultiple(of: divisor) else { return nil }
+        self.init(attoseconds: product / divisor)
     }
 
     private init?(seconds text: String) {

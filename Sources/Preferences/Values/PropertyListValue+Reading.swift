@@ -60,10 +60,20 @@ extension PropertyListValue {
         return members
     }
 
-    /// Returns the error of a value that can't be decoded as `type`.
+    /// Returns the error of a value that can't be decoded as `type`; it shows the form of a type that has one of its own.
     func mismatch(_ type: Any.Type) -> PreferenceError {
-        PreferenceError(.unreadable, "expected \(type), found \(summary)")
+        let form = Self.forms[ObjectIdentifier(type)].map { "; write \($0)" } ?? ""
+        return PreferenceError(.unreadable, "expected \(type), found \(summary)" + form)
     }
+
+    /// The forms of values that are written by hand, of types for which they can't be guessed.
+    private static let forms: [ObjectIdentifier: String] = [
+        ObjectIdentifier(Date.self): "\"2026-11-25T09:30:00Z\"",
+        ObjectIdentifier(Data.self): "Base64 text",
+        ObjectIdentifier(Duration.self): "seconds or \"10s\"",
+        ObjectIdentifier(UUID.self): "\"01234567-89AB-CDEF-0123-456789ABCDEF\"",
+        ObjectIdentifier(TimeZone.self): "\"Europe/Berlin\" or \"GMT+0130\"",
+    ]
 
     /// The integer that a string represents in decimal.
     var integerInText: PropertyListValue? {
@@ -142,7 +152,8 @@ extension PropertyListValue {
     /// Returns the values that a text may represent in addition to a string and JSON, which every coding reads: a boolean or a date.
     package static func readings(of text: String) -> [PropertyListValue] {
         if let value = PropertyListValue.string(text).booleanInText { return [.boolean(value)] }
-        return DateText.seconds(of: text).map { [.date(Date(timeIntervalSinceReferenceDate: $0))] } ?? []
+        return DateText.seconds(of: text, allowsOffset: true).map { [.date(Date(timeIntervalSinceReferenceDate: $0))] }
+            ?? []
     }
 }
 

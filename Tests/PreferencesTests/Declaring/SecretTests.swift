@@ -344,8 +344,8 @@ struct SecretErrorTests {
         #expect(token.value == 0)
         #expect(
             issues.elements == [
-                #"preference "token": <redacted>, from the layer "arguments", can't be used: expected Int, found <redacted>; "#
-                    + "the default is used and the stored value is kept",
+                #"preference "token": <redacted>, from the layer "arguments" (--token), can't be used: "#
+                    + "expected Int, found <redacted>; the default is used",
                 #"preference "token": expected Int, found <redacted>; the default is used and the stored value is kept"#,
             ]
         )

@@ -75,7 +75,7 @@ struct UnreadableValueTests {
         try check("18446744073709551615", as: 7.5, "Double", found: "18446744073709551615")
         try check("2", as: true, "Bool", found: "2")
         try check("true", as: "text", "String", found: "true")
-        try check("\"AQ==\"", as: Data(), "Data", found: "string")
+        try check("\"AQ=\"", as: Data(), "Data", found: "string")
         try check("true", as: Date(timeIntervalSinceReferenceDate: 0), "Date", found: "true")
         try check("\"blue\"", as: Theme.dark, "Theme", found: "\"blue\"")
         try check("3", as: Level.low, "Level", found: "3")
@@ -126,17 +126,18 @@ struct UnreadableValueTests {
             if volume.source == .default {
                 let error = try #require(throws: PreferenceError.self) { try volume.read() }
                 let reported = error.description.replacing("; the", with: "; the default is used and the")
+                    .replacing("; correct or remove it", with: "; the default is used")
                 #expect(reported == issues.elements.first?.description)
             }
             return issues.elements.map(\.description)
         }
         let user =
-            #"preference "volume": expected Int, found string "loud" (user layer, \#(path)); the default is used \#(kept)"#
+            #"preference "volume": expected Int, found string "loud" (user layer, \#(path), line 1); the default is used \#(kept)"#
         #expect(try messages(in: file) == [user])
         #expect(
             try messages(in: .layered([.arguments(["-volume", "high"]), file])) == [
-                #"preference "volume": "high", from the layer "arguments", can't be used: expected Int, found string "high"; "#
-                    + "the default is used \(kept)",
+                #"preference "volume": "high", from the layer "arguments" (--volume), can't be used: "#
+                    + #"expected Int, found string "high"; the default is used"#,
                 user,
             ]
         )
@@ -145,10 +146,52 @@ struct UnreadableValueTests {
             try messages(in: .layered([.inMemory(["volume": 11]), system, .inMemory(["volume": 7])])) == [
                 "preference \"volume\": the stored value is not allowed: 11 is rejected by the preference's rule; "
                     + "the next layer's value is used \(kept)",
-                #"preference "volume": expected Int, found string "loud" (system layer, \#(path)); "#
+                #"preference "volume": expected Int, found string "loud" (system layer, \#(path), line 1); "#
                     + "the next layer's value is used \(kept)",
             ]
         )
+    }
+
+    @Test
+    func messageNamesTheVariableAndTheLine() throws {
+        try folder.write("{\"notes.limit\":1}\n{\"notes.limit\":700,\"b\":1}\n{\"b\":2}\n", to: "preferences.jsonl")
+        let path = folder.path("preferences.jsonl")
+        let file = PreferenceStore(.system(Source(FileBackend(path: path, isReadOnly: true))))
+        let environment = PreferenceStore.environment(["NOTES_LIMIT": "800"], prefix: "NOTES")
+        let arguments = PreferenceStore.arguments(["--limit=many"])
+        let store = PreferenceStore.layered([arguments, environment, .inMemory(), file.scoped(prefix: "notes.")])
+        let issues = Recorder<String>()
+        store.issueHandler = { issues.record($0.description) }
+        let limit = Preference("limit", default: 5, .range(0...100), in: store)
+        #expect(limit.value == 5)
+        let messages = issues.elements
+        #expect(messages.count == 3)
+        #expect(messages.contains { $0.contains(#""many", from the layer "arguments" (--limit), can't be used"#) })
+        #expect(messages.contains { $0.contains(#""800", from the layer "environment" (NOTES_LIMIT), can't be used"#) })
+        #expect(messages.contains { $0.contains("(system layer, \(path), line 2)") })
+        for message in messages where !message.contains(path) {
+            #expect(!message.contains("stored value"), "\(message)")
+        }
+        let secret = Preference(
+            "limit",
+            default: 5,
+            .range(0...100),
+            .secret,
+            in: .layered([file.scoped(prefix: "notes.")])
+        )
+        let error = #expect(throws: PreferenceError.self) { try secret.read() }
+        #expect(error?.message.contains("(system layer, \(path), line 2)") == true)
+        #expect(error?.message.contains("700") == false)
+    }
+
+    @Test
+    func descriptionOfAStoreSaysItsLayersAndPlaces() throws {
+        let path = folder.path("preferences.jsonl")
+        let store = PreferenceStore.layered([
+            .arguments([]), .environment([:], prefix: "NOTES"), try .file(at: URL(filePath: path)),
+            PreferenceStore.inMemory(["volume": 7]).scoped(prefix: "a.").readOnly(named: "fallback"),
+        ])
+        #expect("\(store)" == "arguments; environment, NOTES_*; store, \(path); fallback, in memory, a.*")
     }
 
     @Test
@@ -193,7 +236,7 @@ struct UnreadableValueTests {
         #expect(volume.value == 5)
         #expect(
             issues.elements == [
-                #""high", from the layer "arguments", can't be used: expected Int, found string "high""#,
+                #""high", from the layer "arguments" (--volume), can't be used: expected Int, found string "high""#,
                 #"expected Int, found string "low" (store layer)"#,
             ]
         )

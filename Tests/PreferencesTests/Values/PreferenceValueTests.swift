@@ -239,6 +239,49 @@ struct PreferenceValueTests {
     }
 
     @Test
+    func formsWrittenByHandAreRead() throws {
+        #expect(try Decimal(storedValue: 0.1) == Decimal(string: "0.1"))
+        #expect(try Decimal(storedValue: -1e-7) == Decimal(string: "-0.0000001"))
+        let noon = Date(timeIntervalSinceReferenceDate: 43_200)
+        let texts = [
+            "2001-01-01T12:00:00Z", "2001-01-01T12:00:00+00:00", "2001-01-01T14:00:00.0+02:00",
+            "2000-12-31T23:30:00-12:30",
+        ]
+        for text in texts { #expect(try Date(storedValue: .string(text)) == noon, "\(text)") }
+        #expect(try Data(storedValue: "AQ==") == Data([1]))
+        #expect(try Data(storedValue: "") == Data())
+        let durations: [(PropertyListValue, Duration)] = [
+            ("10s", .seconds(10)), ("-1.5 s", .milliseconds(-1500)), ("250ms", .milliseconds(250)),
+            ("7us", .microseconds(7)),
+            ("3ns", .nanoseconds(3)), ("2min", .seconds(120)), ("0.5h", .seconds(1800)), ("10.0 seconds", .seconds(10)),
+            ("0.000000001ns", Duration(attoseconds: 1)), (10, .seconds(10)), ("1.5", .milliseconds(1500)),
+        ]
+        for (stored, duration) in durations { #expect(try Duration(storedValue: stored) == duration, "\(stored)") }
+        #expect(try Duration(storedValue: .string(Duration.seconds(10).description)) == .seconds(10))
+    }
+
+    /// A form that isn't unambiguous is refused, and the message shows one that isn't.
+    @Test
+    func refusedFormsShowTheAcceptedOnes() throws {
+        func check<Value: PreferenceValue>(_ type: Value.Type, _ stored: [PropertyListValue], _ form: String) throws {
+            for stored in stored {
+                let error = try #require(readError(type, stored), "\(stored)")
+                #expect(error.message.contains("; write \(form)"), "\(error)")
+            }
+        }
+        let dates: [PropertyListValue] = [
+            "2001-01-01", "2001-01-01T12:00", "2001-01-01T12:00:00", "2001-01-01T12:00:00+24:00",
+            "2001-01-01T12:00:00+2:00", 5,
+        ]
+        try check(Date.self, dates, "\"2026-")
+        try check(Data.self, ["AQ=", "a b", true], "Base64")
+        let durations: [PropertyListValue] = [
+            "10m", "10 d", "s", "1e3s", "10s ", "0.0000000001ns", "99999999999999999999h", true,
+        ]
+        try check(Duration.self, durations, "seconds or \"10s\"")
+    }
+
+    @Test
     func errorOfAWrongTypeNamesBothTypes() throws {
         func check<Value: PreferenceValue>(_ type: Value.Type, _ stored: [PropertyListValue]) throws {
             for stored in stored {
@@ -259,11 +302,11 @@ struct PreferenceValueTests {
         try check(Float.self, [1e300, .real(-.greatestFiniteMagnitude), true])
         try check(String.self, [1, true, data, date, []])
         try check(Character.self, ["", "ab", 1])
-        try check(Data.self, ["AQ==", [], 1])
-        try check(Date.self, [1, 1.5, "2026-01-01T00:00:00Z"])
+        try check(Data.self, ["AQ=", "é", [], 1])
+        try check(Date.self, [1, 1.5, "2026-01-01T00:00:00"])
         try check(URL.self, ["\"https://a\"", "a b", 1, data])
         try check(UUID.self, ["", "x", data])
-        try check(Decimal.self, ["12abc", "", 1.5, true, "1e"])
+        try check(Decimal.self, ["12abc", "", .real(.infinity), true, "1e"])
         try check(TimeZone.self, ["Nowhere/Land", 1])
         try check([Int].self, [1, "[1]", [:], data])
         try check([String: Int].self, [[], "{}"])
