@@ -251,7 +251,8 @@ struct FailingPlacesTests {
         switch call.promise {
         case .stores: kept = stored["volume"] == 7
         case .storesNew: kept = stored["new"] == 7
-        case .storesWidth: kept = stored["frame"] == ["x": place.hasFile ? 1 : stored["frame"]?[member: "x"] ?? 0, "width": 7]
+        case .storesWidth:
+            kept = stored["frame"] == ["x": place.hasFile ? 1 : stored["frame"]?[member: "x"] ?? 0, "width": 7]
         case .removes: kept = stored["volume"] == nil && place.isReadable
         case .removesAll: kept = stored.isEmpty && place.isReadable
         case .reads: kept = place.isReadable

@@ -9,4 +9,12 @@ final class Recorder<Element: Sendable>: Sendable {
     }
 
     var elements: [Element] { recorded.withLock { $0 } }
+
+    /// Removes the elements and returns them.
+    func drain() -> [Element] {
+        recorded.withLock { recorded in
+            defer { recorded = [] }
+            return recorded
+        }
+    }
 }

@@ -1,0 +1,134 @@
+import PreferencesTesting
+
+@testable import Preferences
+
+/// A stack of layers that a seed makes, and what the laws say of it: a sequential model, which knows nothing of slots, locks, turns and
+/// candidates.
+struct LawStack {
+    /// A store with values of its own, in memory, whose next change can be made to fail.
+    struct Base {
+        let store: PreferenceStore
+        let backend: FaultInjectingBackend?
+    }
+
+    /// One layer of the stack: what it shows of a base.
+    struct Part: CustomStringConvertible {
+        let base: Int
+        let prefix: String
+        let isReadOnly: Bool
+
+        var description: String { "\(prefix)base \(base)\(isReadOnly ? ", read-only" : "")" }
+    }
+
+    let bases: [Base]
+    /// The layers, strongest first.
+    let parts: [Part]
+    let top: PreferenceStore
+
+    init(_ generator: inout SeededGenerator) {
+        bases = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+            guard Bool.random(using: &generator) else { return Base(store: .inMemory(), backend: nil) }
+            let backend = FaultInjectingBackend(over: MemoryBackend())
+            return Base(store: PreferenceStore(backend: backend), backend: backend)
+        }
+        var parts = bases.indices.shuffled(using: &generator).map { base in
+            Part(
+                base: base,
+                prefix: Int.random(in: 0..<4, using: &generator) == 0 ? "s." : "",
+                isReadOnly: Int.random(in: 0..<3, using: &generator) == 0
+            )
+        }
+        // The same values twice, under another name.
+        if Int.random(in: 0..<4, using: &generator) == 0 {
+            parts.insert(
+                Part(base: 0, prefix: "", isReadOnly: true),
+                at: .random(in: 0...parts.count, using: &generator)
+            )
+        }
+        let scope = Int.random(in: 0..<4, using: &generator) == 0 ? "t." : ""
+        let layers = parts.enumerated().map { [bases] index, part in
+            let store =
+                part.prefix.isEmpty ? bases[part.base].store : bases[part.base].store.scoped(prefix: part.prefix)
+            return part.isReadOnly ? store.readOnly(named: "layer \(index)") : store
+        }
+        self.parts = parts.map { Part(base: $0.base, prefix: $0.prefix + scope, isReadOnly: $0.isReadOnly) }
+        let stack = PreferenceStore.layered(layers)
+        top = scope.isEmpty ? stack : stack.scoped(prefix: scope)
+        for base in bases { base.store.issueHandler = { _ in } }
+        stack.issueHandler = { _ in }
+        top.issueHandler = { _ in }
+    }
+
+    var writable: Part? { parts.first { !$0.isReadOnly } }
+
+    /// The values of all bases.
+    var contents: [[String: PropertyListValue]] { bases.map(\.store.contents) }
+}
+
+/// A preference of the stack, as the model sees it: values are texts.
+struct LawSubject: Sendable {
+    let name: String
+    let formerNames: [String]
+    let defaultText: String
+    /// Returns the text of the value of a stored form; nil if that can't be used.
+    let text: @Sendable (PropertyListValue) -> String?
+    /// Returns the text of the value that the preference shows.
+    let shown: @Sendable () -> String
+    /// Sets a value in one of the forms of a set; returns its text.
+    let set: @Sendable (inout SeededGenerator) throws -> String
+    let setInTransaction: @Sendable (inout PreferenceTransaction, inout SeededGenerator) -> String
+    let readInTransaction: @Sendable (inout PreferenceTransaction) -> String
+    let reset: @Sendable () -> Void
+    /// Calls with the texts of the old and the new value.
+    let observe: @Sendable (PreferenceTiming, @escaping @Sendable (String, String) -> Void) -> PreferenceObservation
+
+    init<Value: Sendable>(
+        _ preference: Preference<Value>,
+        formerly formerNames: [String] = [],
+        values: [Value],
+        _ text: @escaping @Sendable (PropertyListValue) -> String?
+    ) {
+        name = preference.name
+        self.formerNames = formerNames
+        defaultText = "\(preference.defaultValue)"
+        self.text = text
+        shown = { "\(preference.value)" }
+        set = { generator in
+            let value = values.randomElement(using: &generator)!
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: preference.value = value
+            case 1: try preference.write(value)
+            case 2: try preference.update { $0 = value }
+            default: try preference.store.transaction { $0[preference] = value }
+            }
+            return "\(value)"
+        }
+        setInTransaction = { transaction, generator in
+            let value = values.randomElement(using: &generator)!
+            transaction[preference] = value
+            return "\(value)"
+        }
+        readInTransaction = { "\($0[preference])" }
+        reset = { preference.reset() }
+        observe = { timing, body in preference.observe(at: timing) { body("\($0.old)", "\($0.new)") } }
+    }
+
+    /// Returns the text of the value that a stack shows, by the first law.
+    func shown(in contents: [[String: PropertyListValue]], _ parts: some Sequence<LawStack.Part>) -> String {
+        for part in parts {
+            for name in [name] + formerNames {
+                guard let stored = contents[part.base][part.prefix + name] else { continue }
+                if stored == ["$unset": true] { return defaultText }
+                if let text = text(stored) { return text }
+            }
+        }
+        return defaultText
+    }
+
+    /// The forms that other programs store under the preference's names.
+    static let forms: [PropertyListValue?] = [
+        nil, 0, 3, 9, 11, "text", "other", ["x": 1, "width": 2], ["x": 1], ["width": "wide", "extra": 4],
+        ["x": 3, "width": 2, "extra": 5],
+        ["$unset": true], true, [1],
+    ]
+}

@@ -1,0 +1,197 @@
+import FileTestSupport
+import Observation
+import PreferencesTesting
+import Testing
+
+@testable import Preferences
+
+/// The laws over stacks of layers and sequences of calls that seeds make.
+@Suite(.timeLimit(.minutes(30)))
+struct LawTests {
+    private struct Frame: Codable, CustomStringConvertible {
+        var x = 7
+        var width = 8
+
+        var description: String { "\(x) × \(width)" }
+    }
+
+    private static func subjects(of store: PreferenceStore) -> [LawSubject] {
+        @Sendable func integer(_ stored: PropertyListValue) -> Int64? {
+            if case .integer(let value) = stored { value } else { nil }
+        }
+        return [
+            LawSubject(Preference("a", default: 5, .range(0...9), in: store), values: [0, 3, 5, 8]) { stored in
+                integer(stored).flatMap { (0...9).contains($0) ? "\($0)" : nil }
+            },
+            LawSubject(Preference<Int?>("b", in: store), values: [nil, 3, 8]) { stored in
+                integer(stored).map { "\(Optional(Int($0)))" }
+            },
+            LawSubject(
+                Preference("c", default: Frame(), in: store),
+                values: [Frame(), Frame(x: 1, width: 2), Frame(x: 3, width: 2)]
+            ) {
+                guard case .dictionary(let members) = $0 else { return nil }
+                let (x, width) = (members["x"].flatMap(integer), members["width"].flatMap(integer))
+                return "\(Frame(x: x.map { Int($0) } ?? 7, width: width.map { Int($0) } ?? 8))"
+            },
+            LawSubject(
+                Preference("d", default: "none", .formerly("e", "f"), in: store),
+                formerly: ["e", "f"],
+                values: ["none", "text", "new"]
+            ) { if case .string(let text) = $0 { text } else { nil } },
+        ]
+    }
+
+    @Test
+    func stacksKeepTheLaws() throws {
+        for seed in 0..<UInt64(isFullTest ? 20_000 : 1_000) { try check(seed) }
+    }
+
+    private func check(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let stack = LawStack(&generator)
+        let subjects = Self.subjects(of: stack.top)
+        let seen = subjects.map { _ in (Recorder<String>(), Recorder<String>()) }
+        let observations = zip(subjects, seen).flatMap { subject, seen in
+            [
+                subject.observe(.didSet) { seen.0.record("\($0) → \($1)") },
+                subject.observe(.willSet) { seen.1.record("\($0) → \($1)") },
+            ]
+        }
+        for step in 0..<24 {
+            let before = stack.contents
+            let shown = subjects.map { $0.shown(in: before, stack.parts) }
+            let notified = subjects.map { subject in
+                let notified = Counter()
+                withObservationTracking {
+                    _ = subject.shown()
+                } onChange: {
+                    notified.next()
+                }
+                return notified
+            }
+            let (what, isFailing) = try perform(step, on: stack, subjects, before, &generator)
+            let after = stack.contents
+            for (index, subject) in subjects.enumerated() {
+                var context: Comment {
+                    """
+                    seed \(seed), step \(step), \(what), "\(subject.name)" over \(stack.parts)
+                    \(before)
+                    \(after)
+                    """
+                }
+                let new = subject.shown(in: after, stack.parts)
+                #expect(subject.shown() == new, context)
+                let expected = shown[index] == new ? [] : ["\(shown[index]) → \(new)"]
+                #expect(seen[index].0.drain() == expected, context)
+                let early = seen[index].1.drain()
+                // A set that then fails was announced as well.
+                if !isFailing { #expect(early == expected, context) }
+                if !expected.isEmpty { #expect(notified[index].value == 1, context) }
+            }
+        }
+        withExtendedLifetime(observations) {}
+    }
+
+    /// Makes a change, checks what the laws say of it alone, and describes it.
+    private func perform(
+        _ step: Int,
+        on stack: LawStack,
+        _ subjects: [LawSubject],
+        _ before: [[String: PropertyListValue]],
+        _ generator: inout SeededGenerator
+    ) throws -> (String, isFailing: Bool) {
+        let subject = subjects.randomElement(using: &generator)!
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0...3:
+            let part = stack.parts.randomElement(using: &generator)!
+            let name = part.prefix + ([subject.name] + subject.formerNames).randomElement(using: &generator)!
+            let form = LawSubject.forms.randomElement(using: &generator)!
+            stack.bases[part.base].store[name] = form
+            return ("\(name) of base \(part.base) = \(String(describing: form))", false)
+        case 4...6:
+            let isFailing = Int.random(in: 0..<5, using: &generator) == 0
+            let backend = stack.writable.flatMap { stack.bases[$0.base].backend }
+            if isFailing { backend?.failNext(.apply) }
+            var text: String?
+            do { text = try subject.set(&generator) } catch let error as PreferenceError {
+                #expect(stack.contents == before, "\(error)")
+            }
+            let after = stack.contents
+            backend?.failNext(.apply, count: 0)
+            if let text, after != before { checkSet(of: subject, to: text, on: stack, before, after, step) }
+            return ("\(subject.name) = \(text ?? "nothing")", isFailing && backend != nil)
+        case 7:
+            subject.reset()
+            if let writable = stack.writable {
+                let contents = stack.contents[writable.base]
+                for name in [subject.name] + subject.formerNames { #expect(contents[writable.prefix + name] == nil) }
+            } else {
+                #expect(stack.contents == before)
+            }
+            return ("\(subject.name).reset()", false)
+        case 8:
+            stack.top.removeAll()
+            if let writable = stack.writable {
+                #expect(!stack.contents[writable.base].keys.contains { $0.hasPrefix(writable.prefix) })
+            }
+            return ("removeAll()", false)
+        default:
+            // Over layers that are all read-only, a transaction reads as a property does.
+            let base = stack.writable == nil ? stack.parts[...] : stack.parts.drop { $0.isReadOnly }
+            var texts: [String] = []
+            var read: [String] = []
+            do {
+                try stack.top.transaction { transaction in
+                    texts = []
+                    for subject in subjects where Bool.random(using: &generator) {
+                        texts.append("\(subject.name): \(subject.setInTransaction(&transaction, &generator))")
+                    }
+                    read = subjects.map { $0.readInTransaction(&transaction) }
+                }
+                let after = stack.contents
+                #expect(
+                    read == subjects.map { $0.shown(in: after, base) },
+                    "seed's step \(step), \(texts)\n\(before)\n\(after)"
+                )
+            } catch let error as PreferenceError {
+                #expect(stack.contents == before, "\(error)")
+            }
+            return ("transaction \(texts)", false)
+        }
+    }
+
+    /// Checks a set that has returned and has changed something.
+    private func checkSet(
+        of subject: LawSubject,
+        to text: String,
+        on stack: LawStack,
+        _ before: [[String: PropertyListValue]],
+        _ after: [[String: PropertyListValue]],
+        _ step: Int
+    ) {
+        guard let writable = stack.writable else { return }
+        var context: Comment {
+            """
+            step \(step), \(subject.name) = \(text) over \(stack.parts)
+            \(before)
+            \(after)
+            """
+        }
+        let base = stack.parts.drop { $0.isReadOnly }
+        #expect(subject.shown(in: after, base) == text, context)
+        let name = writable.prefix + subject.name
+        let former = subject.formerNames.map { writable.prefix + $0 }
+        for (index, contents) in after.enumerated() {
+            let isOther: ((key: String, value: PropertyListValue)) -> Bool = {
+                index != writable.base || $0.key != name && !former.contains($0.key)
+            }
+            #expect(contents.filter(isOther) == before[index].filter(isOther), context)
+        }
+        for former in former { #expect(after[writable.base][former] == nil, context) }
+        // Members that this program doesn't know stay.
+        if subject.name == "c", case .dictionary(let old)? = before[writable.base][name], let extra = old["extra"] {
+            #expect(after[writable.base][name]?[member: "extra"] == extra, context)
+        }
+    }
+}
