@@ -44,10 +44,11 @@ final class StoreCall: Sendable {
 /// The queue of the calls that tasks make at one source. They run one after another on a thread of the library while the tasks
 /// are suspended.
 ///
-/// If a call's deadline passes or its task is cancelled before the call begins, the call never begins and its task is resumed
-/// immediately.
+/// If its task is cancelled before a call begins, or if its deadline passes while one call keeps the others waiting, the call never
+/// begins and its task is resumed immediately. While calls end, a late one still begins: the machine is slow, and not the backend.
 final class CallQueue: Sendable {
-    private let worker = WorkerQueue(isBlocking: true)
+    /// A thread of its own: on the shared ones, a call with a deadline would wait for the syncs of all files.
+    private let worker = WorkerQueue(hasOwnThread: true)
     /// A thread of its own, because a call may occupy `worker` for long.
     private let timer = WorkerQueue()
     private let waiting = Lock(Waiting())
@@ -59,6 +60,8 @@ final class CallQueue: Sendable {
     fileprivate struct Call: Sendable {
         let number: UInt64
         let deadline: ContinuousClock.Instant?
+        /// How long another call must have run for this one to be refused at the deadline: half of its own time.
+        let patience: Duration
         /// Runs the call; with a refusal, only resumes the task with the error for it.
         let finish: @Sendable (Refusal?) -> Void
     }
@@ -66,6 +69,8 @@ final class CallQueue: Sendable {
     fileprivate struct Waiting: Sendable {
         var calls = FirstInFirstOut<Call>()
         var lastNumber: UInt64 = 0
+        /// When the current call began.
+        var running: ContinuousClock.Instant?
         /// The time at which the current timer fires. An earlier deadline starts another timer, whose number is then `timers`.
         var wake: ContinuousClock.Instant?
         var timers: UInt64 = 0
@@ -99,7 +104,8 @@ final class CallQueue: Sendable {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation {
                 (continuation: CheckedContinuation<Swift.Result<Result, PreferenceError>, Never>) in
-                let call = Call(number: number, deadline: deadline) { refusal in
+                let patience = deadline.map { max(.zero, ($0 - .now) / 2) } ?? .zero
+                let call = Call(number: number, deadline: deadline, patience: patience) { refusal in
                     continuation.resume(
                         returning: Swift.Result { () throws(PreferenceError) in
                             switch refusal {
@@ -132,8 +138,12 @@ final class CallQueue: Sendable {
 
     private func runNext() {
         // The call may have been refused after it was enqueued.
-        guard let call = waiting.withLock({ $0.calls.popFirst() }) else { return }
-        call.finish(call.isLate(at: .now) ? .late : nil)
+        let call = waiting.withLock { waiting in
+            waiting.running = .now
+            return waiting.calls.popFirst()
+        }
+        call?.finish(nil)
+        waiting.withLock { $0.running = nil }
     }
 
     private func cancel(_ number: UInt64) {
@@ -151,8 +161,14 @@ final class CallQueue: Sendable {
             guard timer == waiting.timers else { return ([Call](), nil as (timer: UInt64, delay: Duration)?) }
             waiting.wake = nil
             var late: [Call] = []
-            while let call = waiting.calls.removeFirst(where: { $0.isLate(at: now) }) { late.append(call) }
-            return (late, waiting.calls.elements.compactMap(\.deadline).min().flatMap { waiting.setTimer(for: $0) })
+            let running = waiting.running ?? now
+            while let call = waiting.calls.removeFirst(where: { call in
+                call.refusal(whileRunningSince: running).map { $0 <= now } ?? false
+            }) {
+                late.append(call)
+            }
+            let next = waiting.calls.elements.compactMap { $0.refusal(whileRunningSince: running) }.min()
+            return (late, next.flatMap { waiting.setTimer(for: $0) })
         }
         for call in late { call.finish(.late) }
         start(next)
@@ -160,7 +176,10 @@ final class CallQueue: Sendable {
 }
 
 extension CallQueue.Call {
-    fileprivate func isLate(at now: ContinuousClock.Instant) -> Bool { deadline.map { $0 <= now } ?? false }
+    /// Returns when the call is refused if the current one, which began then, doesn't end; nil if never.
+    fileprivate func refusal(whileRunningSince start: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        deadline.map { max($0, start + patience) }
+    }
 }
 
 extension CallQueue.Waiting {

@@ -58,7 +58,7 @@ struct LawTests {
                 subject.observe(.willSet) { seen.1.record("\($0) → \($1)") },
             ]
         }
-        for step in 0..<24 {
+        for step in 0..<(isFullTest ? 24 : 12) {
             let before = stack.contents
             let shown = subjects.map { $0.shown(in: before, stack.parts) }
             let notified = subjects.map { subject in
