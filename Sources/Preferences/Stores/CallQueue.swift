@@ -86,7 +86,7 @@ final class CallQueue: Sendable {
         worker.run(job)
     }
 
-    /// Runs `body` on a thread of the library and returns its result.
+    /// Runs `body` on a thread of the library and returns its result; its argument is whether it had to wait for no other call.
     ///
     /// - Parameter deadline: The latest time for `body` to begin; `nil` for none. Without a deadline, cancelling the task has
     ///   no effect either.
@@ -95,11 +95,11 @@ final class CallQueue: Sendable {
     nonisolated(nonsending) func perform<Result: Sendable>(
         until deadline: ContinuousClock.Instant?,
         late: PreferenceError = PreferenceError(late: ()),
-        _ body: @escaping @Sendable () throws(PreferenceError) -> Result
+        _ body: @escaping @Sendable (_ isFirst: Bool) throws(PreferenceError) -> Result
     ) async throws(PreferenceError) -> Result {
-        let number = waiting.withLock { waiting in
+        let (number, isFirst) = waiting.withLock { waiting in
             waiting.lastNumber += 1
-            return waiting.lastNumber
+            return (waiting.lastNumber, waiting.running == nil && waiting.calls.count == 0)
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation {
@@ -113,7 +113,7 @@ final class CallQueue: Sendable {
                             case .cancelled: throw PreferenceError(cancelled: ())
                             case nil: break
                             }
-                            return try body()
+                            return try body(isFirst)
                         }
                     )
                 }

@@ -49,9 +49,11 @@ extension Source {
         }
         // Only a commit waits for the lock of a file; a read that opens the file waits for as long as that takes.
         guard let file, use == .commit else { return isSlow ? call.flatMap(deadline) : nil }
-        // For a short time also after the body of an update took long.
-        return max(deadline(of: call ?? StoreCall(.write)) ?? .now, .now + file.shortWait)
+        return max(deadline(of: call ?? StoreCall(.write)) ?? .now, .now + longestLateWait)
     }
+
+    /// How long a call of a file waits that is late already, because the body of an update took long or the machine is slow.
+    var longestLateWait: Duration { min(timeout ?? .zero, .seconds(1)) }
 
     /// Commits again to a file whose lock another process held for a short time, and waits for what the call has left.
     @inline(never)
@@ -126,7 +128,7 @@ extension Source {
         let deadline = isSlow ? deadline(of: StoreCall(.flush)) : nil
         let syncs = state.withLock { $0.syncs }
         do throws(PreferenceError) {
-            try await syncs.perform(until: deadline) { () throws(PreferenceError) in
+            try await syncs.perform(until: deadline) { (_) throws(PreferenceError) in
                 try backend.sync(until: deadline)
             }
         } catch {

@@ -25,9 +25,13 @@ extension StoreCore {
             return try body(call)
         }
         let calls = source.state.withLock { $0.calls }
-        return try await calls.perform(until: deadline, late: source.lateError) {
-            [isolation = PreferenceIsolation.current] () throws(PreferenceError) in
-            try isolation.run { () throws(PreferenceError) in try body(call) }
+        let isFile = !source.isSlow
+        // Since it began, the task may have waited for a thread, and not for this store.
+        let end = isFile ? max(deadline, .now + source.longestLateWait) : deadline
+        return try await calls.perform(until: end, late: source.lateError) {
+            [isolation = PreferenceIsolation.current] (isFirst) throws(PreferenceError) in
+            let call = isFile && isFirst ? StoreCall(call.form, blocking: .libraryThread) : call
+            return try isolation.run { () throws(PreferenceError) in try body(call) }
         }
     }
 
