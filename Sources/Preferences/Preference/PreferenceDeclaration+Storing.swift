@@ -211,7 +211,9 @@ extension PreferenceDeclaration {
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
             let changes = core.changes(of: name, to: try form(of: new, over: candidates))
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return }
-            await Retry.suspend(try retry.next(name: name, until: core.deadline(of: call)))
+            await Retry.suspend(
+                try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience)
+            )
         }
     }
 }
@@ -313,7 +315,9 @@ extension PreferenceDeclaration {
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
             let changes = core.changes(of: name, to: changed)
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }
-            await Retry.suspend(try retry.next(name: name, until: core.deadline(of: call)))
+            await Retry.suspend(
+                try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience)
+            )
         }
     }
 

@@ -44,7 +44,7 @@ extension PreferenceStore {
             let (result, changes, reads) = try core.attempt(body, snapshot, unread: unread)
             if changes.isEmpty { return result }
             if try await core.commit(.several(changes), ifStillHolds: reads, suspending: call) { return result }
-            await Retry.suspend(try retry.next(until: core.deadline(of: call)))
+            await Retry.suspend(try retry.next(until: core.deadline(of: call), after: Retry.patience))
         }
     }
 
@@ -157,7 +157,7 @@ struct Retry: ~Copyable {
     private static let limit = 64
     /// The number of updates of this process that have run so often that new ones wait for them.
     private static let starving = Atomic<Int>(0)
-    private static let patience = 16
+    static let patience = 16
     private var count = 1
 
     init() {
@@ -182,10 +182,14 @@ struct Retry: ~Copyable {
 
     /// Counts another run; returns the microseconds to wait before it.
     ///
+    /// - Parameter runs: The number of runs that the deadline doesn't prevent: a task may have waited for a thread since it began.
     /// - Throws: `conflict` after the last attempt, and after the deadline.
-    mutating func next(name: String? = nil, until deadline: ContinuousClock.Instant?) throws(PreferenceError) -> UInt32
-    {
-        guard count < Self.limit, deadline.map({ ContinuousClock.now < $0 }) ?? true else {
+    mutating func next(
+        name: String? = nil,
+        until deadline: ContinuousClock.Instant?,
+        after runs: Int = 1
+    ) throws(PreferenceError) -> UInt32 {
+        guard count < Self.limit, count < runs || deadline.map({ ContinuousClock.now < $0 }) ?? true else {
             throw PreferenceError(
                 .conflict,
                 name: name,

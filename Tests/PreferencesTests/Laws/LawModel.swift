@@ -94,7 +94,7 @@ struct LawSubject: Sendable {
         self.text = text
         shown = { "\(preference.value)" }
         set = { generator in
-            let value = values.randomElement(using: &generator)!
+            let value = values.pick(&generator)
             switch Int.random(in: 0..<4, using: &generator) {
             case 0: preference.value = value
             case 1: try preference.write(value)
@@ -104,7 +104,7 @@ struct LawSubject: Sendable {
             return "\(value)"
         }
         setInTransaction = { transaction, generator in
-            let value = values.randomElement(using: &generator)!
+            let value = values.pick(&generator)
             transaction[preference] = value
             return "\(value)"
         }

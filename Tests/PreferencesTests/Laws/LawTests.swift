@@ -106,12 +106,12 @@ struct LawTests {
         _ before: [[String: PropertyListValue]],
         _ generator: inout SeededGenerator
     ) throws -> (String, isFailing: Bool) {
-        let subject = subjects.randomElement(using: &generator)!
+        let subject = subjects.pick(&generator)
         switch Int.random(in: 0..<10, using: &generator) {
         case 0...3:
-            let part = stack.parts.randomElement(using: &generator)!
-            let name = part.prefix + ([subject.name] + subject.formerNames).randomElement(using: &generator)!
-            let form = LawSubject.forms.randomElement(using: &generator)!
+            let part = stack.parts.pick(&generator)
+            let name = part.prefix + ([subject.name] + subject.formerNames).pick(&generator)
+            let form = LawSubject.forms.pick(&generator)
             stack.bases[part.base].store[name] = form
             return ("\(name) of base \(part.base) = \(String(describing: form))", false)
         case 4...6:

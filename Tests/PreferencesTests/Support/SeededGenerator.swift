@@ -12,3 +12,8 @@ struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 }
+
+extension Array {
+    /// Returns one of the elements, of which there must be some.
+    func pick(_ generator: inout SeededGenerator) -> Element { self[Int.random(in: 0..<count, using: &generator)] }
+}
