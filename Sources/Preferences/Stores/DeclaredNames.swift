@@ -9,16 +9,24 @@ extension StoreCore {
         _ key: SlotKey,
         create: () -> PreferenceCell
     ) -> (PreferenceCell, PreferenceNode) {
-        var notifications = DeferredNotifications()
         let (cell, node, removed, mustCheck) = state.withLock { state in
-            let (node, removed, mustCheck) = state.declare(name, &notifications)
+            let (node, removed, mustCheck) = state.declare(name)
             return (node.cell(for: key, create: create), node, removed, mustCheck)
         }
-        withExtendedLifetime(removed) {}
-        // Not on this thread, which may be reading.
-        notifications.sendOnLibraryThread()
+        if !removed.isEmpty { notifyReaders(of: removed) }
         if mustCheck { checkFormerNamesAtNextUse() }
         return (cell, node)
+    }
+}
+
+extension StoreCore {
+    /// Notifies the readers of names that were forgotten, which read them again if they are in use.
+    @inline(never)
+    private func notifyReaders(of nodes: [PreferenceNode]) {
+        var notifications = DeferredNotifications()
+        state.withLock { _ in for node in nodes { notifications.addSignal(of: node) } }
+        // Not on this thread, which may be reading.
+        notifications.sendOnLibraryThread()
     }
 }
 

@@ -48,7 +48,7 @@ extension Source {
             throw lateError
         }
         // Only a commit waits for the lock of a file; a read that opens the file waits for as long as that takes.
-        guard let file, use == .commit else { return isSlow ? call.flatMap(deadline) : nil }
+        guard file != nil, use == .commit else { return isSlow ? call.flatMap(deadline) : nil }
         return max(deadline(of: call ?? StoreCall(.write)) ?? .now, .now + longestLateWait)
     }
 

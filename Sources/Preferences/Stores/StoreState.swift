@@ -196,27 +196,20 @@ extension StoreState {
     /// Returns the node of a declared name, the nodes that were removed because they are no longer used, and whether the name has to be
     /// compared with former names.
     ///
-    /// The caller releases those without the lock, because their deinitializers may run code of the program.
-    mutating func declare(
-        _ name: String,
-        _ notifications: inout DeferredNotifications
-    ) -> (PreferenceNode, removed: [PreferenceNode], mustCheck: Bool) {
-        let removed = nodes.count >= nodeLimit ? removeUnused(&notifications) : []
+    /// The caller releases those without the lock, because their deinitializers may run code of the program, and notifies their readers.
+    mutating func declare(_ name: String) -> (PreferenceNode, removed: [PreferenceNode], mustCheck: Bool) {
+        let removed = nodes.count >= nodeLimit ? removeUnused() : []
         let node = node(of: name)
         return (node, removed, (!formerNames.isEmpty || sharesSource) && mustCheckFormerNames(with: node, of: name))
     }
 
     /// Removes unused names, as a program leaves behind that generates names; runs each time their number has doubled.
     ///
-    /// Names that were only read may have readers that Observation tracks. If these names are many, their readers are notified as of a
-    /// change, and read them again if they are in use.
-    private mutating func removeUnused(_ notifications: inout DeferredNotifications) -> [PreferenceNode] {
+    /// Names that were only read may have readers that Observation tracks; they are removed if they are many.
+    private mutating func removeUnused() -> [PreferenceNode] {
         var removed = nodes.filter { $0.value.isUnused }
         let idle = nodes.filter { $0.value.isIdle && removed[$0.key] == nil }
-        if idle.count > Self.mostIdleNodes {
-            for node in idle.values { notifications.addSignal(of: node) }
-            removed.merge(idle) { node, _ in node }
-        }
+        if idle.count > Self.mostIdleNodes { removed.merge(idle) { node, _ in node } }
         for name in removed.keys {
             nodes[name] = nil
             if !isReplacement { formerNames.removeAll(of: name) }

@@ -143,7 +143,6 @@ struct FailingPlacesTests {
         .blocking("write", .stores) { try $0.volume.write(7) },
         .async("write, async", .stores) { try await $0.volume.write(7) },
         .blocking("AnyPreference.write", .stores) { try AnyPreference($0.volume).write(7) },
-        .async("AnyPreference.write, async", .stores) { try await AnyPreference($0.volume).write(7) },
         .blocking("store.write", .stores) { try $0.store.write(7, for: "volume") },
         .async("store.write, async", .stores) { try await $0.store.write(7, for: "volume") },
         .blocking("update", .stores) { try $0.volume.update { $0 = 7 } },

@@ -25,7 +25,7 @@ struct LawTests {
                 integer(stored).flatMap { (0...9).contains($0) ? "\($0)" : nil }
             },
             LawSubject(Preference<Int?>("b", in: store), values: [nil, 3, 8]) { stored in
-                integer(stored).map { "\(Optional(Int($0)))" }
+                integer(stored).map { String(describing: Optional(Int($0))) }
             },
             LawSubject(
                 Preference("c", default: Frame(), in: store),
