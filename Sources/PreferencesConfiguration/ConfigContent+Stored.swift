@@ -19,12 +19,13 @@ extension ConfigContent {
             case .int: stored.read(Int.self).map(ConfigContent.int)
             case .double: stored.read(Double.self).map(ConfigContent.double)
             case .bool: stored.read(Bool.self).map(ConfigContent.bool)
-            case .bytes: stored.read(Data.self).map { .bytes(Array($0)) }
+            case .bytes: stored.isText ? nil : stored.read(Data.self).map { .bytes(Array($0)) }
             case .stringArray: stored.texts.map(ConfigContent.stringArray)
             case .intArray: stored.read([Int].self).map(ConfigContent.intArray)
             case .doubleArray: stored.read([Double].self).map(ConfigContent.doubleArray)
             case .boolArray: stored.read([Bool].self).map(ConfigContent.boolArray)
-            case .byteChunkArray: stored.read([Data].self).map { .byteChunkArray($0.map(Array.init)) }
+            case .byteChunkArray:
+                stored.isText ? nil : stored.read([Data].self).map { .byteChunkArray($0.map(Array.init)) }
             }
         guard let content else { return nil }
         self = content
@@ -32,6 +33,15 @@ extension ConfigContent {
 }
 
 extension PropertyListValue {
+    /// Whether the value is a text, or has one as an element, which only a preference that is declared as data reads as Base64.
+    fileprivate var isText: Bool {
+        switch self {
+        case .string: true
+        case .array(let elements): elements.contains(where: \.isText)
+        default: false
+        }
+    }
+
     /// Returns the value that a preference of the type reads.
     fileprivate func read<Value: PreferenceValue>(_: Value.Type) -> Value? {
         do { return try PreferenceCoding<Value>.native.decode(self) } catch { return nil }
