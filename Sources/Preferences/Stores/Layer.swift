@@ -10,7 +10,7 @@ struct Layer: Sendable {
     var isManaged = false
     /// Whether values are text written by a person for a declared type, as in a command-line argument.
     var isText = false
-    /// What precedes a name where the text was written, such as `--`.
+    /// The text before a name in the place where its value is written, such as `--`.
     var optionPrefix = ""
     /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
     var prefix = ""

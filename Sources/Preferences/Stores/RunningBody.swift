@@ -5,7 +5,7 @@ internal import CDurableFile
 /// An update or a transaction inside it that changes what the call stores or has read would let it run again and again: it throws, and
 /// so does the call. A plain set in a body is a change like another thread's; the body then runs again.
 final class RunningBody {
-    /// What is running.
+    /// The kinds of call that run a body.
     enum Kind {
         case update, transaction
     }

@@ -97,7 +97,7 @@ struct FailingPlacesTests {
 
     // MARK: Calls
 
-    /// What a call promises to have done when it returns.
+    /// The effect that a call promises to have had when it returns.
     enum Promise: Sendable {
         /// The preference `volume`, or `new`, or `frame`'s width, is stored with 7.
         case stores, storesNew, storesWidth

@@ -102,7 +102,7 @@ struct LawTests {
         withExtendedLifetime(observations) {}
     }
 
-    /// Makes a change, checks what the laws say of it alone, and describes it.
+    /// Makes a change, checks the laws for that change alone, and returns its description.
     private func perform(
         _ step: Int,
         on stack: LawStack,

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Preferences
 
-/// What a store itself has, whatever its other layers have: migrations, versions and `removeAll()` look at nothing else.
+/// Migrations, versions and `removeAll()` look at the values that a store itself has, and not at those of its other layers.
 struct OwnValueTests {
     /// Returns a memory store over another one with these values.
     private func store(
