@@ -189,9 +189,17 @@ let package = Package(
             path: "Tests/KillWriter",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "PlaceProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/PlaceProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "PreferencesTests",
-            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "KillWriter"],
+            dependencies: [
+                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "KillWriter", "PlaceProbe",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -15,6 +15,7 @@
 #include <time.h>
 #if defined(__linux__)
 #include <fcntl.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -33,6 +34,11 @@ uint64_t durable_file_fork_count(void) {
     pthread_once(&once, watch_forks);
     return atomic_load_explicit(&forks, memory_order_relaxed);
 }
+
+static _Atomic bool has_escaped_paths;
+
+bool durable_file_has_escaped_paths(void) { return atomic_load_explicit(&has_escaped_paths, memory_order_relaxed); }
+void durable_file_note_escaped_path(void) { atomic_store_explicit(&has_escaped_paths, true, memory_order_relaxed); }
 
 struct start {
     char name[16];
@@ -152,6 +158,19 @@ int durable_file_get_status(int descriptor, const char *path, bool follows, stru
 int64_t durable_file_system_type(const char *path) {
     struct statfs information;
     return statfs(path, &information) == 0 ? (int64_t)(uint32_t)information.f_type : -1;
+}
+
+// The program comes first, before the loader and the libraries.
+static int first_object(struct dl_phdr_info *object, size_t size, void *address) {
+    (void)size;
+    *(uintptr_t *)address = (uintptr_t)object->dlpi_phdr;
+    return 1;
+}
+
+uintptr_t durable_file_program_address(void) {
+    uintptr_t address = 0;
+    dl_iterate_phdr(first_object, &address);
+    return address;
 }
 
 const char *durable_file_trusted_variable(const char *name) { return secure_getenv(name); }

@@ -45,6 +45,6 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     package var description: String {
-        "\(call) \(path): \(String(cString: strerror(code.rawValue)))"
+        "\(call) \(PathText.shown(path)): \(String(cString: strerror(code.rawValue)))"
     }
 }

@@ -30,7 +30,7 @@ package struct SystemFileSystem: FileSystem {
             case .replacing: common | O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
             case .folder: common | O_RDONLY | O_DIRECTORY
             }
-        let descriptor = try Self.retrying("open", path) { openPath(path, flags) }
+        let descriptor = try Self.opening("open", path) { openPath(path, flags) }
         return OpenFile(descriptor: descriptor, path: path, fileSystem: self)
     }
 
@@ -86,20 +86,22 @@ package struct SystemFileSystem: FileSystem {
 
     package func status(at path: String) throws(FileSystemError) -> FileStatus {
         var status = durable_file_status()
-        // By `withCString`, as a String that is passed for the pointer would be copied into an array.
-        _ = try Self.retrying("stat", path) { path.withCString { durable_file_get_status(-1, $0, true, &status) } }
+        // By `withPath`, as a String that is passed for the pointer would be copied into an array.
+        _ = try Self.retrying("stat", path) { path.withPath { durable_file_get_status(-1, $0, true, &status) } }
         return FileStatus(status)
     }
 
     package func linkStatus(at path: String) throws(FileSystemError) -> FileStatus {
         var status = durable_file_status()
-        _ = try Self.retrying("lstat", path) { durable_file_get_status(-1, path, false, &status) }
+        _ = try Self.retrying("lstat", path) {
+            path.withPath { durable_file_get_status(-1, $0, false, &status) }
+        }
         return FileStatus(status)
     }
 
     package func modificationTime(at path: String) throws(FileSystemError) -> Int64 {
         var status = stat()
-        _ = try Self.retrying("stat", path) { stat(path, &status) }
+        _ = try Self.retrying("stat", path) { path.withPath { stat($0, &status) } }
         let time = status.modificationTime
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
@@ -109,11 +111,11 @@ package struct SystemFileSystem: FileSystem {
         let count = try Self.retrying("readlink", path) {
             buffer.withUnsafeMutableBytes { buffer in
                 buffer.withMemoryRebound(to: CChar.self) { text in
-                    text.baseAddress.map { readlink(path, $0, text.count) } ?? 0
+                    text.baseAddress.map { text in path.withPath { readlink($0, text, Int(PATH_MAX)) } } ?? 0
                 }
             }
         }
-        return String(decoding: buffer[..<count], as: UTF8.self)
+        return PathText.string(buffer[..<count])
     }
 
     package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
@@ -121,15 +123,17 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func remove(_ path: String) throws(FileSystemError) {
-        _ = try Self.retrying("unlink", path) { unlink(path) }
+        _ = try Self.retrying("unlink", path) { path.withPath { unlink($0) } }
     }
 
     package func makeFolder(_ path: String) throws(FileSystemError) {
-        _ = try Self.retrying("mkdir", path) { mkdir(path, 0o700) }
+        _ = try Self.retrying("mkdir", path) { path.withPath { mkdir($0, 0o700) } }
     }
 
     package func names(inFolder path: String) throws(FileSystemError) -> [String] {
-        guard let folder = opendir(path) else {
+        let descriptor = try Self.opening("opendir", path) { openPath(path, O_CLOEXEC | O_RDONLY | O_DIRECTORY) }
+        guard let folder = fdopendir(descriptor) else {
+            defer { close(descriptor) }
             throw FileSystemError("opendir", path, FileSystemError.Code(rawValue: errno))
         }
         defer { closedir(folder) }
@@ -141,7 +145,7 @@ package struct SystemFileSystem: FileSystem {
                 return names
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                PathText.string($0.prefix { $0 != 0 })
             }
             if name != "." && name != ".." { names.append(name) }
         }
@@ -159,11 +163,15 @@ package struct SystemFileSystem: FileSystem {
 
     package func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {
         var ends: [Int32] = [-1, -1]
+        let placeholders = Placeholders()
         _ = try Self.retrying("pipe", "") { pipe(&ends) }
-        let files = ends.map { OpenFile(descriptor: $0, path: "", fileSystem: self) }
-        for end in ends {
-            _ = try Self.retrying("fcntl", "") { fcntl(end, F_SETFD, FD_CLOEXEC) }
-            _ = try Self.retrying("fcntl", "") { fcntl(end, F_SETFL, O_NONBLOCK) }
+        withExtendedLifetime(placeholders) {}
+        let files = try ends.map { end throws(FileSystemError) in
+            OpenFile(descriptor: try Self.moved(end, "pipe", ""), path: "", fileSystem: self)
+        }
+        for file in files {
+            _ = try Self.retrying("fcntl", "") { fcntl(file.descriptor, F_SETFD, FD_CLOEXEC) }
+            _ = try Self.retrying("fcntl", "") { fcntl(file.descriptor, F_SETFL, O_NONBLOCK) }
         }
         return (files[0], files[1])
     }
@@ -214,12 +222,16 @@ package struct SystemFileSystem: FileSystem {
 }
 
 // C functions that are hidden by a method of the same name.
-private func openPath(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
-private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+private func openPath(_ path: String, _ flags: Int32) -> Int32 {
+    path.withPath { open($0, flags, 0o600) }
+}
+func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, buffer.baseAddress, buffer.count)
 }
-private func renamePath(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
+private func renamePath(_ path: String, _ newPath: String) -> Int32 {
+    path.withPath { path in newPath.withPath { rename(path, $0) } }
+}
 
 extension FileStatus {
     fileprivate init(_ status: durable_file_status) {

@@ -11,16 +11,46 @@ struct SuiteLocation: Hashable, Sendable {
         var configurationFolders: String?
         /// `HOME`.
         var home: String?
-        /// The user's home folder in the user database.
-        var userFolder: String?
+        /// The user's home folder in the user database, which is read only when it is requested: it may be on a network.
+        var userFolder: String? { folder.value }
+        private let folder: UserFolder
 
-        static var current: Environment {
-            Environment(
-                configurationHome: CurrentProcess.variable("XDG_CONFIG_HOME"),
-                configurationFolders: CurrentProcess.variable("XDG_CONFIG_DIRS"),
-                home: CurrentProcess.variable("HOME"),
-                userFolder: CurrentProcess.homeFolder()
-            )
+        private enum UserFolder: Hashable {
+            case known(String?), current
+
+            var value: String? {
+                switch self {
+                case .known(let folder): folder
+                case .current: CurrentProcess.homeFolder()
+                }
+            }
+        }
+
+        init(
+            configurationHome: String? = nil,
+            configurationFolders: String? = nil,
+            home: String? = nil,
+            userFolder: String? = nil
+        ) {
+            self.configurationHome = configurationHome
+            self.configurationFolders = configurationFolders
+            self.home = home
+            folder = .known(userFolder)
+        }
+
+        private init() {
+            configurationHome = CurrentProcess.variable("XDG_CONFIG_HOME")
+            configurationFolders = CurrentProcess.variable("XDG_CONFIG_DIRS")
+            home = CurrentProcess.variable("HOME")
+            folder = .current
+        }
+
+        static var current: Environment { Environment() }
+
+        /// The home folder: by the variable, else by the user database.
+        var homeFolder: String? {
+            if let home, home.hasPrefix("/") { return home }
+            return userFolder.flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
     }
 
@@ -45,9 +75,7 @@ struct SuiteLocation: Hashable, Sendable {
         systemPaths = folders.isEmpty ? ["/etc/xdg" + file] : folders.map { Self.folder(String($0)) + file }
         if let folder = environment.configurationHome, folder.hasPrefix("/") {
             userPath = Self.folder(folder) + file
-        } else if let home = [environment.home, environment.userFolder].lazy.compactMap(\.self).first(
-            where: Self.isAbsolute
-        ) {
+        } else if let home = environment.homeFolder {
             userPath = Self.folder(home) + "/.config" + file
         } else {
             throw PreferenceError(
@@ -92,8 +120,6 @@ struct SuiteLocation: Hashable, Sendable {
         )
     }
 
-    private static func isAbsolute(_ path: String) -> Bool { path.hasPrefix("/") }
-
     /// Returns the path without slashes at its end.
     private static func folder(_ path: String) -> String {
         var path = path[...]
@@ -107,7 +133,7 @@ enum CurrentProcess {
     /// Returns an environment variable, or nil if it isn't set or if the program runs with more rights than its caller
     /// (set-user-ID): the caller must not choose where such a program writes.
     static func variable(_ name: String) -> String? {
-        trustedVariable(name).map { String(cString: $0) }
+        trustedVariable(name).map { PathText.string($0) }
     }
 
     /// Returns the user's home folder in the user database.
@@ -118,12 +144,24 @@ enum CurrentProcess {
         guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil, let folder = entry.pw_dir
         else { return nil }
         // The string is in the buffer.
-        return withExtendedLifetime(buffer) { String(cString: folder) }
+        return withExtendedLifetime(buffer) { PathText.string(folder) }
     }
 
     /// Returns the name of the program's file.
-    static func executableName() -> String? {
-        executablePath().flatMap { $0.split(separator: "/").last.map(String.init) }
+    static func executableName() -> String? { executablePath().flatMap(programName) }
+
+    /// Returns the program's name of a path: that of the program itself for `.player-wrapped`, as Nix names the file that a
+    /// script of the program's name starts.
+    static func programName(of path: String) -> String? {
+        guard let name = path.split(separator: "/").last else { return nil }
+        // A program that is wrapped more than once gets one underscore more for each time.
+        var wrapped = name
+        while wrapped.last == "_" { wrapped.removeLast() }
+        let suffix = "-wrapped"
+        guard wrapped.first == ".", wrapped.hasSuffix(suffix), wrapped.utf8.count > suffix.utf8.count + 1 else {
+            return String(name)
+        }
+        return String(wrapped.dropFirst().dropLast(suffix.count))
     }
 }
 
@@ -144,13 +182,20 @@ extension CurrentProcess {
     static func executablePath() -> String? {
         do {
             let path = try SystemFileSystem().target(ofLinkAt: "/proc/self/exe")
-            // The kernel marks the path of a program that was replaced while it runs (proc(5)).
-            let mark = " (deleted)"
-            return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
+            return isLoader(path) ? ProgramFile.path() : ProgramFile.withoutMark(path)
         } catch {
             // If /proc is missing, as in some containers, use the path by which the program was started.
             return CommandLine.arguments.first
         }
+    }
+
+    /// Whether a path is that of a dynamic loader, such as `ld-linux-x86-64.so.2` or `ld.so`, which programs are started with.
+    static func isLoader(_ path: String) -> Bool {
+        let parts = path.split(separator: "/").last?.split(separator: ".") ?? []
+        guard parts.count > 1, parts[1] == "so" || parts.contains("so") && parts[0].hasPrefix("ld-") else {
+            return false
+        }
+        return parts[0] == "ld" || parts[0].hasPrefix("ld-") || parts[0] == "ld64"
     }
 }
 #endif

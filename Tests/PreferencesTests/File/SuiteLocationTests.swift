@@ -81,4 +81,25 @@ struct SuiteLocationTests {
         #expect(try !SuiteLocation.defaultName().isEmpty)
         #expect(SuiteLocation.Environment.current.userFolder?.hasPrefix("/") == true)
     }
+
+    @Test(arguments: [
+        ("/nix/store/x/bin/.player-wrapped", "player"), (".player-wrapped__", "player"),
+        ("/bin/player-wrapped", "player-wrapped"),
+        ("/bin/.-wrapped", ".-wrapped"), ("/bin/.player", ".player"), ("player_", "player_"),
+    ])
+    func wrappedProgramHasItsOwnName(_ path: String, _ name: String) {
+        #expect(CurrentProcess.programName(of: path) == name)
+    }
+
+    #if os(Linux)
+    @Test(arguments: [
+        ("/lib64/ld-linux-x86-64.so.2", true), ("/lib/ld-musl-aarch64.so.1", true), ("/lib/ld-2.31.so", true),
+        ("ld.so", true),
+        ("/lib64/ld64.so.2", true), ("/bin/ld", false), ("/bin/ldap.so", false), ("/bin/ld.gold", false),
+        ("player", false),
+    ])
+    func dynamicLoaderIsRecognized(_ path: String, _ isLoader: Bool) {
+        #expect(CurrentProcess.isLoader(path) == isLoader)
+    }
+    #endif
 }

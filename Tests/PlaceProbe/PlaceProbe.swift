@@ -1,0 +1,30 @@
+import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Uses the standard store as its arguments say, for tests of the place that a program is started in: `set NUMBER`, `get`,
+/// `path`, `quiet` (as `set`, and prints nothing).
+@main
+enum PlaceProbe {
+    static func main() {
+        let volume = Preference("volume", default: 0)
+        let arguments = CommandLine.arguments
+        do {
+            switch arguments.dropFirst().first {
+            case "set":
+                try volume.write(Int(arguments[2]) ?? 0)
+                print("set")
+            case "quiet":
+                _ = Preference("undecodable", default: 0).value
+                try volume.write(Int(arguments[2]) ?? 0)
+                try PreferenceStore.standard.flush()
+            case "path": print(PreferenceStore.standard.location?.path ?? "none")
+            default: print(volume.value)
+            }
+        } catch { print("\(error)") }
+    }
+}

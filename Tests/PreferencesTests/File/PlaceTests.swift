@@ -1,0 +1,68 @@
+#if os(Linux)
+import DurableFile
+import FileTestSupport
+import Testing
+
+/// Places and ways in which a program is started.
+struct PlaceTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func run(_ script: String, variables: [String: String] = [:]) throws -> String {
+        try shell(
+            script,
+            BuiltProgram.path("PlaceProbe"),
+            variables: variables.merging(["HOME": folder.path]) { given, _ in given },
+            output: folder.path("output")
+        )
+    }
+
+    @Test(arguments: ["0<&- 1>&- 2>&-", "2>&-", "1>&-", "0<&-", "0<&- 2>&-"])
+    func nothingOfAProgramWithClosedDescriptorsGetsIntoTheFile(_ closed: String) throws {
+        let file = ".config/PlaceProbe/preferences.jsonl"
+        let text = "{\"undecodable\":\"text\"}\n"
+        _ = try run("mkdir -p $HOME/.config/PlaceProbe; printf '\(text)' >$HOME/\(file); \"$1\" quiet 7 \(closed)")
+        #expect(try folder.read(file) == text + "{\"volume\":7}\n")
+    }
+
+    // MARK: Names and folders
+
+    @Test
+    func programThatADynamicLoaderStartsHasItsOwnName() throws {
+        let loader = "$(ls /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.* /lib/ld-musl-*.so.* 2>/dev/null | head -1)"
+        let path = try run("\(loader) \"$1\" path")
+        #expect(path == folder.path(".config/PlaceProbe/preferences.jsonl\n"))
+    }
+
+    @Test
+    func programThatAScriptOfItsNameStartsHasThatName() throws {
+        let path = try run("cp \"$1\" $HOME/.player-wrapped && $HOME/.player-wrapped path")
+        #expect(path == folder.path(".config/player/preferences.jsonl\n"))
+    }
+
+    @Test
+    func homeFolderThatIsNoTextIsUsed() throws {
+        let output = try run(
+            """
+            HOME=$HOME/$(printf 'caf\\351'); export HOME; mkdir "$HOME"
+            "$1" set 7; "$1" get; cat "$HOME/.config/PlaceProbe/preferences.jsonl"; ls -a "$HOME/.." | grep -c caf
+            """
+        )
+        #expect(output == "set\n7\n{\"volume\":7}\n1\n")
+    }
+
+    @Test
+    func pathsThatAreNoTextStayAsTheyAre() {
+        for bytes: [UInt8] in [
+            Array("/home/ünï".utf8), [0x2F, 0xE9, 0x2F, 0xFF, 0x80], [0xF4, 0x8F, 0xBE, 0x80, 0xC3],
+            [0xF0, 0x9F, 0x8E],
+            [0xED, 0xA0, 0x80, 0x61],
+        ] {
+            let text = PathText.string(bytes)
+            #expect(text.withPath { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } == bytes)
+        }
+        #expect(PathText.shown(PathText.string([0x63, 0xE9, 0x64])) == "c\\xE9d")
+    }
+}
+#endif

@@ -1,0 +1,30 @@
+import DurableFile
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Runs a script with `/bin/sh` in which `$1` is a program, with no variables but those given; returns what it prints.
+///
+/// - Parameter output: The path of a file for the output.
+func shell(
+    _ script: String,
+    _ program: String,
+    variables: [String: String],
+    output: String
+) throws -> String {
+    let shell = "/bin/sh"
+    let texts = [shell, "-c", "exec >\"$0\" 2>&1; " + script, output, program]
+    var arguments = texts.map { strdup($0) } + [nil]
+    let paths = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+    var environment = variables.merging(paths) { given, _ in given }.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for text in arguments + environment { free(text) } }
+    var process = pid_t()
+    try #require(posix_spawn(&process, shell, nil, nil, &arguments, &environment) == 0)
+    var status = Int32()
+    try #require(waitpid(process, &status, 0) == process)
+    return String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
+}
