@@ -21,8 +21,11 @@ def read(path):  # the values by name, and the numbers of the lines that can't b
 
 
 def entries(line):
-    pairs, values = JSON.decode(line) if line.strip(" \t\r") else (), {}
-    check(type(pairs) is tuple)
+    pairs, values, rest = (), {}, line.strip(" \t\r")
+    while rest:  # more than one object if the line before had no newline
+        found, end = JSON.raw_decode(rest)
+        check(type(found) is tuple)
+        pairs, rest = pairs + found, rest[end:].lstrip(" \t\r")
     for name, found in pairs:
         check(value(name) != "")
         if not is_reserved(name): values[key(name)] = None if found is None else value(found)

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -154,7 +155,28 @@ int durable_file_get_status(int descriptor, const char *path, bool follows, stru
     return status_with_times(descriptor, path, follows, status);
 }
 
+int durable_file_has_other_names(const char *path) {
+#if defined(__linux__) && defined(STATX_BASIC_STATS)
+    struct statx found;
+    if (statx(AT_FDCWD, path, 0, STATX_NLINK, &found) == 0) {
+        // STATX_ATTR_MOUNT_ROOT, since Linux 5.8.
+        return found.stx_nlink > 1 || (found.stx_attributes & 0x2000) != 0;
+    }
+    if (errno != ENOSYS && errno != EPERM) return -1;
+#endif
+    struct stat status;
+    return stat(path, &status) == 0 ? status.st_nlink > 1 : -1;
+}
+
 #if defined(__linux__)
+int durable_file_has_writers(int descriptor) {
+    // A lease is broken with a signal, by default one that ends the program. This one is ignored by default.
+    if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return 0;
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+    return 0;
+}
+
 int64_t durable_file_system_type(const char *path) {
     struct statfs information;
     return statfs(path, &information) == 0 ? (int64_t)(uint32_t)information.f_type : -1;
@@ -172,6 +194,8 @@ uintptr_t durable_file_program_address(void) {
     dl_iterate_phdr(first_object, &address);
     return address;
 }
+
+bool durable_file_is_elevated(void) { return getauxval(AT_SECURE) != 0; }
 
 const char *durable_file_trusted_variable(const char *name) { return secure_getenv(name); }
 

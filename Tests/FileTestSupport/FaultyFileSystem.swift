@@ -58,9 +58,14 @@ package final class FaultyFileSystem: FileSystem {
         /// The time; nil if it passes by itself.
         var time: Duration? = .zero
         var denial: FileSystemError.Code?
+        var newFileDenial: FileSystemError.Code?
         var clockReads = 0
         var isDisagreeing = false
         var owners: [String: UInt32] = [:]
+        var user: UInt32?
+        var overflowUser: UInt32?
+        var isMounted = false
+        var modified: Int64?
     }
 
     private let base = SystemFileSystem()
@@ -102,6 +107,11 @@ package final class FaultyFileSystem: FileSystem {
         state.withLock { $0.denial = code }
     }
 
+    /// Lets creating a file fail that must not exist yet, from now on.
+    package func denyNewFiles(_ code: FileSystemError.Code) {
+        state.withLock { $0.newFileDenial = code }
+    }
+
     /// How often the time was read.
     package var clockReads: Int { state.withLock { $0.clockReads } }
 
@@ -116,7 +126,26 @@ package final class FaultyFileSystem: FileSystem {
         return status
     }
 
-    package var user: UInt32 { base.user }
+    package var user: UInt32 { state.withLock { $0.user } ?? base.user }
+
+    package var isPrivileged: Bool { user == 0 }
+
+    package func standsForOthers(_ user: UInt32) -> Bool { state.withLock { $0.overflowUser } == user }
+
+    /// Runs as another user, from now on; in a user namespace if the number of all other users is given.
+    package func run(as user: UInt32, overflowUser: UInt32? = nil) {
+        state.withLock { ($0.user, $0.overflowUser) = (user, overflowUser) }
+    }
+
+    /// Lets files seem to be mounted by themselves, from now on.
+    package func mountFiles() {
+        state.withLock { $0.isMounted = true }
+    }
+
+    /// Lets all files seem to be modified at one time, as on a disk with coarse times, from now on.
+    package func stopModificationTimes() {
+        state.withLock { $0.modified = 0 }
+    }
 
     /// Lets `stat` of a path return another identity than `fstat` of the file that is opened there, from now on.
     package func disagree() {
@@ -149,6 +178,9 @@ package final class FaultyFileSystem: FileSystem {
     package func open(_ path: String, for purpose: OpenPurpose) throws(FileSystemError) -> OpenFile {
         try enter("open", path)
         if purpose != .reading, purpose != .folder, let denial = state.withLock({ $0.denial }) {
+            throw FileSystemError("open", path, denial)
+        }
+        if purpose == .replacing, let denial = state.withLock({ $0.newFileDenial }) {
             throw FileSystemError("open", path, denial)
         }
         return try base.open(path, for: purpose)
@@ -217,9 +249,36 @@ package final class FaultyFileSystem: FileSystem {
         return owned(try base.linkStatus(at: path), path)
     }
 
-    package func modificationTime(at path: String) throws(FileSystemError) -> Int64 {
+    package func changeTimes(at path: String) throws(FileSystemError) -> ChangeTimes {
         try enter("stat", path)
-        return try base.modificationTime(at: path)
+        var times = try base.changeTimes(at: path)
+        if let time = state.withLock({ $0.modified }) { times.modified = time }
+        return times
+    }
+
+    package func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool {
+        try enter("statx", path)
+        if state.withLock({ $0.isMounted }) { return true }
+        return try base.hasOtherNames(path)
+    }
+
+    package func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool {
+        try enter("fcntl", file.path)
+        return try base.hasWriters(file)
+    }
+
+    package func reopen(_ file: OpenFile) throws(FileSystemError) -> OpenFile {
+        try enter("open", file.path)
+        return try base.reopen(file)
+    }
+
+    package func overwrite(
+        _ bytes: UnsafeRawBufferPointer,
+        in file: OpenFile,
+        at offset: Int64
+    ) throws(FileSystemError) -> Int {
+        try enter("pwrite", file.path)
+        return try base.overwrite(bytes, in: file, at: offset)
     }
 
     package func target(ofLinkAt path: String) throws(FileSystemError) -> String {
@@ -275,6 +334,11 @@ package final class FaultyFileSystem: FileSystem {
     package func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32 {
         try enter("inotify_add_watch", folder)
         return try base.addWatch(queue, folder: folder, namesOnly: namesOnly)
+    }
+
+    package func addWatch(_ queue: OpenFile, file: String) throws(FileSystemError) -> Int32 {
+        try enter("inotify_add_watch", file)
+        return try base.addWatch(queue, file: file)
     }
 
     package func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {

@@ -58,7 +58,17 @@ struct durable_file_status {
 /// Doesn't request the times if the system lets a caller choose, which Swift's Glibc module can't (statx(2)).
 int durable_file_get_status(int descriptor, const char *path, bool follows, struct durable_file_status *status);
 
+/// Returns 1 if the file at a path has names outside of its folder, by several links or as a file that is mounted by
+/// itself, else 0, or -1 and errno (statx(2), which Swift's Glibc module lacks).
+int durable_file_has_other_names(const char *path);
+
 #if defined(__linux__)
+/// Returns 1 if a descriptor of any process can write to the file, 0 if none can or that is unknown (F_SETLEASE in
+/// fcntl(2), which Swift's Glibc module lacks).
+///
+/// The descriptor must be open for reading only.
+int durable_file_has_writers(int descriptor);
+
 /// Returns the magic number of the file system that holds `path` (statfs(2), which Swift's Glibc module lacks), or -1
 /// and errno.
 int64_t durable_file_system_type(const char *path);
@@ -66,6 +76,9 @@ int64_t durable_file_system_type(const char *path);
 /// Returns an address inside the program's own file in memory, not that of a loader; 0 if it is unknown
 /// (dl_iterate_phdr(3)).
 uintptr_t durable_file_program_address(void);
+
+/// Whether the program has more rights than its caller, as with set-user-ID (AT_SECURE in getauxval(3)).
+bool durable_file_is_elevated(void);
 
 /// Calls secure_getenv(3), which Swift's Glibc module lacks.
 const char *durable_file_trusted_variable(const char *name);

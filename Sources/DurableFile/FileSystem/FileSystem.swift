@@ -11,6 +11,8 @@ package protocol FileSystem: Sendable {
         -> Int
     /// Appends; returns how many of the bytes were written, which may be fewer.
     func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) -> Int
+    /// Writes at an offset of a file that is open for overwriting; returns how many of the bytes were written.
+    func overwrite(_ bytes: UnsafeRawBufferPointer, in file: OpenFile, at offset: Int64) throws(FileSystemError) -> Int
     /// Returns the offset at which the last write ended.
     func position(_ file: OpenFile) throws(FileSystemError) -> Int64
     func truncate(_ file: OpenFile, to size: Int64) throws(FileSystemError)
@@ -26,9 +28,16 @@ package protocol FileSystem: Sendable {
     func status(at path: String) throws(FileSystemError) -> FileStatus
     /// Returns the status of what is at a path, without following a link.
     func linkStatus(at path: String) throws(FileSystemError) -> FileStatus
-    /// Returns when the content was last changed, in nanoseconds since 1970; follows links. Makes the next write to the
-    /// file slower.
-    func modificationTime(at path: String) throws(FileSystemError) -> Int64
+    /// Returns when a file was last changed; follows links. Makes the next write to the file slower.
+    func changeTimes(at path: String) throws(FileSystemError) -> ChangeTimes
+    /// Whether a file has names outside of its folder, by several links or as a file that is mounted by itself. Then a
+    /// new file can't take its place, and it might change without an event of its folder; follows links.
+    func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool
+    /// Whether a descriptor that can write to the file is open in any process, as far as that is known; one of `file`,
+    /// which is open for reading, doesn't count.
+    func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool
+    /// Opens a file once more, for reading only, also if it has no name any more.
+    func reopen(_ file: OpenFile) throws(FileSystemError) -> OpenFile
     func target(ofLinkAt path: String) throws(FileSystemError) -> String
     func rename(_ path: String, to newPath: String) throws(FileSystemError)
     func remove(_ path: String) throws(FileSystemError)
@@ -43,6 +52,11 @@ package protocol FileSystem: Sendable {
     func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError)
     /// The user as whom files are opened.
     var user: UInt32 { get }
+    /// Whether the process has more rights than other users: it runs as root, or as another user than its caller.
+    var isPrivileged: Bool { get }
+    /// Whether files that seem to belong to a user may belong to any: in a user namespace, all users without a number
+    /// there have this one.
+    func standsForOthers(_ user: UInt32) -> Bool
     /// Whether other machines might change files here without this kernel knowing.
     func isRemote(_ path: String) throws(FileSystemError) -> Bool
 
@@ -53,6 +67,8 @@ package protocol FileSystem: Sendable {
     /// With `namesOnly` it queues the events of the folder's names but not those of its files' contents, unless these
     /// are queued already.
     func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32
+    /// Begins to queue the events of a file, which carry no name, and returns the number that they carry.
+    func addWatch(_ queue: OpenFile, file: String) throws(FileSystemError) -> Int32
     func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError)
     /// Removes the next events from a queue and returns them, if there are any.
     func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent]
@@ -90,6 +106,11 @@ extension FileSystem {
         }
     }
 
+    /// Returns when the content was last changed.
+    package func modificationTime(at path: String) throws(FileSystemError) -> Int64 {
+        try changeTimes(at: path).modified
+    }
+
     /// Syncs the names in a folder.
     func syncFolder(_ path: String) throws(FileSystemError) {
         do {
@@ -104,6 +125,19 @@ extension FileSystem {
     /// Removes a file that isn't needed; if that fails, the next compaction removes it.
     func discard(_ path: String) {
         do { try remove(path) } catch {}
+    }
+}
+
+/// When a file was last changed, in nanoseconds since 1970.
+package struct ChangeTimes: Equatable, Sendable {
+    /// When the content was changed; programs can set it.
+    package var modified: Int64
+    /// When the content or the status was changed; no program can set it.
+    package var changed: Int64
+
+    package init(modified: Int64, changed: Int64) {
+        self.modified = modified
+        self.changed = changed
     }
 }
 
@@ -182,6 +216,8 @@ package enum OpenPurpose: Hashable, Sendable {
     case creating
     /// Reads an existing file.
     case reading
+    /// Writes at any offset of an existing file.
+    case overwriting
     /// Creates a file with mode 0600 that must not exist yet, and follows no link.
     case replacing
     /// Opens a folder, to sync or lock it.

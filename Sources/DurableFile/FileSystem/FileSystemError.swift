@@ -44,6 +44,9 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         code == .accessDenied || code == .notPermitted || code == .readOnlyFileSystem
     }
 
+    /// Whether what is at the path isn't there for this user: it doesn't exist, or its folder can't be entered.
+    var hidesEntry: Bool { code == .noEntry || code == .notAFolder || code == .accessDenied }
+
     package var description: String {
         "\(call) \(PathText.shown(path)): \(String(cString: strerror(code.rawValue)))"
     }

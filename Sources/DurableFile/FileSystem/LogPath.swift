@@ -49,7 +49,8 @@ package struct LogPath {
         package var links: [String] { entries.filter(\.isLink).map { LogPath(path: $0.folder).child($0.name).path } }
     }
 
-    /// Follows each part of the path up to the first one that doesn't exist; the parts after that are kept as they are.
+    /// Follows each part of the path up to the first one that doesn't exist or is in a folder that can't be entered; the
+    /// parts after that are kept as they are.
     package func walk(_ fileSystem: any FileSystem = SystemFileSystem()) throws(FileSystemError) -> Walk {
         var walk = Walk()
         var folder = LogPath(path: path.hasPrefix("/") ? "/" : ".")
@@ -69,7 +70,9 @@ package struct LogPath {
                     continue
                 }
             } catch {
-                guard error.code == .noEntry || error.code == .notAFolder else { throw error }
+                guard error.hidesEntry else { throw error }
+                // An event of the folder, and none of its entries, is about a folder that can't be entered.
+                if error.code == .accessDenied, walk.entries.count > 1 { walk.entries.removeLast() }
                 walk.real = rest.reversed().reduce(step) { $0.child($1) }.path
                 return walk
             }

@@ -15,6 +15,35 @@ extension SystemFileSystem {
         return remote.contains(type)
     }
 
+    package func reopen(_ file: OpenFile) throws(FileSystemError) -> OpenFile {
+        let same = try open("/proc/self/fd/\(file.descriptor)", for: .reading)
+        same.rename(to: file.path)
+        return same
+    }
+
+    package func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool {
+        durable_file_has_writers(file.descriptor) != 0
+    }
+
+    package var isPrivileged: Bool { user == 0 || durable_file_is_elevated() }
+
+    package func standsForOthers(_ user: UInt32) -> Bool {
+        // user_namespaces(7): outside of such a namespace each number stands for itself.
+        let map = text(of: "/proc/self/uid_map").split { $0.isWhitespace }
+        guard !map.isEmpty, map != ["0", "0", "4294967295"] else { return false }
+        return text(of: "/proc/sys/kernel/overflowuid").split { $0.isWhitespace }.first.flatMap { UInt32($0) } == user
+    }
+
+    /// Returns the beginning of a small file; nothing if it can't be read.
+    private func text(of path: String) -> String {
+        do {
+            let file = try open(path, for: .reading)
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
+            defer { buffer.deallocate() }
+            return String(decoding: buffer[..<(try read(file, into: buffer, at: 0))], as: UTF8.self)
+        } catch { return "" }
+    }
+
     package func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {
         _ = try Self.retrying("fsetxattr", to.path) {
             durable_file_copy_attributes(from.descriptor, to.descriptor)
@@ -27,12 +56,20 @@ extension SystemFileSystem {
     }
 
     package func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32 {
-        let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
+        // IN_ATTRIB: a folder that this user may enter from now on, a file that gets another link.
+        let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
         let mask = namesOnly ? names : names | IN_MODIFY | IN_CLOSE_WRITE
         return try Self.retrying("inotify_add_watch", folder) {
             folder.withPath {
                 inotify_add_watch(queue.descriptor, $0, UInt32(mask) | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
             }
+        }
+    }
+
+    package func addWatch(_ queue: OpenFile, file: String) throws(FileSystemError) -> Int32 {
+        let mask = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+        return try Self.retrying("inotify_add_watch", file) {
+            file.withPath { inotify_add_watch(queue.descriptor, $0, UInt32(mask) | UInt32(IN_MASK_ADD)) }
         }
     }
 
@@ -87,6 +124,7 @@ extension FolderEvent {
 
 extension stat {
     var modificationTime: timespec { st_mtim }
+    var statusChangeTime: timespec { st_ctim }
 }
 #endif
 
@@ -122,6 +160,18 @@ extension SystemFileSystem {
         throw FileSystemError("inotify_add_watch", folder, .notSupported)
     }
 
+    package func addWatch(_ queue: OpenFile, file: String) throws(FileSystemError) -> Int32 {
+        throw FileSystemError("inotify_add_watch", file, .notSupported)
+    }
+
+    package func reopen(_ file: OpenFile) throws(FileSystemError) -> OpenFile {
+        throw FileSystemError("open", file.path, .notSupported)
+    }
+
+    package func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool { false }
+    package var isPrivileged: Bool { user == 0 || issetugid() != 0 }
+    package func standsForOthers(_ user: UInt32) -> Bool { false }
+
     package func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {
         throw FileSystemError("inotify_rm_watch", queue.path, .notSupported)
     }
@@ -131,5 +181,6 @@ extension SystemFileSystem {
 
 extension stat {
     var modificationTime: timespec { st_mtimespec }
+    var statusChangeTime: timespec { st_ctimespec }
 }
 #endif

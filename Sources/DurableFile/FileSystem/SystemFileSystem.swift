@@ -27,6 +27,8 @@ package struct SystemFileSystem: FileSystem {
             case .appending: common | O_RDWR | O_APPEND
             case .creating: common | O_RDWR | O_APPEND | O_CREAT
             case .reading: common | O_RDONLY
+            // Without O_APPEND, with which Linux appends whatever the offset (pwrite(2)).
+            case .overwriting: common | O_RDWR
             case .replacing: common | O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
             case .folder: common | O_RDONLY | O_DIRECTORY
             }
@@ -50,6 +52,16 @@ package struct SystemFileSystem: FileSystem {
 
     package func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) -> Int {
         try Self.retrying("write", file.path) { write(file.descriptor, bytes.baseAddress, bytes.count) }
+    }
+
+    package func overwrite(
+        _ bytes: UnsafeRawBufferPointer,
+        in file: OpenFile,
+        at offset: Int64
+    ) throws(FileSystemError) -> Int {
+        try Self.retrying("pwrite", file.path) {
+            pwrite(file.descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+        }
     }
 
     package func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {
@@ -99,11 +111,18 @@ package struct SystemFileSystem: FileSystem {
         return FileStatus(status)
     }
 
-    package func modificationTime(at path: String) throws(FileSystemError) -> Int64 {
+    package func changeTimes(at path: String) throws(FileSystemError) -> ChangeTimes {
         var status = stat()
         _ = try Self.retrying("stat", path) { path.withPath { stat($0, &status) } }
-        let time = status.modificationTime
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec) }
+        return ChangeTimes(
+            modified: nanoseconds(status.modificationTime),
+            changed: nanoseconds(status.statusChangeTime)
+        )
+    }
+
+    package func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool {
+        try Self.retrying("stat", path) { path.withPath { durable_file_has_other_names($0) } } > 0
     }
 
     package func target(ofLinkAt path: String) throws(FileSystemError) -> String {

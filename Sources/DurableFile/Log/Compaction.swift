@@ -16,6 +16,11 @@ struct Compaction: Sendable {
         var position: LogPosition
     }
 
+    /// Whether a new file can take the place of the old one without separating it from its other names.
+    func isReplacing() throws(LogError) -> Bool {
+        do { return try !fileSystem.hasOtherNames(target.path) } catch { throw .failed(error) }
+    }
+
     /// Writes and syncs the new file.
     func draft(_ lines: [UInt8]? = nil) throws(LogError) -> Draft {
         let lines = if let lines { lines } else { try self.lines() }
@@ -25,6 +30,7 @@ struct Compaction: Sendable {
             var position = LogPosition()
             position.identity = try fileSystem.status(file).identity
             lines.withUnsafeBytes { position.advance(over: $0, lines: $0.count { $0 == 10 }) }
+            position.hasEntry = !lines.isEmpty
             return Draft(file: file, position: position)
         }
     }
@@ -37,7 +43,7 @@ struct Compaction: Sendable {
     /// Copies the lines that can't be read to another file before they are left out, and returns its path.
     func keepDamaged(_ reader: LogReader) throws(LogError) -> String {
         let ranges = try reader.damagedRanges(before: source.offset, contents.empty())
-        var number = 1
+        var number = try (copies().last?.number ?? 0) + 1
         while true {
             let path = target.sibling(target.damagedName(number))
             do {
@@ -57,6 +63,26 @@ struct Compaction: Sendable {
                 guard case .failed(let cause) = error, cause.code == .exists else { throw error }
                 number += 1
             }
+        }
+    }
+
+    /// The number of copies of damaged lines that are kept.
+    static let mostCopies = 10
+
+    /// Returns the copies of damaged lines in the file's folder, the oldest first.
+    private func copies() throws(LogError) -> [(number: Int, name: String)] {
+        do {
+            let names = try fileSystem.names(inFolder: target.folder)
+            return names.compactMap { name in target.damagedNumber(name).map { ($0, name) } }.sorted { $0.0 < $1.0 }
+        } catch { throw .failed(error) }
+    }
+
+    /// Removes the oldest copies of damaged lines beyond those that are kept.
+    func removeOldCopies() {
+        do {
+            for copy in try copies().dropLast(Self.mostCopies) { fileSystem.discard(target.sibling(copy.name)) }
+        } catch {
+            // They stay until the next copy.
         }
     }
 
@@ -97,6 +123,14 @@ extension LogPath {
     func damagedName(_ number: Int) -> String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name).damaged-\(number)" }
         return "\(name[..<dot]).damaged-\(number)\(name[dot...])"
+    }
+}
+
+extension LogPath {
+    /// Returns the number of a name that `damagedName` returns; nil for another name.
+    func damagedNumber(_ other: String) -> Int? {
+        let digits = other.split { !("0"..."9").contains($0) }
+        return digits.lazy.compactMap { Int($0) }.first { $0 > 0 && damagedName($0) == other }
     }
 }
 

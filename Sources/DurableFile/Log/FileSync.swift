@@ -37,6 +37,11 @@ final class FileSync: Sendable {
         state.withLock { FileSync(file, folders: $0.folders, failure: $0.failure, fileSystem: fileSystem) }
     }
 
+    /// Returns a new sync of the same file after all of it was written again and synced.
+    func rewritten(upTo end: Int64) -> FileSync {
+        state.withLock { FileSync(file, synced: end, folders: $0.folders, fileSystem: fileSystem) }
+    }
+
     /// The end up to which callers have asked for a sync.
     var requested: Int64 { state.withLock { $0.requested } }
 

@@ -1,6 +1,8 @@
 /// The end of a file that is being replaced, to which programs that don't use the lock might still append.
 struct LateLines: Sendable {
-    let old: OpenFile
+    /// The old file; once it is replaced, a descriptor that can only read it.
+    private(set) var old: OpenFile
+    private var isReadOnly = false
     /// The offset after the last newline that is in the new file.
     var lineStart: Int64
     /// The offset up to which the bytes are in the new file, where an unfinished last line has been ended.
@@ -95,5 +97,17 @@ struct LateLines: Sendable {
             bytes.removeLast(bytes.count - complete)
         }
         return (bytes, next)
+    }
+
+    /// Lets go of the descriptor that can write, which would be one more program's that has the file open.
+    mutating func endWriting(_ fileSystem: any FileSystem) {
+        do { (old, isReadOnly) = (try fileSystem.reopen(old), true) } catch {
+            // Without /proc, as in some containers, the lines of the first second are kept.
+        }
+    }
+
+    /// Whether a program has the old file open and might write to it, as far as the system tells.
+    func haveWriters(_ fileSystem: any FileSystem) -> Bool {
+        do { return try isReadOnly && fileSystem.hasWriters(old) } catch { return false }
     }
 }

@@ -27,6 +27,8 @@ package protocol LogContents: AnyObject, Sendable {
     var hasChanges: Bool { get }
     /// Returns all entries, without an unfinished line: one per line, each line with its newline.
     func lines() throws -> [UInt8]
+    /// Returns lines that remove the entries that some lines of the file have and these contents lack.
+    func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8]
 }
 
 extension LogContents {
@@ -34,13 +36,15 @@ extension LogContents {
 
     package func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? { nil }
 
+    package func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8] { [] }
+
     /// Returns empty contents of the same type.
     func empty() -> any LogContents { Self() }
 
-    /// Becomes what `read` makes of empty contents; stays unchanged if that throws.
-    func reload<Failure: Error>(_ read: (any LogContents) throws(Failure) -> Void) throws(Failure) {
-        let fresh = Self()
-        try read(fresh)
+    /// Becomes what `read` makes of empty contents, once it returns true; stays unchanged if that throws.
+    func reload<Failure: Error>(_ read: (any LogContents) throws(Failure) -> Bool) throws(Failure) {
+        var fresh = Self()
+        while try !read(fresh) { fresh = Self() }
         replace(with: fresh)
     }
 }
@@ -50,7 +54,7 @@ package enum LineReading: Equatable, Sendable {
     case complete
     /// The line can't be read, now or later; with the reason.
     case damaged(String)
-    /// The line is the last one and might still become readable.
+    /// The line is the beginning of one, of which the rest might be missing or arriving.
     case incomplete
     /// The file must not be used at all; with the reason.
     case refused(String)
@@ -100,6 +104,12 @@ package enum LogError: Error, Sendable {
     case busy(path: String, waited: Duration)
     /// A link, a folder or the file belongs to another user, who could thus choose what is read and written.
     case foreignOwner(path: String, owner: UInt32)
+    /// The file was taken as missing, because a folder on the way to it can't be entered.
+    case hidden(path: String, cause: FileSystemError)
+    /// The file has lines, but none that a log has, so it is another kind of file.
+    case foreign(path: String)
+    /// The file could not be rewritten, so it keeps lines that later ones override; all lines are stored.
+    case notCompacted(path: String, cause: FileSystemError)
     /// Something other than a file is at the path.
     case notAFile(path: String, kind: FileStatus.Kind)
     /// Each time the file is opened, another file is at the path.

@@ -28,6 +28,7 @@ extension LogCore {
                 continue
             }
             guard let line = prepare() else { return }
+            if position.isForeign { throw .foreign(path: path) }
             return try store(line, in: handle.file, commit)
         }
     }
@@ -64,11 +65,12 @@ extension LogCore {
     /// Editors rename a file to a backup and a compaction renames another one over it, so the name decides and not the
     /// number of links.
     mutating func isAtPath(_ handle: Handle) throws(LogError) -> Bool {
+        awaitsSave = false
         guard let status = try statusAtPath(), status.identity == handle.identity else {
             current = nil
             return false
         }
-        if position.change(to: (status.identity, status.size)) == .unchanged { return true }
+        if !isTruncated, position.change(to: (status.identity, status.size)) == .unchanged { return true }
         try catchUp(.all, with: status)
         return current?.file === handle.file && position.identity == handle.identity
     }
@@ -77,6 +79,11 @@ extension LogCore {
     /// the lock is writing.
     mutating func isReady(_ handle: Handle) throws(LogError) -> Bool {
         guard try isAtPath(handle) else { return false }
+        // Else this line would stand before those that are being saved, or be overwritten by them.
+        while awaitsSave {
+            fileSystem.sleep(.milliseconds(1))
+            guard try isAtPath(handle) else { return false }
+        }
         if position.end == position.offset { return true }
         let deadline = fileSystem.now() + Self.longestArrival
         while position.end > position.offset, fileSystem.now() < deadline {
@@ -132,6 +139,7 @@ extension LogCore {
                     try readOn(file, to: start)
                 }
                 if isWhole && position.offset == start {
+                    position.hasEntry = true
                     line.withUnsafeBytes { position.advance(over: $0, lines: 1) }
                     return commit()
                 }

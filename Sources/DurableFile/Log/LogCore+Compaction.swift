@@ -2,6 +2,7 @@ extension LogCore {
     /// Returns a copy of the contents to make a new file of; nil if there is no file, or it can only be read.
     func compaction() throws(LogError) -> Compaction? {
         guard let current, current.isWritable, current.identity == position.identity else { return nil }
+        if position.isForeign { throw .foreign(path: path) }
         do {
             let target = try LogPath(path: path).resolved(fileSystem)
             return Compaction(
@@ -41,11 +42,13 @@ extension LogCore {
         if compaction.source.damaged > 0 { damagedCopy = try compaction.keepDamaged(reader) }
         guard var lateLines = try replace(old, by: &draft, of: compaction, reader) else { return nil }
         isInstalled = true
+        if damagedCopy != nil { compaction.removeOldCopies() }
         // Programs that don't use the lock might have appended to the old file before it lost its name. If this fails,
         // it is tried again with what they append later.
         do { try lateLines.carryOverRest(reader, to: draft.file) } catch {}
         lateLines.damagedCopy = damagedCopy
         lateLines.failure = adopt(draft, of: compaction, insteadOf: old)
+        lateLines.endWriting(fileSystem)
         return lateLines
     }
 

@@ -1,10 +1,13 @@
 internal import CDurableFile
+internal import Synchronization
 
 /// The state of a log file, which one thread at a time uses: what has been read of the file, and the descriptor to
 /// write to it.
 struct LogCore: Sendable {
     let path: String
     private let isReadOnly: Bool
+    /// Whether the file is used whoever owns it.
+    var trustsOwners: Bool
     /// Whether objects that span several lines are read, and not only recognized: in files that are never written, and
     /// to repair a file.
     private let joinsLines: Bool
@@ -17,10 +20,26 @@ struct LogCore: Sendable {
     var damage = DamageList()
     /// Whether the first read of the file has ended, also with an error; until then, `load` reports the damage.
     var isBegun = false
+    /// An issue that isn't an error of a call, until it is reported.
+    var issue: LogError?
+    private var isReportedHidden = false
     /// Whether the file at the path was missing or empty when it was last looked at.
     private(set) var isBlank = true
+    /// Whether the file was then the one that was read, or a new one without content: if it has changed, its program closes it
+    /// when it is complete.
+    private var isSavedInPlace = false
     /// Whether the file was replaced or rewritten and hasn't been reloaded yet, as it might still be being saved.
     private(set) var needsReload = false
+    /// Whether the file was truncated a moment ago, so that a program might be saving it in place.
+    var awaitsSave = false
+    /// When the file was first found to be truncated, since it was last read, and the number of times that it had been closed.
+    private var truncated: (since: Duration, closes: Int)?
+    /// Whether the file was found to be truncated since it was last read, so that its size says nothing.
+    var isTruncated: Bool { truncated != nil }
+    /// The programs that have written to the file, which only a watched log knows.
+    var saves: Saves?
+    /// How long a truncated file is waited for, as a program might be saving it in place.
+    static let longestSave = Duration.seconds(1)
     /// The end of what had been read when the watcher last looked.
     private var lookedAt: Int64 = 0
     /// The file that was at the path when it was last opened.
@@ -42,10 +61,12 @@ struct LogCore: Sendable {
         contents: any LogContents,
         isReadOnly: Bool = false,
         joinsLines: Bool = false,
+        trustsOwners: Bool = false,
         fileSystem: any FileSystem,
         lockTimeout: Duration
     ) {
         self.path = path
+        self.trustsOwners = trustsOwners
         self.contents = contents
         self.isReadOnly = isReadOnly
         self.joinsLines = isReadOnly || joinsLines
@@ -60,7 +81,9 @@ struct LogCore: Sendable {
         /// All changes that `stat` shows.
         case all
         /// Also changes in place. Of a large file only the last bytes are compared, unless `whole`.
-        case compared(whole: Bool)
+        ///
+        /// `isIdle` if the watcher has found that no program is saving the file.
+        case compared(whole: Bool, isIdle: Bool = false)
 
         fileprivate var isAppendedOnly: Bool {
             if case .appended = self { true } else { false }
@@ -75,10 +98,12 @@ struct LogCore: Sendable {
     /// Reads external changes of the file, whose path has just had this status.
     mutating func catchUp(_ scope: Scope, with status: FileStatus?) throws(LogError) {
         isBlank = (status?.size ?? 0) == 0
+        isSavedInPlace = status.map { $0.identity == position.identity || $0.size == 0 } ?? false
         needsReload = false
         switch position.change(to: status.map { ($0.identity, $0.size) }) {
+        case .unchanged where isTruncated: try reload()
         case .unchanged:
-            guard case .compared(let whole) = scope, let status else { return }
+            guard case .compared(let whole, _) = scope, let status else { return }
             guard let handle = try handle(for: status), handle.identity == position.identity else {
                 return try reload()
             }
@@ -92,9 +117,22 @@ struct LogCore: Sendable {
             try readAppended(handle, size: status.size, scope)
         case .replaced, .removed:
             // If there was no file before, a half-written one doesn't remove any values.
-            needsReload = scope.isAppendedOnly && position.identity != nil
+            awaitsSave = isBeingSaved(status, scope)
+            needsReload = position.identity != nil && (scope.isAppendedOnly || awaitsSave)
             if !needsReload { try reload() }
         }
+    }
+
+    /// Whether a program has truncated the file and might be about to write it: it hasn't closed it yet.
+    private mutating func isBeingSaved(_ status: FileStatus?, _ scope: Scope) -> Bool {
+        guard let saves, let status, status.size == 0, status.identity == position.identity, position.offset > 0 else {
+            return false
+        }
+        if case .compared(_, isIdle: true) = scope { return false }
+        let now = fileSystem.now()
+        let (since, closes) = truncated ?? (now, saves.closes)
+        truncated = (since, closes)
+        return saves.closes == closes && now < since + Self.longestSave
     }
 
     /// Reads external changes for the watcher; returns nil before the file was read for the first time.
@@ -108,18 +146,23 @@ struct LogCore: Sendable {
         // keeps the file open.
         let isComplete = !needsReload && position.end == position.offset && position.end > lookedAt
         lookedAt = position.end
-        return WatchFinding(isBlank: isBlank, hasChanges: hasReport, isComplete: isComplete)
+        return WatchFinding(
+            isBlank: isBlank,
+            isBeingSaved: needsReload && isSavedInPlace,
+            hasChanges: hasReport,
+            isComplete: isComplete
+        )
     }
 
     /// Whether there is anything to notify the observer of.
-    var hasReport: Bool { contents.hasChanges || damage.isUnreported }
+    var hasReport: Bool { contents.hasChanges || damage.isUnreported || issue != nil }
 
     private mutating func readAppended(_ handle: Handle, size: Int64, _ scope: Scope) throws(LogError) {
         var reader = reader(of: handle.file)
         // No program appends to it, so a last line without a newline in an idle file won't get one.
         reader.reportsUnfinished = isReadOnly && !scope.isAppendedOnly
         var isWhole = false
-        if case .compared(let whole) = scope { isWhole = whole || position.offset <= LogPosition.largeSize }
+        if case .compared(let whole, _) = scope { isWhole = whole || position.offset <= LogPosition.largeSize }
         // An object that spans several lines might have been read before its end was written.
         let mustReload = joinsLines && position.damaged > 0
         if isWhole || mustReload {
@@ -143,20 +186,27 @@ struct LogCore: Sendable {
 
     /// Reads the whole file, and replaces the contents only if all of it could be read.
     mutating func reload() throws(LogError) {
+        truncated = nil
         guard let status = try statusAtPath(), let handle = try handle(for: status) else {
-            contents.reload { _ in }
+            contents.reload { _ in true }
             position = LogPosition()
             lookedAt = 0
             current = nil
             return
         }
-        var start = LogPosition()
-        start.identity = handle.identity
+        var (start, size, tries) = (LogPosition(), status.size, 0)
         var reader = reader(of: handle.file)
         reader.reportsUnfinished = isReadOnly
         try contents.reload { fresh throws(LogError) in
-            fresh.expect(Int(clamping: status.size))
-            try reader.readOn(from: &start, expecting: status.size, into: fresh, noting: &damage)
+            start = LogPosition()
+            start.identity = handle.identity
+            fresh.expect(Int(clamping: size))
+            try reader.readOn(from: &start, expecting: size, into: fresh, noting: &damage)
+            tries += 1
+            if start.end >= size || tries == 3 { return true }
+            // It was truncated in between, so its beginning might be that of the old and its end that of the new file.
+            do throws(FileSystemError) { size = try fileSystem.status(handle.file).size } catch { throw .failed(error) }
+            return false
         }
         if position.identity == handle.identity { current?.sync = handle.sync.restarted() }
         position = start
@@ -167,16 +217,31 @@ struct LogCore: Sendable {
         LogReader(file: file, fileSystem: fileSystem, longestLine: longestLine, joinsLines: joinsLines)
     }
 
-    func statusAtPath() throws(LogError) -> FileStatus? {
+    mutating func statusAtPath() throws(LogError) -> FileStatus? {
         let status: FileStatus
         do {
             status = try fileSystem.status(at: path)
         } catch {
             if error.code == .noEntry { return nil }
-            throw .failed(error)
+            guard isReadOnly, position.identity == nil, isHidden(error) else { throw .failed(error) }
+            if error.code == .accessDenied, !isReportedHidden {
+                isReportedHidden = true
+                issue = .hidden(path: path, cause: error)
+            }
+            return nil
         }
         guard status.kind == .file else { throw .notAFile(path: path, kind: status.kind) }
         return status
+    }
+
+    /// Whether nothing is known to be at the path: a folder on the way can't be entered, or is none. A link that leads to
+    /// such a folder is there.
+    private func isHidden(_ error: FileSystemError) -> Bool {
+        guard error.hidesEntry else { return false }
+        do {
+            _ = try fileSystem.linkStatus(at: path)
+            return false
+        } catch { return error.hidesEntry }
     }
 
     /// Returns the open file if `status` is that of the same file, else opens the one at the path; nil if it is gone.
@@ -215,34 +280,6 @@ struct LogCore: Sendable {
         )
     }
 
-    /// Throws if another user, unless that is root, owns a link of the path or the file's folder, and so could choose
-    /// which file is used.
-    func checkOwners(creating: Bool) throws(LogError) {
-        let owned: [(path: String, status: FileStatus)]
-        do { owned = try linksAndFolder(tries: 3) } catch { throw creating ? LogError(writing: error) : .failed(error) }
-        for (path, status) in owned { try checkOwner(status, path) }
-    }
-
-    private func linksAndFolder(tries: Int) throws(FileSystemError) -> [(path: String, status: FileStatus)] {
-        do {
-            let walk = try LogPath(path: path).walk(fileSystem)
-            var owned: [(path: String, status: FileStatus)] = []
-            for link in walk.links { owned.append((link, try fileSystem.linkStatus(at: link))) }
-            if let folder = walk.entries.last?.folder { owned.append((folder, try fileSystem.status(at: folder))) }
-            return owned
-        } catch {
-            // A part of the path was removed in between: the path leads elsewhere now, which has to be checked.
-            guard error.code == .noEntry, tries > 1 else { throw error }
-            return try linksAndFolder(tries: tries - 1)
-        }
-    }
-
-    func checkOwner(_ status: FileStatus, _ path: String) throws(LogError) {
-        guard status.owner == fileSystem.user || status.owner == 0 else {
-            throw .foreignOwner(path: path, owner: status.owner)
-        }
-    }
-
     private func openFile(creating: Bool) throws(FileSystemError) -> (OpenFile, isWritable: Bool, folders: [String])? {
         if isReadOnly {
             if creating { throw FileSystemError("open", path, .readOnlyFileSystem) }
@@ -256,15 +293,31 @@ struct LogCore: Sendable {
         // it might have died before it synced that.
         let folders = target.folders
         do {
-            return (try fileSystem.open(path, for: creating ? .creating : .appending), true, folders)
+            return (try creating ? create(target) : fileSystem.open(path, for: .appending), true, folders)
         } catch {
             if error.code == .noEntry {
                 guard creating else { return nil }
                 try target.makeFolders(fileSystem)
-                return (try fileSystem.open(path, for: .creating), true, folders)
+                return (try create(target), true, folders)
             }
             guard error.deniesWriting, !creating else { throw error }
             return (try fileSystem.open(path, for: .reading), false, folders)
         }
     }
+
+    private func create(_ target: LogPath) throws(FileSystemError) -> OpenFile {
+        let file = try fileSystem.open(path, for: .creating)
+        if try fileSystem.status(file).size == 0 { try share(file, inFolder: target.folder) }
+        return file
+    }
+}
+
+/// The programs that have written to a file and closed it, as a watcher counts them.
+final class Saves: Sendable {
+    private let count = Atomic(0)
+
+    /// How often a program has closed the file after writing to it.
+    var closes: Int { count.load(ordering: .relaxed) }
+
+    func noteClose() { count.add(1, ordering: .relaxed) }
 }

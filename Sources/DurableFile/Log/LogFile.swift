@@ -12,13 +12,14 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// Used under the lock of `core` only.
     private let contents: Contents
     let fileSystem: any FileSystem
-    private let lockTimeout: Duration
+    let lockTimeout: Duration
     let worker: WorkerQueue
     /// The queue that calls the observer, whose code must delay neither a sync nor the watcher.
-    private let notifier: WorkerQueue
+    let notifier: WorkerQueue
     let compacting = Lock(CompactionSchedule())
-    private let watcher: Watcher?
-    private let background = Lock(LogBackground())
+    private let saves = Saves()
+    let watcher: Watcher?
+    let background = Lock(LogBackground())
     /// The fork count of the process that has scheduled a sync, as a child of `fork` has no thread that runs its
     /// parent's.
     private let syncScheduledIn = Atomic<UInt64>(.max)
@@ -28,10 +29,12 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// - Parameters:
     ///   - isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
     ///   - joinsLines: Whether an object that spans several lines is read, as it always is in a read-only file.
+    ///   - trustsOwners: Whether the file is used whoever owns it.
     package init(
         path: String,
         isReadOnly: Bool = false,
         joinsLines: Bool = false,
+        trustsOwners: Bool = false,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
         watcher: Watcher? = .shared,
@@ -45,6 +48,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
                 contents: contents,
                 isReadOnly: isReadOnly,
                 joinsLines: joinsLines,
+                trustsOwners: trustsOwners,
                 fileSystem: fileSystem,
                 lockTimeout: lockTimeout
             )
@@ -74,6 +78,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
             background.watch = watch
         }
         try withCore { core throws(LogError) in
+            if watch != nil { core.saves = saves }
             defer { core.isBegun = true }
             try core.reload()
         }
@@ -85,9 +90,13 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// The damage is removed under the same lock, so that no other thread reports it after the call has returned.
     private func withCore(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
         var damage: [LogDamage] = []
-        defer { notify(of: damage) }
+        var issue: LogError?
+        defer { notify(of: damage, issue) }
         try core.withLock { core throws(LogError) in
-            defer { if core.damage.isUnreported { damage = core.damage.removeUnreported() } }
+            defer {
+                if core.damage.isUnreported { damage = core.damage.removeUnreported() }
+                if core.issue != nil { issue = exchange(&core.issue, with: nil) }
+            }
             do throws(LogError) { try body(&core) } catch {
                 guard case .failed(let cause) = error, cause.code == .stale else { throw error }
                 core.current = nil
@@ -109,9 +118,11 @@ package final class LogFile<Contents: LogContents>: Sendable {
     private func handle(_ event: WatchEvent) -> WatchFinding? {
         let scope: LogCore.Scope =
             switch event {
-            case .touched: .appended
-            case .idle(let isWhole): .compared(whole: isWhole)
+            case .touched, .closed: .appended
+            case .idle(let isWhole): .compared(whole: isWhole, isIdle: true)
             }
+        // Afterwards, as this look might be the first one at a file that was truncated and closed.
+        defer { if event == .closed { saves.noteClose() } }
         do throws(LogError) {
             // One file's lock must not delay the watching of other files. A thread that uses the log reads external
             // changes too; those that it misses are found when the file is idle.
@@ -124,6 +135,9 @@ package final class LogFile<Contents: LogContents>: Sendable {
             return WatchFinding(isBlank: false, hasChanges: true)
         }
     }
+
+    /// Uses the file whoever owns it, from now on.
+    package func trustOwners() { core.withLock { $0.trustsOwners = true } }
 
     /// Runs `body` with the contents in memory, under the lock.
     package func withContents<Result: Sendable>(_ body: (Contents) -> Result) -> Result {
@@ -222,11 +236,15 @@ package final class LogFile<Contents: LogContents>: Sendable {
     private func syncInBackground() {
         _ = syncScheduledIn.exchange(.max, ordering: .acquiringAndReleasing)
         do { try sync() } catch { notifyInBackground(of: error) }
-        do { try compactIfDue() } catch { notifyInBackground(of: error) }
+        do { try compactIfDue() } catch {
+            notifyInBackground(of: error.cause.map { .notCompacted(path: path, cause: $0) } ?? error)
+        }
     }
 
     private func replaceFailedFileInBackground() {
-        do { try replaceFailedFile() } catch { notifyInBackground(of: error) }
+        do { try replaceFailedFile() } catch {
+            notifyInBackground(of: error.cause.map { .notDurable(path: path, cause: $0) } ?? error)
+        }
     }
 
     // MARK: Notifying the observer, never under a lock
@@ -238,20 +256,23 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 
     func notifyObserver() {
-        let (damage, hasChanges) = core.withLock { ($0.damage.removeUnreported(), $0.contents.hasChanges) }
-        notify(of: damage)
+        let (damage, issue, hasChanges) = core.withLock {
+            ($0.damage.removeUnreported(), exchange(&$0.issue, with: nil), $0.contents.hasChanges)
+        }
+        notify(of: damage, issue)
         guard hasChanges else { return }
         background.withLock { $0.observer }?.changed()
     }
 
-    private func notify(of damage: [LogDamage]) {
-        guard !damage.isEmpty, let observer = background.withLock({ $0.observer }) else { return }
+    private func notify(of damage: [LogDamage], _ issue: LogError?) {
+        guard !damage.isEmpty || issue != nil, let observer = background.withLock({ $0.observer }) else { return }
         for line in damage { observer.damaged(line) }
+        if let issue { observer.failed(issue) }
     }
 }
 
 /// The state of what a log does outside of calls.
-private struct LogBackground {
+struct LogBackground {
     var observer: LogObserver?
     var watch: Watch?
     /// The notification that is scheduled, which also covers what happens before it runs.
@@ -279,79 +300,5 @@ package struct LogObserver: Sendable {
         self.damaged = damaged
         self.moved = moved
         self.failed = failed
-    }
-}
-
-extension LogFile {
-    /// Rewrites the file with one entry per line, whether or not that is worth it; blocks.
-    ///
-    /// Lines that can't be read are kept in another file in the same folder. Throws `outcomeUnknown` if the new file is
-    /// in place but its name might not survive a loss of power.
-    package func compact() throws(LogError) {
-        defer { notifyObserver() }
-        try compact(isForced: true) { true }
-    }
-
-    func compactIfDue() throws(LogError) {
-        defer { notifyInBackground() }
-        try compact(isForced: false) { true }
-    }
-
-    /// Replaces a file that couldn't be synced by a new one, unless another thread has just done that.
-    func replaceFailedFile() throws(LogError) {
-        defer { notifyInBackground() }
-        try compact(isForced: true) { core.withLock { $0.current?.sync.failure } != nil }
-    }
-
-    func compact(isForced: Bool, while isNeeded: () -> Bool) throws(LogError) {
-        // One at a time. The lock is held while files are written, but only compactions wait for it.
-        let lateLines = try compacting.withLock { schedule throws(LogError) -> LateLines? in
-            guard isNeeded() else { return nil }
-            // If another process has compacted the file in between, there is usually nothing left to do.
-            for _ in 0..<(isForced ? 10 : 1) {
-                guard let compaction = try core.withLock({ core throws(LogError) in try core.compaction() }),
-                    isForced || schedule.mustLook(at: compaction.source)
-                else { return nil }
-                do throws(LogError) {
-                    let lines = try compaction.lines()
-                    guard isForced || schedule.isDue(compaction.source, live: lines.count) else { return nil }
-                    let draft = try compaction.draft(lines)
-                    let lateLines = try core.withLock { core throws(LogError) in try core.install(compaction, draft) }
-                    if lateLines != nil {
-                        schedule.noteSuccess(live: lines.count)
-                        return lateLines
-                    }
-                    try core.withLock { core throws(LogError) in try core.catchUp(.all) }
-                } catch {
-                    schedule.noteFailure(compaction.source)
-                    if !isForced, case .busy = error { return nil }
-                    throw error
-                }
-            }
-            return nil
-        }
-        guard let lateLines else { return }
-        if let copy = lateLines.damagedCopy, let observer = background.withLock({ $0.observer }) {
-            notifier.run { observer.moved(copy) }
-        }
-        appendLateLines(lateLines, times: 10)
-        if let failure = lateLines.failure { throw .outcomeUnknown(path: path, cause: failure) }
-    }
-
-    /// Appends, for one second, the lines that programs without the lock still write to the old file.
-    ///
-    /// The job retains the log: otherwise its lines would be lost with the last store.
-    private func appendLateLines(_ lateLines: LateLines, times: Int) {
-        worker.run(after: .milliseconds(100)) { [self] in
-            var lateLines = lateLines
-            do throws(LogError) {
-                let isAny = try core.withLock { core throws(LogError) in
-                    try core.appendLateLines(&lateLines, isLast: times == 1)
-                }
-                if isAny { scheduleSync() }
-            } catch { notifyInBackground(of: error) }
-            notifyInBackground()
-            if times > 1 { appendLateLines(lateLines, times: times - 1) }
-        }
     }
 }

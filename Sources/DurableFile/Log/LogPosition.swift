@@ -11,6 +11,10 @@ struct LogPosition: Sendable {
     var lines = 0
     /// The number of these lines that couldn't be read.
     var damaged = 0
+    /// Whether one of the lines could be read.
+    var hasEntry = false
+    /// Whether one of the lines is none that a log has, also not the part of one that a loss of power leaves.
+    var hasForeignLine = false
     /// The hash of all bytes before `offset`.
     var hash = RunningHash()
     /// The last bytes before `offset`.
@@ -32,6 +36,9 @@ struct LogPosition: Sendable {
         if status.size == end { return end == offset ? .unchanged : .appended }
         return status.size >= offset ? .appended : .replaced
     }
+
+    /// Whether the file seems to be of another kind: it has lines, and none is an entry.
+    var isForeign: Bool { hasForeignLine && !hasEntry }
 
     /// The number of last bytes that are kept.
     var recentCount: Int { recent.count }

@@ -67,7 +67,9 @@ struct LogReader {
             return true
         }
         let line = LogDamage(path: file.path, line: position.lines + 1, reason: "it ends in the middle")
-        switch contents.readUnfinished(buffer.bytes(held), isFirst: position.offset == 0) {
+        let reading = contents.readUnfinished(buffer.bytes(held), isFirst: position.offset == 0)
+        position.note(reading, buffer.bytes(held))
+        switch reading {
         case .refused(let reason): throw .refused(path: file.path, line: line.line, reason: reason)
         case .complete: break
         case .incomplete, .damaged:
@@ -180,6 +182,7 @@ struct LogReader {
             case .refused(let text): refusal = text
             }
             if refusal != nil { break }
+            if !position.hasEntry { position.note(lineCount == 1 ? reading : .damaged(""), line) }
             if let reason {
                 damagedCount += 1
                 let range = position.offset + Int64(start)..<position.offset + Int64(end) + 1
@@ -244,6 +247,7 @@ struct LogReader {
             )
             guard end != nil else { continue }
             passed.damaged += 1
+            passed.hasForeignLine = true
             let reason = "it is longer than \(longestLine >> 20) MiB"
             let line = LogDamage(path: file.path, line: passed.lines, reason: reason)
             damage.note(beginning, position.offset..<passed.offset, line)
@@ -262,6 +266,18 @@ extension UnsafeRawBufferPointer {
     /// Whether the line is empty or has only the carriage return of a line end.
     fileprivate var isEmptyLine: Bool {
         isEmpty || (count == 1 && self[0] == 13)
+    }
+}
+
+extension LogPosition {
+    /// Notes whether a line is an entry, or none that a log has.
+    fileprivate mutating func note(_ reading: LineReading, _ line: UnsafeRawBufferPointer) {
+        switch reading {
+        case .complete: hasEntry = hasEntry || !line.isEmptyLine
+        // After a loss of power a line might lack its end, and begin with zeros.
+        case .damaged where line.first != 0: hasForeignLine = true
+        case .damaged, .incomplete, .refused: break
+        }
     }
 }
 

@@ -104,7 +104,7 @@ package final class Watcher: Sendable {
         var hasChanges = false
         for (number, hit) in touched {
             guard let body = state.withLock({ $0.body(number) }) else { continue }
-            var finding = body(.touched)
+            var finding = body(hit.isClosed ? .closed : .touched)
             // A file that was renamed to the path is complete, so there is nothing to wait for.
             if hit.isArrival, finding?.isBlank == false { finding = body(.idle(isWhole: true)) }
             hasChanges = hasChanges || finding?.hasChanges == true
@@ -137,6 +137,8 @@ package final class Watch: Sendable {
 package enum WatchEvent: Equatable, Sendable {
     /// Something has happened to the file.
     case touched
+    /// As `touched`, and at last a program has closed the file after writing to it.
+    case closed
     /// Nothing has happened to the file for a moment; `isWhole` if all of a large file has to be compared.
     case idle(isWhole: Bool)
 }
@@ -145,13 +147,16 @@ package enum WatchEvent: Equatable, Sendable {
 package struct WatchFinding: Sendable {
     /// Whether the file is missing or empty.
     package var isBlank: Bool
+    /// Whether the file was rewritten from its beginning, and might not be complete yet.
+    package var isBeingSaved: Bool
     /// Whether there are changes to notify an observer of.
     package var hasChanges: Bool
     /// Whether the file has only grown, by whole lines, so that nothing is left to compare.
     package var isComplete: Bool
 
-    package init(isBlank: Bool, hasChanges: Bool, isComplete: Bool = false) {
+    package init(isBlank: Bool, isBeingSaved: Bool = false, hasChanges: Bool, isComplete: Bool = false) {
         self.isBlank = isBlank
+        self.isBeingSaved = isBeingSaved
         self.hasChanges = hasChanges
         self.isComplete = isComplete
     }

@@ -13,12 +13,15 @@ struct WatcherState: Sendable {
     private(set) var thread: Int?
     private var forks: UInt64 = 0
     private var nextPoll: Duration?
+    private var polls = 0
     /// How long after the first file was added the kernel's events are requested; nil once they are.
     private var delay: Duration?
     private var start: Duration?
 
     /// The interval at which a file without events is polled.
     static let pollInterval = Duration.milliseconds(500)
+    /// The number of polls after which events are requested again.
+    static let pollsBeforeArming = 20
 
     private struct File: Sendable {
         let path: String
@@ -26,6 +29,8 @@ struct WatcherState: Sendable {
         /// The number of each watched folder, and the name in it; nil if the file has to be polled.
         var entries: [(watch: Int32, name: String)]?
         var lastLook: Look?
+        /// Whether a polled file has changed since the poll before the last one: it might have changed again at the same time.
+        var hasJustChanged = false
 
         func isWatched(by watch: Int32) -> Bool { entries?.contains { $0.watch == watch } ?? false }
     }
@@ -71,7 +76,7 @@ struct WatcherState: Sendable {
     /// The state of a polled file when it was last looked at.
     private struct Look: Equatable {
         let status: FileStatus
-        let modified: Int64
+        let times: ChangeTimes
     }
 
     init(startingAfter delay: Duration = .zero) {
@@ -143,7 +148,7 @@ struct WatcherState: Sendable {
             var known = try path.walk(fileSystem).entries
             // A folder that is created or replaced between the walk and the watch would be missed.
             for _ in 0..<5 {
-                guard let watches = try watches(known, queue, fileSystem) else { return nil }
+                guard let watches = try watches(known, path.path, queue, fileSystem) else { return nil }
                 let now = try path.walk(fileSystem).entries
                 if now == known { return watches }
                 known = now
@@ -154,13 +159,17 @@ struct WatcherState: Sendable {
         }
     }
 
-    /// Watches the folder of each entry; nil if the file has to be polled.
+    /// Watches the folder of each entry, and the file if it might change under another name; nil if the file has to be
+    /// polled.
     private func watches(
         _ entries: [WatchedEntry],
+        _ path: String,
         _ queue: OpenFile,
         _ fileSystem: any FileSystem
     ) throws(FileSystemError) -> [(watch: Int32, name: String)]? {
         var watches: [(watch: Int32, name: String)] = []
+        var isComplete = false
+        defer { if !isComplete { removeUnused(Set(watches.map(\.watch)), fileSystem) } }
         for (index, entry) in entries.enumerated() {
             let isLast = index == entries.count - 1
             let isOnTheWay = !isLast && !entry.isLink
@@ -173,6 +182,14 @@ struct WatcherState: Sendable {
                 if !isOnTheWay || !error.deniesWriting { throw error }
             }
         }
+        do {
+            if try fileSystem.hasOtherNames(path) {
+                // The file that is mounted might be on another machine than its folder.
+                if try fileSystem.isRemote(path) { return nil }
+                watches.append((try fileSystem.addWatch(queue, file: path), ""))
+            }
+        } catch { if !error.hidesEntry { throw error } }
+        isComplete = true
         return watches
     }
 
@@ -193,9 +210,12 @@ struct WatcherState: Sendable {
         var isWhole: Bool
         /// Whether a complete file was renamed to the path.
         var isArrival = false
+        /// Whether the last event was that a program has closed the file after writing to it.
+        var isClosed = false
 
         mutating func add(_ kind: FolderEvent.Kind) {
             if kind != .content { isWhole = true }
+            isClosed = kind == .closed
             switch kind {
             case .arrived: isArrival = true
             // A file that was created or removed since might be incomplete again.
@@ -232,8 +252,20 @@ struct WatcherState: Sendable {
                 if event.kind != .content, event.kind != .closed { moved.insert(number) }
             }
         }
+        // A link that is added to a file has no event in the file's folder.
+        for number in touched.keys where !moved.contains(number) && hasNewName(number, fileSystem) {
+            moved.insert(number)
+        }
         for number in moved { arm(number, fileSystem) }
         return touched
+    }
+
+    /// Whether a file that is watched by its name alone might change under another name, too.
+    private func hasNewName(_ number: Int, _ fileSystem: any FileSystem) -> Bool {
+        guard let file = files[number], let entries = file.entries, !entries.contains(where: { $0.name.isEmpty }) else {
+            return false
+        }
+        do { return try fileSystem.hasOtherNames(file.path) } catch { return false }
     }
 
     private mutating func numbers(at place: Place) -> [Int] {
@@ -253,17 +285,24 @@ struct WatcherState: Sendable {
     /// Returns the polled files that have changed.
     private mutating func polled(at now: Duration, _ fileSystem: any FileSystem) -> Hits {
         guard let nextPoll, nextPoll <= now else { return [:] }
+        polls += 1
         var changed: Hits = [:]
         var isPolling = false
         for (number, file) in files.all where file.entries == nil {
             isPolling = true
             let look: Look?
             do {
-                let modified = try fileSystem.modificationTime(at: file.path)
-                look = Look(status: try fileSystem.status(at: file.path), modified: modified)
+                let times = try fileSystem.changeTimes(at: file.path)
+                look = Look(status: try fileSystem.status(at: file.path), times: times)
             } catch { look = nil }
-            if look != file.lastLook { changed[number] = Hit(isWhole: true) }
+            let isChanged = look != file.lastLook
+            if isChanged || file.hasJustChanged { changed[number] = Hit(isWhole: true) }
             files[number]?.lastLook = look
+            files[number]?.hasJustChanged = isChanged
+            guard polls.isMultiple(of: Self.pollsBeforeArming) else { continue }
+            // Whatever the kernel had none of, another program might have released.
+            arm(number, fileSystem)
+            if files[number]?.entries != nil { changed[number] = Hit(isWhole: true) }
         }
         self.nextPoll = isPolling ? now + Self.pollInterval : nil
         return changed
@@ -283,7 +322,12 @@ struct WatcherState: Sendable {
         // Lines that a program appends while it keeps the file open leave nothing to compare. A program that closes the
         // file might have overwritten earlier lines.
         guard files[number] != nil, finding?.isComplete != true || hit.isWhole || timers[number] != nil else { return }
-        timers[number, default: QuietTimer()].note(at: now, isBlank: finding?.isBlank ?? false, isWhole: hit.isWhole)
+        timers[number, default: QuietTimer()].note(
+            at: now,
+            isBlank: finding?.isBlank ?? false,
+            isBeingSaved: finding?.isBeingSaved == true && !hit.isClosed,
+            isWhole: hit.isWhole
+        )
     }
 
     /// Returns the files that have become idle.
@@ -326,12 +370,15 @@ struct QuietTimer: Sendable {
     static let blankQuiet = Duration.milliseconds(100)
     /// The longest time for which a file that is never idle can delay the report of its changes.
     static let longest = Duration.milliseconds(100)
+    /// The longest time that a program can take to save a file in place, before it closes the file.
+    static let longestSave = Duration.seconds(1)
 
     /// Notes an event; `isWhole` if all of a large file has to be compared.
-    mutating func note(at now: Duration, isBlank: Bool, isWhole: Bool) {
+    mutating func note(at now: Duration, isBlank: Bool, isBeingSaved: Bool = false, isWhole: Bool) {
         let first = self.first ?? now
         self.first = first
         due = isBlank ? now + Self.blankQuiet : min(now + Self.quiet, max(now, first + Self.longest))
+        if isBeingSaved { due = max(now, first + Self.longestSave) }
         self.isWhole = self.isWhole || isWhole
     }
 

@@ -19,6 +19,7 @@ package final class FileBackend: PreferenceBackend {
         path: String,
         isReadOnly: Bool = false,
         durability: PreferenceDurability = .background,
+        trustsOwner: Bool = false,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
         watcher: Watcher? = .shared,
@@ -30,6 +31,7 @@ package final class FileBackend: PreferenceBackend {
         log = LogFile(
             path: path,
             isReadOnly: isReadOnly,
+            trustsOwners: trustsOwner || TrustedOwners.setting.fix().value,
             fileSystem: fileSystem,
             lockTimeout: lockTimeout,
             watcher: watcher,
@@ -152,6 +154,9 @@ package final class FileBackend: PreferenceBackend {
         if durability == .immediate { isImmediate.store(true, ordering: .relaxed) }
     }
 
+    /// Uses the file whoever owns it, from now on.
+    func trustOwner() { log.trustOwners() }
+
     package func sync() throws(PreferenceError) {
         do { try log.sync() } catch { throw PreferenceError(error) }
     }
@@ -201,7 +206,27 @@ extension PreferenceError {
             self.init(
                 .notPermitted,
                 "\(path) belongs to the user \(owner), who could use it to choose what this program reads and writes; nothing was changed. "
-                    + "Run the program as that user, or change the file's owner with chown"
+                    + "Run the program as that user, change the file's owner with chown, or open it with trustsOwner: true"
+            )
+        case .hidden(let path, let cause):
+            self.init(
+                .notPermitted,
+                "\(path) is taken as missing, because a folder on the way to it can't be entered; if the file exists, let this user enter "
+                    + "its folders",
+                cause: cause
+            )
+        case .foreign(let path):
+            self.init(
+                .unknownFormat,
+                "\(path) isn't a preferences file, because no line of it is an object of names and values; nothing was changed. Correct the "
+                    + "path, or move the file away"
+            )
+        case .notCompacted(let path, let cause):
+            self.init(
+                .unavailable,
+                "\(path) can't be rewritten without overridden lines, so it keeps growing; all values are stored. Let this user write the "
+                    + "file's folder",
+                cause: cause
             )
         case .refused(let path, let line, let reason):
             self.init(

@@ -88,6 +88,22 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return bytes
     }
 
+    func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8] {
+        var removed: Set<String> = []
+        for line in lines.split(separator: 10) {
+            do throws(JSONLineError) {
+                try JSONLine.read(UnsafeRawBufferPointer(rebasing: line), isFirst: line.startIndex == 0) { name, _ in
+                    if value(of: name) == nil { removed.insert(name) }
+                }
+            } catch {
+                // A damaged line has no names.
+            }
+        }
+        var bytes: [UInt8] = []
+        for name in removed.sorted() { try JSONLine.write(name: name, value: nil, to: &bytes) }
+        return bytes
+    }
+
     /// The comment that follows the values written by a compaction: the file no longer contains their earlier values, but every
     /// later change.
     static let compactionMark = "compacted"

@@ -1,4 +1,5 @@
-/// One line of the file: a transaction as a JSON object (RFC 8259, strictly).
+/// One line of the file: a transaction as a JSON object (RFC 8259, strictly). A line that was appended to one without a newline is
+/// more than one object.
 ///
 /// `{"name":value,…}` sets each name, `null` removes it. Types that JSON lacks are written as a tagged object, whose tag is its
 /// only key:
@@ -29,7 +30,7 @@ enum JSONLine {
     /// line that contains only white space has no entries. A byte order mark is accepted if `isFirst` is true, for the first
     /// line of the file.
     ///
-    /// - Parameter isStrict: Whether names and forms that this version doesn't know are damage.
+    /// - Parameter isStrict: Whether a second object, and names and forms that this version doesn't know, are damage.
     static func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,

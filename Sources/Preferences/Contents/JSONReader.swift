@@ -42,9 +42,19 @@ struct JSONReader {
         }
         skipSpace()
         guard offset < bytes.count else { return (nil, []) }
-        let entries: (first: Entry?, others: [Entry])
+        var entries: (first: Entry?, others: [Entry])
         do {
             entries = try self.entries()
+            // A line that was appended to one without an end.
+            while !isStrict, isNext("{") {
+                let more = try self.entries()
+                if entries.first == nil {
+                    entries.first = more.first
+                } else {
+                    entries.others += [more.first].compactMap(\.self)
+                }
+                entries.others += more.others
+            }
             try expectEnd()
         } catch {
             // A line that is invalid here may be valid in its newer format.
@@ -53,6 +63,12 @@ struct JSONReader {
         }
         if let newerFormat { throw newerFormat }
         return entries
+    }
+
+    /// Whether this character follows, after white space.
+    private mutating func isNext(_ character: Unicode.Scalar) -> Bool {
+        skipSpace()
+        return offset < bytes.count && bytes[offset] == UInt8(ascii: character)
     }
 
     /// Returns the end of an object that begins here and may extend over several lines; `nil` if it isn't valid.

@@ -48,7 +48,11 @@ enum FileStores {
     private static let entries = Lock<[String: Entry]>([:])
 
     /// Returns the store of a file.
-    static func store(at path: String, durability: PreferenceDurability = .background) -> PreferenceStore {
+    static func store(
+        at path: String,
+        durability: PreferenceDurability = .background,
+        trustsOwner: Bool = false
+    ) -> PreferenceStore {
         // The same file is one store under all its paths, even before it or its folder exists.
         let key = LogPath(path: path).real()
         let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
@@ -60,7 +64,9 @@ enum FileStores {
             entries[key] = Entry(store: store)
             return (store, Array(others.values))
         }
-        (store.core.layers.writable?.backend as? FileBackend)?.raiseDurability(to: durability)
+        let backend = store.core.layers.writable?.backend as? FileBackend
+        backend?.raiseDurability(to: durability)
+        if trustsOwner { backend?.trustOwner() }
         return store
     }
 }
@@ -75,15 +81,17 @@ extension PreferenceStore {
     /// - Parameters:
     ///   - url: The file's URL; by convention its name ends in `.jsonl`.
     ///   - durability: The time from which a set survives a loss of power. It always survives the death of the process.
+    ///   - trustsOwner: Whether the file is used whoever owns it, its folder and the links to it; see `trustsOwners`.
     /// - Throws: An error if the file can't be opened or read, or has a newer format.
     public static func file(
         at url: URL,
-        durability: PreferenceDurability = .background
+        durability: PreferenceDurability = .background,
+        trustsOwner: Bool = false
     ) throws(PreferenceError) -> PreferenceStore {
         guard url.isFileURL else {
             throw PreferenceError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")
         }
-        let store = FileStores.store(at: url.path, durability: durability)
+        let store = FileStores.store(at: url.path, durability: durability, trustsOwner: trustsOwner)
         try store.core.layers.writable?.open()
         return store
     }

@@ -251,6 +251,16 @@ enum TestProcess {
 }
 
 extension PreferenceStore {
+    /// Whether files are used whoever owns them; `false` by default.
+    ///
+    /// A program of root doesn't read what another user could have written, unless that user is root in a user namespace. Set it to
+    /// `true` first thing in a program that works on files of its users, such as one in a container whose folders belong to another
+    /// user; a change after the first use of a store over a file traps. `file(at:durability:trustsOwner:)` is for one file.
+    public static var trustsOwners: Bool {
+        get { TrustedOwners.setting.value }
+        set { TrustedOwners.setting.set(newValue) }
+    }
+
     /// The name of the suite of `.standard` if that is a file. It has no effect on Apple platforms, where the bundle determines
     /// it.
     ///
@@ -277,33 +287,5 @@ package enum ApplicationIdentifier {
     package static func fix() throws(PreferenceError) -> String {
         let (name, _) = setting.fix()
         return if let name { name } else { try SuiteLocation.defaultName() }
-    }
-}
-
-/// A setting that the program may change only before it uses a shared store.
-private final class ProgramSetting<Value: Equatable & Sendable>: Sendable {
-    private let state: Lock<(value: Value, isFixed: Bool)>
-    private let name: String
-
-    init(_ value: Value, _ name: String) {
-        state = Lock((value, false))
-        self.name = name
-    }
-
-    var value: Value { state.withLock { $0.value } }
-
-    func set(_ value: Value) {
-        state.withLock { state in
-            precondition(
-                !state.isFixed || state.value == value,
-                "\(name) was set after the first use of a shared store. Set it first thing in the program."
-            )
-            state.value = value
-        }
-    }
-
-    /// Returns the value, which can't be changed afterwards, and whether it could be changed before.
-    func fix() -> (value: Value, isFirst: Bool) {
-        state.withLock { state in (state.value, !exchange(&state.isFixed, with: true)) }
     }
 }

@@ -3,6 +3,12 @@ import Testing
 
 @_spi(Tool) @testable import Preferences
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Files as people write them: with comments, and as one object over several lines.
 struct HandWrittenFileTests {
     private let folder: TemporaryFolder
@@ -133,5 +139,66 @@ struct HandWrittenFileTests {
         #expect(try folder.read("preferences.damaged-1.jsonl") == "!\n?\n")
         try backend.compact()
         #expect(reports.elements.count == 3)
+    }
+
+    // MARK: Lines without an end, and files of another kind
+
+    /// As by `echo >>` behind a last line that an editor has left without a newline.
+    @Test(arguments: [
+        ("{\"a\":1}", "{\"b\":2}\n", ["a": 1, "b": 2]), ("{\"a\":1} ", "{\"a\":2}\n", ["a": 2]),
+        ("{\"a\":1,\"b\":2}\r", "{\"b\":null} {\"c\":3}{}\n", ["a": 1, "c": 3]),
+    ])
+    func lineBehindOneWithoutAnEndCounts(_ last: String, _ appended: String, _ values: [String: PropertyListValue])
+        throws
+    {
+        try folder.write(last, to: "preferences.jsonl")
+        let backend = backend()
+        _ = try load(backend)
+        try folder.append(appended, to: "preferences.jsonl")
+        try backend.catchUp()
+        _ = try backend.apply(["x": 7], if: .none)
+        let all = values.merging(["x": 7]) { $1 }
+        #expect(try load(self.backend()) == all)
+        try backend.compact()
+        #expect(try load(self.backend()) == all && reports.elements.isEmpty)
+    }
+
+    @Test(arguments: ["alias ls='ls -l'\nexport A=1\n", Self.object, "[1,2]\n", "\u{FEFF}name: value"])
+    func fileOfAnotherKindIsNotChanged(_ text: String) throws {
+        try folder.write(text, to: "preferences.jsonl")
+        let backend = backend()
+        _ = try load(backend)
+        let set = #expect(throws: PreferenceError.self) { try backend.apply(["a": 1], if: .none) }
+        let compaction = #expect(throws: PreferenceError.self) { try backend.compact() }
+        #expect(set?.code == .unknownFormat && compaction?.code == .unknownFormat)
+        #expect(try folder.read("preferences.jsonl") == text && folder.names() == ["preferences.jsonl"])
+    }
+
+    @Test
+    func fileOfUnicodeUnitsIsNotChanged() throws {
+        let text = "{\"a\":1}\n{\"b\":2}\n"
+        let bytes: [UInt8] = [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        try Data(bytes).write(to: URL(filePath: folder.path("preferences.jsonl")))
+        let backend = backend()
+        _ = try load(backend)
+        #expect(throws: PreferenceError.self) { try backend.apply(["a": 1], if: .none) }
+        #expect(try Array(Data(contentsOf: URL(filePath: folder.path("preferences.jsonl")))) == bytes)
+    }
+
+    /// A file with two names, so that no new file can take its place.
+    @Test
+    func fileThatIsRewrittenInPlaceHasNoRemovedValue() throws {
+        let backend = backend()
+        _ = try load(backend)
+        for number in 1...50 { _ = try backend.apply(["a": .integer(Int64(number)), "b": 1, "gone": 2], if: .none) }
+        _ = try backend.apply(["gone": nil], if: .none)
+        try FileManager.default.linkItem(atPath: folder.path("preferences.jsonl"), toPath: folder.path("other"))
+        let contents = FileContents()
+        let old = Array(try folder.read("other").utf8)
+        let removals = try old.withUnsafeBytes { try contents.removals(of: $0) }
+        #expect(String(decoding: removals, as: UTF8.self) == "{\"a\":null}\n{\"b\":null}\n{\"gone\":null}\n")
+        try backend.compact()
+        #expect(try folder.read("other") == "{\"a\":50}\n{\"b\":1}\n{\"$comment\":\"compacted\"}\n")
+        #expect(try load(self.backend()) == ["a": 50, "b": 1])
     }
 }

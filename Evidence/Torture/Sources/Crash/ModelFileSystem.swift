@@ -27,9 +27,12 @@ final class ModelFileSystem: FileSystem {
     }
 
     private let state: Lock<State>
+    /// Whether each file is mounted by itself, so that none can be replaced.
+    private let isMounted: Bool
 
     /// Creates a file system with the contents of a tree, all of it on the medium; the numbered sync fails.
-    init(_ tree: Tree = .folder([:]), failingSync: Int? = nil) {
+    init(_ tree: Tree = .folder([:]), failingSync: Int? = nil, isMounted: Bool = false) {
+        self.isMounted = isMounted
         var state = State()
         state.failingSync = failingSync
         state.folders[1] = Self.entries(of: tree, &state)
@@ -177,6 +180,19 @@ final class ModelFileSystem: FileSystem {
         }
     }
 
+    func overwrite(_ bytes: UnsafeRawBufferPointer, in file: OpenFile, at offset: Int64) throws(FileSystemError) -> Int
+    {
+        let bytes = Array(bytes)
+        return try change { state throws(FileSystemError) -> Int in
+            let node = try Self.node(file, state)
+            let count = state.files[node]?.count ?? 0
+            let end = min(count, Int(offset) + bytes.count)
+            state.files[node]?.replaceSubrange(Int(offset)..<end, with: bytes)
+            state.operations.append(.write(node: node, offset: Int(offset), bytes))
+            return bytes.count
+        }
+    }
+
     func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {
         Int64(state.withLock { $0.opened[file.descriptor]?.position ?? 0 })
     }
@@ -246,7 +262,18 @@ final class ModelFileSystem: FileSystem {
     }
 
     /// Returns 0, as no file is polled.
-    func modificationTime(at path: String) throws(FileSystemError) -> Int64 { 0 }
+    func changeTimes(at path: String) throws(FileSystemError) -> ChangeTimes { ChangeTimes(modified: 0, changed: 0) }
+    func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool { isMounted }
+    func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool { false }
+    func reopen(_ file: OpenFile) throws(FileSystemError) -> OpenFile {
+        let descriptor = try change { state throws(FileSystemError) -> Int32 in
+            let node = try Self.node(file, state)
+            state.lastDescriptor += 1
+            state.opened[state.lastDescriptor] = (node, 0)
+            return state.lastDescriptor
+        }
+        return OpenFile(descriptor: descriptor, path: file.path, fileSystem: self)
+    }
 
     /// Returns the status of the path itself, as there are no links.
     func linkStatus(at path: String) throws(FileSystemError) -> FileStatus { try status(at: path) }
@@ -298,10 +325,13 @@ final class ModelFileSystem: FileSystem {
     func setMode(_ file: OpenFile, _ mode: UInt32) throws(FileSystemError) {}
     func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError) {}
     var user: UInt32 { 0 }
+    var isPrivileged: Bool { true }
+    func standsForOthers(_ user: UInt32) -> Bool { false }
     func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {}
     func isRemote(_ path: String) throws(FileSystemError) -> Bool { false }
     func makeEventQueue() throws(FileSystemError) -> OpenFile? { nil }
     func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32 { 0 }
+    func addWatch(_ queue: OpenFile, file: String) throws(FileSystemError) -> Int32 { 0 }
     func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {}
     func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent] { [] }
     func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {

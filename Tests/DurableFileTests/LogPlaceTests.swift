@@ -1,0 +1,245 @@
+import FileTestSupport
+import Testing
+
+@testable import DurableFile
+
+/// Folders that can't be entered, owners, files of other kinds and programs that save in place.
+struct LogPlaceTests {
+    private let folder: TemporaryFolder
+    private let record = ObserverRecord()
+    private let fileSystem = FaultyFileSystem()
+    private let worker = StoppedWorker()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(
+        _ name: String = "log",
+        isReadOnly: Bool = false,
+        trustsOwners: Bool = false
+    ) throws -> LogFile<TextContents> {
+        let log = LogFile<TextContents>(
+            path: folder.path(name),
+            isReadOnly: isReadOnly,
+            trustsOwners: trustsOwners,
+            fileSystem: fileSystem,
+            watcher: nil,
+            worker: worker.queue
+        )
+        try log.load(observer: record.observer)
+        return log
+    }
+
+    // MARK: Folders that can't be entered
+
+    @Test
+    func fileInAFolderThatCanNotBeEnteredIsMissing() throws {
+        try folder.write("a=1.\n", to: "log")
+        fileSystem.begin(
+            .init(.error(.accessDenied), isLasting: true, calls: ["stat", "lstat"], path: folder.path("log"))
+        )
+        let log = try open(isReadOnly: true)
+        for _ in 1...2 { try log.catchUp() }
+        #expect(log.values.isEmpty)
+        guard case .hidden = record.errors.first, record.errors.count == 1 else {
+            Issue.record("\(record.errors)")
+            return
+        }
+        // Once it is known to exist, its values stay.
+        fileSystem.end()
+        try log.catchUp()
+        #expect(log.values == ["a": "1"])
+        fileSystem.begin(
+            .init(.error(.accessDenied), isLasting: true, calls: ["stat", "lstat"], path: folder.path("log"))
+        )
+        #expect(throws: LogError.self) { try log.catchUp() }
+        #expect(log.values == ["a": "1"])
+    }
+
+    @Test
+    func fileBehindALinkIsNotMissing() throws {
+        fileSystem.begin(.init(.error(.accessDenied), isLasting: true, calls: ["stat"], path: folder.path("log")))
+        try folder.link("log", to: "elsewhere")
+        #expect(throws: LogError.self) { try open(isReadOnly: true) }
+    }
+
+    @Test
+    func fileInAFileIsMissing() throws {
+        try folder.write("text", to: "file")
+        #expect(try open("file/log", isReadOnly: true).values.isEmpty && record.errors.isEmpty)
+        #expect(throws: LogError.self) { try open("file/log") }
+    }
+
+    @Test
+    func folderThatCanNotBeEnteredIsWatchedFromOutside() throws {
+        try SystemFileSystem().makeFolder(folder.path("closed"))
+        let path = folder.path("closed/log")
+        fileSystem.begin(.init(.error(.accessDenied), isLasting: true, calls: ["lstat"], path: path))
+        let entries = try LogPath(path: path).walk(fileSystem).entries
+        #expect(entries.last == WatchedEntry(folder: folder.path, name: "closed"))
+    }
+
+    // MARK: Owners
+
+    /// A user other than root, and a file, its folder or a link to it of another user.
+    @Test(arguments: ["log", "file", ""])
+    func fileOfAnotherUserIsUsedUnlessAnyoneCanPutItThere(_ foreign: String) throws {
+        try SystemFileSystem().makeFolder(folder.path("own"))
+        try folder.write("a=1.\n", to: "own/file")
+        try folder.link("own/log", to: "file")
+        fileSystem.run(as: 1000)
+        for path in ["own", "own/file", "own/log"] { fileSystem.give(folder.path(path), to: 1000) }
+        fileSystem.give(folder.path("own" + (foreign.isEmpty ? "" : "/\(foreign)")), to: 1001)
+        if foreign == "file" { fileSystem.give(folder.path("own/log"), to: 1001) }
+        #expect(try open("own/log").values == ["a": "1"])
+        try SystemFileSystem().setMode(try SystemFileSystem().open(folder.path("own"), for: .folder), 0o1777)
+        try SystemFileSystem().setMode(try SystemFileSystem().open(folder.path, for: .folder), 0o1777)
+        #expect(throws: LogError.self) { try open("own/log") }
+        #expect(try open("own/log", trustsOwners: true).values == ["a": "1"])
+    }
+
+    @Test
+    func rootUsesTheFilesOfOthersIfItTrustsThem() throws {
+        try folder.write("a=1.\n", to: "log")
+        fileSystem.run(as: 0)
+        fileSystem.give(folder.path("log"), to: 1000)
+        #expect(throws: LogError.self) { try open() }
+        let log = try open(trustsOwners: true)
+        try log.set("b", "2")
+        #expect(try folder.read("log") == "a=1.\nb=2.\n")
+    }
+
+    @Test
+    func filesOfUsersWithoutANumberInTheNamespaceAreUsed() throws {
+        try folder.write("a=1.\n", to: "log")
+        fileSystem.run(as: 0, overflowUser: 65534)
+        fileSystem.give(folder.path("log"), to: 65534)
+        #expect(try open().values == ["a": "1"])
+        fileSystem.give(folder.path("log"), to: 1000)
+        #expect(throws: LogError.self) { try open() }
+    }
+
+    @Test(arguments: [(UInt32(0o2775), UInt32(0o660)), (0o2755, 0o600), (0o775, 0o600), (0o700, 0o600)])
+    func newFileIsItsGroupsInAFolderThatAGroupShares(_ mode: UInt32, _ expected: UInt32) throws {
+        let system = SystemFileSystem()
+        try system.makeFolder(folder.path("shared"))
+        try system.setMode(try system.open(folder.path("shared"), for: .folder), mode)
+        let log = try open("shared/log")
+        try log.set("a", "1")
+        #expect(try system.status(at: folder.path("shared/log")).mode == expected)
+        try log.set("a", "2")
+        try log.compact()
+        #expect(try system.status(at: folder.path("shared/log")).mode == expected)
+    }
+
+    // MARK: Files of another kind
+
+    @Test(arguments: ["!alias ls='ls -l'\n!export A=1\n", "!", "\n!x\n", "a\n!x"])
+    func fileWithoutAnyEntryIsNotChanged(_ text: String) throws {
+        try folder.write(text, to: "log")
+        let log = try open()
+        for error in [
+            #expect(throws: LogError.self) { try log.set("a", "1") },
+            #expect(throws: LogError.self) { try log.compact() },
+        ] {
+            guard case .foreign = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        #expect(try folder.read("log") == text && folder.names() == ["log"])
+        // It is used as soon as it has one.
+        try folder.append((text.hasSuffix("\n") ? "" : "\n") + "b=2.\n", to: "log")
+        try log.set("a", "1")
+        #expect(log.values == ["a": "1", "b": "2"])
+    }
+
+    /// What a loss of power might leave of the first line.
+    @Test(arguments: ["a", "a=1", "a=1\na", "\0\0\0!.\n", "\0\0\0", "\n\n"])
+    func fileWithTheBeginningOfALineIsUsed(_ text: String) throws {
+        try folder.write(text, to: "log")
+        let log = try open()
+        try log.set("b", "2")
+        try log.compact()
+        #expect(log.values == ["b": "2"])
+    }
+
+    // MARK: Programs that save in place
+
+    /// Opens a log whose watcher looks at nothing.
+    private func openWatched() throws -> LogFile<TextContents> {
+        let log = LogFile<TextContents>(
+            path: folder.path("log"),
+            fileSystem: fileSystem,
+            watcher: Watcher(fileSystem: fileSystem, startingAfter: .seconds(10_000)),
+            worker: worker.queue
+        )
+        try log.load(observer: record.observer)
+        return log
+    }
+
+    private func truncate() throws {
+        let system = SystemFileSystem()
+        try system.truncate(try system.open(folder.path("log"), for: .appending), to: 0)
+    }
+
+    @Test
+    func setWaitsForATruncatedFileThatIsBeingSaved() throws {
+        try folder.write("a=1.\nb=1.\n", to: "log")
+        let log = try openWatched()
+        try truncate()
+        let calls = Counter()
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "stat", calls.next() == 100 else { return }
+            do { try folder.append("a=2.\nb=2.\n", to: "log") } catch { Issue.record(error) }
+        }
+        try log.catchUp()
+        #expect(log.values == ["a": "1", "b": "1"])
+        try log.set("c", "3")
+        #expect(try folder.read("log") == "a=2.\nb=2.\nc=3.\n")
+        #expect(log.values == ["a": "2", "b": "2", "c": "3"])
+    }
+
+    @Test
+    func truncatedFileIsEmptyAfterASecond() throws {
+        try folder.write("a=1.\n", to: "log")
+        let log = try openWatched()
+        try truncate()
+        let begin = fileSystem.now()
+        try log.catchUp()
+        #expect(log.values == ["a": "1"])
+        try log.set("b", "2")
+        #expect(log.values == ["b": "2"])
+        #expect(fileSystem.now() - begin >= .seconds(1))
+    }
+
+    @Test
+    func fileThatIsTruncatedWhileItIsReadIsReadAgain() throws {
+        let lines = (0..<40_000).map { "name\($0)=1.\n" }.joined()
+        try folder.write(lines, to: "log")
+        let reads = Counter()
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "pread", reads.next() == 2 else { return }
+            do { try folder.truncate("log", andWrite: "name0=2.\n") } catch { Issue.record(error) }
+        }
+        #expect(try open().values == ["name0": "2"])
+    }
+
+    // MARK: Programs that keep the old file open
+
+    @Test
+    func linesOfAProgramThatKeepsTheOldFileOpenAreKept() throws {
+        let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher(), worker: worker.queue)
+        try log.load(observer: record.observer)
+        for number in 1...3 { try log.set("a", "\(number)") }
+        var appender: FileSystemAppender? = try FileSystemAppender(path: folder.path("log"))
+        try log.compact()
+        for _ in 1...50 { #expect(worker.queue.runNextJob()) }
+        try appender?.append("b=2.\nc=")
+        for _ in 1...50 { #expect(worker.queue.runNextJob()) }
+        #expect(try folder.read("log") == "a=3.\nb=2.\n")
+        try appender?.append("3.\nd=4.")
+        appender = nil
+        while worker.queue.runNextJob() {}
+        #expect(try folder.read("log") == "a=3.\nb=2.\nc=3.\nd=4.\n")
+    }
+}

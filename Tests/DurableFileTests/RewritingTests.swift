@@ -1,0 +1,188 @@
+import FileTestSupport
+import Testing
+
+@testable import DurableFile
+
+/// Files whose place no new file can take, so that they are rewritten in place.
+struct RewritingTests {
+    /// Why no new file can take the place.
+    enum Cause: CaseIterable, Sendable { case mounted, linked, busy, closedFolder }
+
+    private let folder: TemporaryFolder
+    private let record = ObserverRecord()
+    private let worker = StoppedWorker()
+    private let fileSystem = FaultyFileSystem()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(_ cause: Cause? = nil) throws -> LogFile<TextContents> {
+        try SystemFileSystem().makeFolder(folder.path("place"))
+        let log = LogFile<TextContents>(
+            path: folder.path("place/log"),
+            fileSystem: fileSystem,
+            watcher: nil,
+            worker: worker.queue
+        )
+        try log.load(observer: record.observer)
+        for number in 1...9 { try log.set("a", "\(number)") }
+        try log.set("b", "1")
+        switch cause {
+        case .mounted: fileSystem.mountFiles()
+        case .linked: try #require(link(folder.path("place/log"), folder.path("other")) == 0)
+        case .busy: fileSystem.begin(.init(.error(.inUse), isLasting: true, calls: ["rename"]))
+        case .closedFolder: fileSystem.denyNewFiles(.accessDenied)
+        case nil: break
+        }
+        return log
+    }
+
+    private var stored: [String: String] {
+        get throws {
+            let log = LogFile<TextContents>(path: folder.path("place/log"), watcher: nil)
+            try log.load(observer: ObserverRecord().observer)
+            return log.values
+        }
+    }
+
+    private func identity() throws -> FileIdentity {
+        try SystemFileSystem().status(at: folder.path("place/log")).identity
+    }
+
+    @Test(arguments: Cause.allCases)
+    func fileIsRewrittenAndStaysTheSame(_ cause: Cause) throws {
+        let log = try open(cause)
+        let before = try identity()
+        try log.compact()
+        #expect(try folder.read("place/log") == "a=9.\nb=1.\n")
+        #expect(try identity() == before && folder.names(in: "place") == ["log"])
+        try log.set("c", "2")
+        try log.sync()
+        #expect(try stored == ["a": "9", "b": "1", "c": "2"] && log.values == stored)
+    }
+
+    @Test
+    func allNamesOfALinkedFileHaveWhatIsSetLater() throws {
+        let log = try open(.linked)
+        try log.compact()
+        try log.set("c", "2")
+        #expect(try folder.read("other") == "a=9.\nb=1.\nc=2.\n")
+    }
+
+    /// Whichever call fails, all values are in the file, and the next calls work.
+    @Test(
+        arguments: [FaultyFileSystem.Fault.Kind.error(.inputOutput), .error(.noSpace), .shortWrite(3)],
+        [false, true]
+    )
+    func failureLosesNothing(_ kind: FaultyFileSystem.Fault.Kind, isLasting: Bool) throws {
+        let values = ["a": "9", "b": "1"]
+        for number in 0..<40 {
+            let tests = try RewritingTests()
+            let log = try tests.open(.mounted)
+            tests.fileSystem.begin(.init(kind, at: number, isLasting: isLasting))
+            do { try log.compact() } catch {
+                #expect(error.cause != nil, "\(error)")
+            }
+            tests.fileSystem.end()
+            #expect(try tests.stored == values, "call \(number)")
+            try log.set("c", "2")
+            try log.sync()
+            try log.compact()
+            #expect(try tests.stored == values.merging(["c": "2"]) { $1 }, "call \(number)")
+            #expect(log.values == (try tests.stored), "call \(number)")
+        }
+    }
+
+    /// A program without the lock appends a line before each of the calls.
+    @Test
+    func lineOfAnotherProgramIsKept() throws {
+        let undisturbed = try RewritingTests()
+        let file = try undisturbed.open(.mounted)
+        undisturbed.fileSystem.begin()
+        try file.compact()
+        let calls = undisturbed.fileSystem.calls
+        #expect(calls.contains("ftruncate"))
+        // Between looking for it and cutting the file off it would be lost.
+        for (number, call) in calls.enumerated() where call != "ftruncate" {
+            let tests = try RewritingTests()
+            let log = try tests.open(.mounted)
+            let count = Counter()
+            tests.fileSystem.beforeEachCall { [folder = tests.folder] _, _ in
+                guard count.next() == number + 1 else { return }
+                do { try folder.append("c=3.\n", to: "place/log") } catch { Issue.record(error) }
+            }
+            try log.compact()
+            tests.fileSystem.beforeEachCall(nil)
+            let stored = try tests.stored
+            #expect(stored == ["a": "9", "b": "1", "c": "3"], "call \(number), \(call)")
+            try log.catchUp()
+            #expect(log.values == stored, "call \(number), \(call)")
+        }
+    }
+
+    @Test
+    func linesThatCanNotBeReadStayOnce() throws {
+        let log = try open(.mounted)
+        for _ in 1...2 { try folder.append("!x\n", to: "place/log") }
+        try log.set("a", "10")
+        for _ in 1...2 { try log.compact() }
+        #expect(try folder.read("place/log") == "!x\na=10.\nb=1.\n" && folder.names(in: "place") == ["log"])
+    }
+
+    @Test
+    func beginningOfALineStaysLast() throws {
+        let log = try open(.mounted)
+        try folder.append("a=11.", to: "place/log")
+        try log.compact()
+        #expect(try folder.read("place/log") == "a=9.\nb=1.\na=11.\n")
+        try log.set("b", "2")
+        #expect(try stored == ["a": "11", "b": "2"])
+    }
+
+    @Test
+    func fileThatCanNotBeRewrittenSaysThatItGrows() async throws {
+        let log = try open(.mounted)
+        try log.set("big", String(repeating: "x", count: 40_000))
+        for number in 1...9 { try log.set("big", "\(number)" + String(repeating: "x", count: 40_000)) }
+        fileSystem.begin(.init(.error(.notPermitted), isLasting: true, calls: ["pwrite"]))
+        while worker.queue.runNextJob() {}
+        guard case .notCompacted(_, let cause) = record.errors.first else {
+            Issue.record("\(record.errors)")
+            return
+        }
+        #expect(cause.code == .notPermitted && record.errors.count == 1)
+        #expect(try stored.count == 3)
+    }
+
+    @Test
+    func failedSyncIsCuredWithoutAnotherFile() throws {
+        let log = try open(.mounted)
+        fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
+        #expect(throws: LogError.self) { try log.sync() }
+        fileSystem.end()
+        try log.sync()
+        #expect(try stored == ["a": "9", "b": "1"])
+    }
+
+    // MARK: Copies of lines that can't be read
+
+    @Test
+    func tenCopiesOfUnreadableLinesAreKept() throws {
+        let log = try open()
+        for number in 1...12 {
+            try folder.append("!\(number)\n", to: "place/log")
+            try log.catchUp()
+            try log.compact()
+        }
+        let names = try folder.names(in: "place").filter { $0 != "log" }
+        #expect(names == (3...12).map { "log.damaged-\($0)" }.sorted())
+        #expect(try folder.read("place/log.damaged-12") == "!12\n")
+    }
+
+    @Test(arguments: [
+        ("log", "log.damaged-7", 7), ("a.b", "a.damaged-12.b", 12), ("a.b", "a.damaged-x.b", nil),
+        ("l2", "l2.damaged-3", 3),
+    ])
+    func numberOfACopyIsThatOfItsName(_ name: String, _ copy: String, _ number: Int?) {
+        #expect(LogPath(path: "/x/\(name)").damagedNumber(copy) == number)
+    }
+}
