@@ -16,6 +16,7 @@ enum Torture {
         Experiment(name: "crash", count: 100, run: Crash.run),
         Experiment(name: "power", count: 40, run: Power.run),
         Experiment(name: "hostile", count: 1, run: Hostile.run),
+        Experiment(name: "places", count: 1, run: Places.run),
         Experiment(name: "latency", count: 10_000, run: Latency.run),
         Experiment(name: "leak", count: 1000, run: Leak.run),
         Experiment(name: "keyring", count: 1000, run: Keyring.run),

@@ -16,6 +16,7 @@ enum Worker {
         case "power": await Power.work(path, after: number(2))
         case "migrate": try await Migrate.work(path)
         case "keyring": try Keyring.work()
+        case "places": try await Places.work(Array(arguments.dropFirst()))
         case "latency": try Latency.work(path, bare: arguments[2])
         default: throw Obstacle("no such role")
         }

@@ -6,7 +6,7 @@ internal import Synchronization
 struct LogCore: Sendable {
     let path: String
     private let isReadOnly: Bool
-    /// Whether the file is used whoever owns it.
+    /// Whether the file is used regardless of its owner.
     var trustsOwners: Bool
     /// Whether objects that span several lines are read, and not only recognized: in files that are never written, and
     /// to repair a file.

@@ -29,7 +29,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// - Parameters:
     ///   - isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
     ///   - joinsLines: Whether an object that spans several lines is read, as it always is in a read-only file.
-    ///   - trustsOwners: Whether the file is used whoever owns it.
+    ///   - trustsOwners: Whether the file is used regardless of its owner.
     package init(
         path: String,
         isReadOnly: Bool = false,
@@ -136,7 +136,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
         }
     }
 
-    /// Uses the file whoever owns it, from now on.
+    /// Uses the file regardless of its owner, from now on.
     package func trustOwners() { core.withLock { $0.trustsOwners = true } }
 
     /// Runs `body` with the contents in memory, under the lock.

@@ -154,7 +154,7 @@ package final class FileBackend: PreferenceBackend {
         if durability == .immediate { isImmediate.store(true, ordering: .relaxed) }
     }
 
-    /// Uses the file whoever owns it, from now on.
+    /// Uses the file regardless of its owner, from now on.
     func trustOwner() { log.trustOwners() }
 
     package func sync() throws(PreferenceError) {

@@ -28,7 +28,7 @@ final class ProgramSetting<Value: Equatable & Sendable>: Sendable {
     }
 }
 
-/// Whether files are used whoever owns them.
+/// Whether files are used regardless of their owners.
 enum TrustedOwners {
     static let setting = ProgramSetting(false, "PreferenceStore.trustsOwners")
 }

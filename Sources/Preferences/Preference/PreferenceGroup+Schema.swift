@@ -53,7 +53,7 @@ extension PreferenceGroup {
     ///     try GeneralPreferences().installSchema()
     ///
     /// Call it once for each group when the program starts. The file is `preferences.schema.json` in the folder of the user's file of
-    /// the suite, or of the file of `PreferenceStore.file(at:durability:)`. A file that is up to date is read and not written.
+    /// the suite, or of the file of `PreferenceStore.file(at:durability:trustsOwner:)`. A file that is up to date is read and not written.
     /// Otherwise the file is replaced atomically, even if several programs do so at the same time, with the permissions of a
     /// preferences file; its folder is created if it is missing.
     ///

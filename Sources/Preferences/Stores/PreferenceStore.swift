@@ -91,6 +91,29 @@ public final class PreferenceStore: Sendable {
         )
     }
 
+    /// Returns the scope of one account, document or window, as `scoped(prefix:)` does, for an identifier of any characters.
+    ///
+    ///     let account = AccountPreferences(in: store.scoped("account", id: "a@example.com"))
+    ///     account.theme = .dark  // stored as "account.a@example%2Ecom.theme"
+    ///
+    /// No scope of a name contains another one, whatever their identifiers: dots and percent signs are escaped. With a prefix
+    /// instead, that of `a@example.com` is also one of `a@example.com.au`.
+    ///
+    /// - Parameters:
+    ///   - name: What the scopes are of; the beginning of the stored names.
+    ///   - id: Which one it is.
+    public func scoped(_ name: String, id: String) -> PreferenceStore {
+        var escaped = ""
+        for scalar in id.unicodeScalars {
+            switch scalar {
+            case ".": escaped += "%2E"
+            case "%": escaped += "%25"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return scoped(prefix: "\(name).\(escaped).")
+    }
+
     /// Creates a store of the names that begin with a prefix: for accounts, documents and windows.
     ///
     ///     let account = AccountPreferences(in: store.scoped(prefix: "account.42."))
@@ -100,7 +123,8 @@ public final class PreferenceStore: Sendable {
     /// transactions of the scope omit the prefix and see only the names that begin with it, and `removeAll()` removes only
     /// those. Issues go to the store's handler, with the whole names. A scope of a scope has both prefixes. The same prefix
     /// gives the same store while that is referenced. A scope may be a layer over its store, so that a value which an account
-    /// doesn't set is read from the general settings: `.layered([store.scoped(prefix: "account.42."), store])`.
+    /// doesn't set is read from the general settings: `.layered([store.scoped(prefix: "account.42."), store])`. Use
+    /// `scoped(_:id:)` if the prefix has a part that the program doesn't choose.
     public func scoped(prefix: String) -> PreferenceStore {
         if let known = scopes.withLock({ $0[prefix]?.store }) { return known }
         let made = PreferenceStore(

@@ -43,9 +43,12 @@ enum FileStores {
     // more, and a set changes those of the source and the backend.
     private struct Entry {
         weak var store: PreferenceStore?
+        /// The path by which the store was first requested, and which it follows.
+        let path: String
     }
 
-    private static let entries = Lock<[String: Entry]>([:])
+    /// The stores by the path without links that theirs led to when it was last looked at.
+    private static let entries = Lock<[String: [Entry]]>([:])
 
     /// Returns the store of a file.
     static func store(
@@ -55,18 +58,64 @@ enum FileStores {
     ) -> PreferenceStore {
         // The same file is one store under all its paths, even before it or its folder exists.
         let key = LogPath(path: path).real()
-        let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
-            if let store = entries[key]?.store { return (store, []) }
-            // The stores that were looked at are released after the lock: these may be their last references.
-            let others = entries.compactMapValues(\.store)
-            entries = entries.filter { others[$0.key] != nil }
-            let store = PreferenceStore(Layer(source: Source(FileBackend(path: path, durability: durability))))
-            entries[key] = Entry(store: store)
-            return (store, Array(others.values))
-        }
+        let store = entries.withLock { registered(path, $0[key]) } ?? find(path, key) ?? add(path, key)
         let backend = store.core.layers.writable?.backend as? FileBackend
         backend?.raiseDurability(to: durability)
         if trustsOwner { backend?.trustOwner() }
+        return store
+    }
+
+    private static func registered(_ path: String, _ entries: [Entry]?) -> PreferenceStore? {
+        entries?.first { $0.path == path && $0.store != nil }?.store
+    }
+
+    /// Returns the store whose path leads to the same file now, which might have another name or be reached by a link that was
+    /// changed since.
+    private static func find(_ path: String, _ key: String) -> PreferenceStore? {
+        let known = entries.withLock { entries in
+            entries.flatMap { key, entries in
+                entries.compactMap { entry in entry.store.map { (key: key, path: entry.path, store: $0) } }
+            }
+        }
+        if known.isEmpty { return nil }
+        // Without the lock, as a file system might not answer.
+        let file = identity(of: path)
+        var found: PreferenceStore?
+        // A store that was requested by this path comes first: there might be one for each path if a link was changed.
+        let sorted = known.filter { $0.path == path } + known.filter { $0.path != path }
+        for entry in sorted where found == nil {
+            let isSame = file.map { $0 == identity(of: entry.path) } ?? false
+            guard isSame || file == nil && LogPath(path: entry.path).real() == key else { continue }
+            found = entry.store
+            if entry.key != key { move(entry.path, entry.key, to: key) }
+        }
+        // These may be the last references.
+        return withExtendedLifetime(known) { found }
+    }
+
+    /// Returns the identity of the file that a path leads to; nil if it isn't there or can't be looked at.
+    private static func identity(of path: String) -> FileIdentity? {
+        do { return try SystemFileSystem().status(at: path).identity } catch { return nil }
+    }
+
+    private static func move(_ path: String, _ old: String, to new: String) {
+        entries.withLock { entries in
+            let moved = entries[old]?.filter { $0.path == path } ?? []
+            entries[old]?.removeAll { $0.path == path }
+            entries[new, default: []] += moved
+        }
+    }
+
+    private static func add(_ path: String, _ key: String) -> PreferenceStore {
+        let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
+            if let store = registered(path, entries[key]) { return (store, []) }
+            // The stores that were looked at are released after the lock: these may be their last references.
+            let others = entries.values.flatMap { $0.compactMap(\.store) }
+            entries = entries.mapValues { $0.filter { $0.store != nil } }.filter { !$0.value.isEmpty }
+            let store = PreferenceStore(Layer(source: Source(FileBackend(path: path))))
+            entries[key, default: []].append(Entry(store: store, path: path))
+            return (store, others)
+        }
         return store
     }
 }
@@ -81,7 +130,7 @@ extension PreferenceStore {
     /// - Parameters:
     ///   - url: The file's URL; by convention its name ends in `.jsonl`.
     ///   - durability: The time from which a set survives a loss of power. It always survives the death of the process.
-    ///   - trustsOwner: Whether the file is used whoever owns it, its folder and the links to it; see `trustsOwners`.
+    ///   - trustsOwner: Whether the file is used regardless of the owners of it, its folder and the links to it; see `trustsOwners`.
     /// - Throws: An error if the file can't be opened or read, or has a newer format.
     public static func file(
         at url: URL,

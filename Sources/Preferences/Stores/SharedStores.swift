@@ -251,7 +251,7 @@ enum TestProcess {
 }
 
 extension PreferenceStore {
-    /// Whether files are used whoever owns them; `false` by default.
+    /// Whether files are used regardless of their owners; `false` by default.
     ///
     /// A program of root doesn't read what another user could have written, unless that user is root in a user namespace. Set it to
     /// `true` first thing in a program that works on files of its users, such as one in a container whose folders belong to another

@@ -414,8 +414,8 @@ struct HowToStore {
     @Test(.isolatedStores)
     func accountsHavePrefixes() {
         // snippet: how scope
-        let ada = GeneralPreferences(in: .standard.scoped(prefix: "account.1."))
-        let pitt = GeneralPreferences(in: .standard.scoped(prefix: "account.2."))
+        let ada = GeneralPreferences(in: .standard.scoped("account", id: "1"))
+        let pitt = GeneralPreferences(in: .standard.scoped("account", id: "2"))
         // end
         ada.volume = 1
         pitt.volume = 2

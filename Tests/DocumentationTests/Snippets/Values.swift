@@ -271,8 +271,8 @@ struct ValuesSnippets {
         let print = output.print
         // snippet: scopes
         let store = PreferenceStore.inMemory()
-        let ada = AccountPreferences(in: store.scoped(prefix: "account.1."))
-        let pitt = AccountPreferences(in: store.scoped(prefix: "account.2."))
+        let ada = AccountPreferences(in: store.scoped("account", id: "1"))
+        let pitt = AccountPreferences(in: store.scoped("account", id: "2"))
         ada.name = "Ada"
         pitt.name = "Pitt"
         print(store.names)  // ["account.1.name", "account.2.name"]

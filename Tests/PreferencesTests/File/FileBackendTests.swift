@@ -214,6 +214,64 @@ struct FileBackendTests {
         #expect(try PreferenceStore.file(at: URL(filePath: folder.path("real/new/b.jsonl"))) !== stores[0])
     }
 
+    private func store(_ name: String) throws -> PreferenceStore {
+        try .file(at: URL(filePath: folder.path(name)))
+    }
+
+    @Test(arguments: ["real/a.jsonl", "a.jsonl"])
+    func storeFollowsALinkThatIsChanged(_ link: String) throws {
+        for name in ["one", "two"] {
+            try SystemFileSystem().makeFolder(folder.path(name))
+            try folder.write("{\"from\":\"\(name)\"}\n", to: "\(name)/a.jsonl")
+        }
+        let name = link == "a.jsonl" ? "a.jsonl" : "real"
+        func lead(to target: String) throws {
+            try folder.link("new", to: link == "a.jsonl" ? "\(target)/a.jsonl" : target)
+            try SystemFileSystem().rename(folder.path("new"), to: folder.path(name))
+        }
+        try lead(to: "one")
+        let linked = try store(link)
+        #expect(linked["from"] == "one")
+        #expect(try store("one/a.jsonl") === linked)
+        try lead(to: "two")
+        let one = try store("one/a.jsonl")
+        #expect(one !== linked && one["from"] == "one")
+        #expect(try store("two/a.jsonl") === linked && store(link) === linked)
+        try one.write(1, for: "set")
+        try linked.write(2, for: "set")
+        #expect(try folder.read("one/a.jsonl") == "{\"from\":\"one\"}\n{\"set\":1}\n")
+        #expect(try folder.read("two/a.jsonl") == "{\"from\":\"two\"}\n{\"set\":2}\n")
+        #expect(linked["from"] == "two")
+        // Back again, where a store is open: there are two, and each is its own path's.
+        try lead(to: "one")
+        #expect(try store("one/a.jsonl") === one && store(link) === linked)
+        try linked.write(3, for: "set")
+        try one.refresh()
+        #expect(one["set"] == 3)
+    }
+
+    @Test
+    func namesOfAFileAreOneStore() throws {
+        try folder.write("{\"a\":1}\n", to: "one")
+        try FileManager.default.linkItem(atPath: folder.path("one"), toPath: folder.path("two"))
+        let one = try store("one")
+        #expect(try store("two") === one)
+        try SystemFileSystem().remove(folder.path("two"))
+        try folder.write("{\"a\":2}\n", to: "two")
+        let two = try store("two")
+        #expect(two !== one && two["a"] == 2)
+    }
+
+    @Test
+    func folderThatBecomesALinkIsSeen() throws {
+        try SystemFileSystem().makeFolder(folder.path("config"))
+        let first = try store("config/a.jsonl")
+        try first.write(1, for: "a")
+        try SystemFileSystem().rename(folder.path("config"), to: folder.path("dotfiles"))
+        try folder.link("config", to: "dotfiles")
+        #expect(try store("dotfiles/a.jsonl") === first)
+    }
+
     @Test
     func flushReturnsAfterTheSync() async throws {
         let fileSystem = FaultyFileSystem()

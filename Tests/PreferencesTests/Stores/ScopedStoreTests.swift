@@ -289,6 +289,36 @@ struct ScopedStoreTests {
     }
 }
 
+struct ScopeIdentifierTests {
+    private static let identifiers = [
+        "a@example.com", "a@example.com.au", "a@example", "a", "a.", ".a", "", ".", "..", "%2E", "a%2Eb", "a.b",
+        "ü.%",
+    ]
+
+    @Test
+    func scopeOfAnIdentifierIsInNoOther() throws {
+        let store = PreferenceStore.inMemory([:])
+        for id in Self.identifiers { try store.scoped("account", id: id).write(.string(id), for: "name.of") }
+        #expect(store.names.count == Self.identifiers.count)
+        for id in Self.identifiers {
+            #expect(store.scoped("account", id: id).contents == ["name.of": .string(id)])
+        }
+        for (index, id) in Self.identifiers.enumerated() {
+            store.scoped("account", id: id).removeAll()
+            #expect(store.names.count == Self.identifiers.count - index - 1)
+        }
+    }
+
+    @Test
+    func identifierIsInTheStoredNames() throws {
+        let store = PreferenceStore.inMemory([:])
+        try store.scoped("account", id: "a@example.com").write(1, for: "a.b")
+        try store.scoped("account", id: "42").write(1, for: "a")
+        #expect(store.names.sorted() == ["account.42.a", "account.a@example%2Ecom.a.b"])
+        #expect(store.scoped("account", id: "42") === store.scoped(prefix: "account.42."))
+    }
+}
+
 private final class ReportingBackend: PreferenceBackend {
     private let contents: [String: PropertyListValue]
     private let host = Lock<PreferenceBackendHost?>(nil)

@@ -1,0 +1,207 @@
+#if canImport(Glibc)
+import FoundationEssentials
+import Glibc
+import Preferences
+
+/// Programs that are started in containers, sandboxes and by supervisors, and files as other programs leave them.
+///
+/// Each case is a script, most in a mount namespace of their own. `$F` is this program in the role of one with a standard store,
+/// `$f` is its file.
+enum Places {
+    private struct Case {
+        let title: String
+        let script: String
+        /// The lines that the script must print.
+        let expected: [String]
+        var needsNamespace = true
+    }
+
+    /// Puts a folder over /etc that can be changed.
+    private static let etc = """
+        mkdir etc && mount -t tmpfs none etc && mkdir etc/upper etc/work &&
+        mount -t overlay none -o lowerdir=/etc,upperdir=$PWD/etc/upper,workdir=$PWD/etc/work /etc || exit 77
+
+        """
+
+    private static let user = "setpriv --reuid=1000 --regid=1000 --clear-groups"
+
+    private static let cases = [
+        Case(
+            title: "descriptors 0 to 2 closed",
+            script: #"mkdir -p "${f%/*}"; echo '{"text":"loud"}' >"$f"; "$F" quiet 7 0<&- 1>&- 2>&-; cat "$f""#,
+            expected: [#"{"text":"loud"}"#, #"{"volume":7}"#],
+            needsNamespace: false
+        ),
+        Case(
+            title: "a file mounted by itself",
+            script: """
+                mkdir -p host "${f%/*}"; echo '{"volume":1}' >host/file; touch "$f"; mount --bind host/file "$f" || exit 77
+                mkfifo go; "$F" watch 3 <go >seen & exec 4>go
+                until grep -q 1 seen; do sleep 0.01; done; echo '{"volume":2}' >>host/file
+                until grep -q 2 seen; do sleep 0.01; done; "$F" set 3
+                wait; cat seen; "$F" growth 20000; "$F" get
+                [ $(stat -c %s host/file) -lt 200000 ] && echo bounded; ls "${f%/*}"
+                """,
+            expected: ["set", "1", "2", "3", "19999", "bounded", "preferences.jsonl"]
+        ),
+        Case(
+            title: "a policy in a user namespace",
+            script: etc + """
+                mkdir /etc/caseapp; echo '{"color":3}' >/etc/caseapp/managed.jsonl; chown 1000 .
+                \(user) unshare --user --map-current-user true || exit 77
+                \(user) unshare --user --map-current-user "$F" set 8
+                \(user) unshare --user --map-current-user "$F" managed
+                """,
+            expected: ["set", "3 managed"]
+        ),
+        Case(
+            title: "a folder in /etc that only root may enter",
+            script: etc + """
+                mkdir -m 700 /etc/caseapp; chown 1000 .; \(user) "$F" set 7; \(user) "$F" get
+                echo '{"volume":3}' >/etc/caseapp/managed.jsonl; chmod 600 /etc/caseapp/managed.jsonl; chmod 711 /etc/caseapp
+                \(user) "$F" set 8
+                """,
+            expected: ["set", "7", "managed"]
+        ),
+        Case(
+            title: "root over the folder of a user, and a group's folder",
+            script: """
+                mkdir -p "${f%/*}"; echo '{"volume":1}' >"$f"; chown -R 1000 "${f%/*}"; "$F" set 2; "$F" trusting 2
+                rm "$f"; chgrp 1234 "${f%/*}"; chmod 2775 "${f%/*}"
+                setpriv --reuid=1001 --regid=1234 --clear-groups "$F" set 4
+                setpriv --reuid=1002 --regid=1234 --clear-groups "$F" set 5
+                setpriv --reuid=1001 --regid=1234 --clear-groups "$F" get
+                """,
+            expected: ["notPermitted", "set", "set", "set", "5"]
+        ),
+        Case(
+            title: "a name service that doesn't answer",
+            script: """
+                mount -t tmpfs none /run && mkdir /run/nscd && command -v python3 >/dev/null || exit 77
+                python3 -c 'import socket, sys
+                s = socket.socket(socket.AF_UNIX); s.bind("/run/nscd/socket"); s.listen(50); open("ready", "w").close()
+                while True: s.accept(); open("asked", "w").close()' & until [ -e ready ]; do sleep 0.01; done
+                "$F" get; ls asked 2>/dev/null; kill $!
+                """,
+            expected: ["0"]
+        ),
+        Case(
+            title: "lines behind one without an end, and in a file that was replaced",
+            script: """
+                mkdir -p "${f%/*}"; printf '{"volume":1}' >"$f"; echo '{"color":2}' >>"$f"; "$F" get
+                exec 3>>"$f"; mkfifo go; "$F" compact <go >seen & exec 4>go; until grep -q compacted seen; do sleep 0.01; done
+                sleep 2; echo '{"volume":5}' >&3; until grep -q 5 "$f"; do sleep 0.01; done; exec 3>&- 4>&-; wait; "$F" get
+                """,
+            expected: ["1", "5"],
+            needsNamespace: false
+        ),
+        Case(
+            title: "saved in place, slowly",
+            script: """
+                mkdir -p "${f%/*}"; echo '{"volume":7,"color":1}' >"$f"; mkfifo go; "$F" watch 8 <go >seen & exec 4>go
+                until grep -q 7 seen; do sleep 0.01; done
+                (exec 3>"$f"; sleep 0.12; printf '{"color":2}\\n' >&3; sleep 0.12; echo '{"volume":8}' >&3); wait; cat seen
+                """,
+            expected: ["7", "8"],
+            needsNamespace: false
+        ),
+        Case(
+            title: "a file of another kind",
+            script: """
+                mkdir -p "${f%/*}"; printf 'alias l=ls\\nexport A=1\\n' >"$f"; "$F" set 1; cat "$f"; ls "${f%/*}"
+                """,
+            expected: ["unknownFormat", "alias l=ls", "export A=1", "preferences.jsonl"],
+            needsNamespace: false
+        ),
+        Case(
+            title: "a dynamic loader, a script's program, a home folder that is no text",
+            script: """
+                cp program .player-wrapped; ./.player-wrapped worker places path | grep -o '[a-z]*/preferences.jsonl'
+                loader=$(ls /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.* 2>/dev/null | head -1)
+                $loader ./program worker places path | grep -o '[a-z]*/preferences.jsonl'
+                h=$PWD/$(printf 'caf\\351'); mkdir "$h"; HOME=$h "$F" set 7; cat "$h/.config/caseapp/preferences.jsonl"; ls -d caf* | wc -l
+                """,
+            expected: ["player/preferences.jsonl", "program/preferences.jsonl", "set", #"{"volume":7}"#, "1"],
+            needsNamespace: false
+        ),
+    ]
+
+    static func run(_ count: Int, _ report: inout Report) async throws {
+        let hasNamespaces = geteuid() == 0 && (try? Child.command("unshare --mount true")) != nil
+        for place in cases {
+            guard hasNamespaces || !place.needsNamespace else {
+                report.skip("\(place.title): needs root and mount namespaces")
+                continue
+            }
+            try run(place, &report)
+        }
+    }
+
+    private static func run(_ place: Case, _ report: inout Report) throws {
+        let folder = try Place()
+        // Other users need the folder and the program.
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let script = """
+            cd '\(folder.path)' && chmod 755 . && cp '\(program)' program && unset XDG_CONFIG_HOME XDG_CONFIG_DIRS
+            HOME=$PWD; f=$PWD/.config/caseapp/preferences.jsonl; F=$PWD/F; export HOME f F
+            printf '#!/bin/sh\\nexec "${0%%/*}/program" worker places caseapp "$@"\\n' >F; chmod 755 F
+            \(place.script)
+            """
+        let path = folder.path + "/script"
+        try Data(script.utf8).write(to: URL(filePath: path))
+        // What it reports is expected, and has its own tests.
+        let child = try Child.shell("exec 2>/dev/null; \(place.needsNamespace ? "unshare --mount " : "")sh '\(path)'")
+        let lines = child.readLines()
+        if child.wait() == 77 { return report.skip("\(place.title): the system doesn't allow it") }
+        report.expect(lines == place.expected, "\(place.title): \(lines) instead of \(place.expected)")
+        if lines == place.expected { report.note("\(place.title): as it must be") }
+    }
+
+    // MARK: The program
+
+    static func work(_ arguments: [String]) async throws {
+        var arguments = arguments
+        if arguments[0] != "path" { PreferenceStore.applicationIdentifier = arguments.removeFirst() }
+        if arguments[0] == "trusting" { PreferenceStore.trustsOwners = true }
+        let volume = Preference("volume", default: 0)
+        let number = arguments.count > 1 ? Int(arguments[1]) ?? 0 : 0
+        do {
+            switch arguments[0] {
+            case "path": print(PreferenceStore.standard.location?.path ?? "none")
+            case "set", "trusting":
+                try await volume.write(number)
+                print("set")
+            case "quiet":
+                _ = Preference("text", default: 0).value
+                try await volume.write(number)
+                try await PreferenceStore.standard.flush()
+            case "growth":
+                for next in 0..<number { volume.value = next }
+                try await PreferenceStore.standard.flush()
+                // The compaction follows the sync in the background.
+                try await Task.sleep(for: .milliseconds(500))
+            case "managed":
+                let color = Preference("color", default: 0)
+                print(color.value, color.isManaged ? "managed" : "free")
+            case "watch":
+                for await value in volume.updates {
+                    writeLine("\(value)", to: 1)
+                    if value == number { return }
+                }
+            case "compact":
+                let open = OpenStore(try location())
+                for next in 0..<20_000 { try open.set(.integer(Int64(next)), for: "volume") }
+                try open.compact()
+                writeLine("compacted", to: 1)
+                while readLine() != nil {}
+            default: print(volume.value)
+            }
+        } catch let error as PreferenceError { print(error.code) }
+    }
+
+    private static func location() throws -> String {
+        guard let path = PreferenceStore.standard.location?.path else { throw Obstacle("the store has no file") }
+        return path
+    }
+}
+#endif
