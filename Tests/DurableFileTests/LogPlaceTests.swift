@@ -133,7 +133,7 @@ struct LogPlaceTests {
 
     // MARK: Files of another kind
 
-    @Test(arguments: ["!alias ls='ls -l'\n!export A=1\n", "!", "\n!x\n", "a\n!x"])
+    @Test(arguments: ["!alias ls='ls -l'\n!export A=1\n", "!", "\n!x\n", "a\n!x", "!\0x\0\n"])
     func fileWithoutAnyEntryIsNotChanged(_ text: String) throws {
         try folder.write(text, to: "log")
         let log = try open()
@@ -154,7 +154,7 @@ struct LogPlaceTests {
     }
 
     /// What a loss of power might leave of the first line.
-    @Test(arguments: ["a", "a=1", "a=1\na", "\0\0\0!.\n", "\0\0\0", "\n\n"])
+    @Test(arguments: ["a", "a=1", "a=1\na", "\0\0\0!.\n", "\0\0\0", "\n\n", "!\0\0", "!\0a=1.\n"])
     func fileWithTheBeginningOfALineIsUsed(_ text: String) throws {
         try folder.write(text, to: "log")
         let log = try open()

@@ -27,6 +27,9 @@ package protocol LogContents: AnyObject, Sendable {
     var hasChanges: Bool { get }
     /// Returns all entries, without an unfinished line: one per line, each line with its newline.
     func lines() throws -> [UInt8]
+    /// Whether a damaged line might be the parts of entries, as of programs that were ended in the middle of a line; otherwise it
+    /// is of another kind of file.
+    func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool
     /// Returns lines that remove the entries that some lines of the file have and these contents lack.
     func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8]
 }
@@ -35,6 +38,8 @@ extension LogContents {
     package func expect(_ byteCount: Int) {}
 
     package func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? { nil }
+
+    package func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool { false }
 
     package func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8] { [] }
 

@@ -68,7 +68,7 @@ struct LogReader {
         }
         let line = LogDamage(path: file.path, line: position.lines + 1, reason: "it ends in the middle")
         let reading = contents.readUnfinished(buffer.bytes(held), isFirst: position.offset == 0)
-        position.note(reading, buffer.bytes(held))
+        position.note(reading, buffer.bytes(held), contents)
         switch reading {
         case .refused(let reason): throw .refused(path: file.path, line: line.line, reason: reason)
         case .complete: break
@@ -182,7 +182,9 @@ struct LogReader {
             case .refused(let text): refusal = text
             }
             if refusal != nil { break }
-            if !position.hasEntry { position.note(lineCount == 1 ? reading : .damaged(""), line) }
+            if !position.hasEntry {
+                position.note(lineCount == 1 || joinsLines ? reading : .damaged(""), line, contents)
+            }
             if let reason {
                 damagedCount += 1
                 let range = position.offset + Int64(start)..<position.offset + Int64(end) + 1
@@ -271,13 +273,23 @@ extension UnsafeRawBufferPointer {
 
 extension LogPosition {
     /// Notes whether a line is an entry, or none that a log has.
-    fileprivate mutating func note(_ reading: LineReading, _ line: UnsafeRawBufferPointer) {
+    fileprivate mutating func note(_ reading: LineReading, _ line: UnsafeRawBufferPointer, _ contents: any LogContents)
+    {
         switch reading {
         case .complete: hasEntry = hasEntry || !line.isEmptyLine
-        // After a loss of power a line might lack its end, and begin with zeros.
-        case .damaged where line.first != 0: hasForeignLine = true
+        // After a loss of power a line might lack its end, and have zeros in its place.
+        case .damaged where !line.hasZeros && !contents.mayBeEntries(line): hasForeignLine = true
         case .damaged, .incomplete, .refused: break
         }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether there are zeros other than those of UTF-16, in which ASCII has one in every second byte.
+    fileprivate var hasZeros: Bool {
+        guard let zero = firstIndex(of: 0) else { return false }
+        let isAlternating = zero + 2 < count && self[zero + 1] != 0 && self[zero + 2] == 0
+        return !isAlternating
     }
 }
 

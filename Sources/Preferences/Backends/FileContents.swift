@@ -88,6 +88,13 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return bytes
     }
 
+    func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard line.starts(with: "{\"".utf8) else { return false }
+        // Other JSON is a file of another program.
+        do throws(JSONLineError) { _ = try JSONLine.readPlain(line) } catch { return true }
+        return false
+    }
+
     func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8] {
         var removed: Set<String> = []
         for line in lines.split(separator: 10) {

@@ -43,6 +43,54 @@ public enum PreferenceText {
         return try value(in: String(decoding: bytes, as: UTF8.self))
     }
 
+    /// Reads one JSON object as programs write them for themselves: with comments, `null` inside of values, and the keywords `$schema`
+    /// and `$id`, which are left out.
+    ///
+    /// A member that is null is left out, an element that is null is stored as the nil of an array, and a name that is null is removed.
+    ///
+    /// - Throws: `unreadable`, as `changes(in:isStrict:)`.
+    public static func foreignChanges(in text: [UInt8]) throws(PreferenceError) -> [String: PropertyListValue?] {
+        let members = try reading(withoutComments(text)) { bytes throws(JSONLineError) in
+            guard case .dictionary(let members) = try JSONLine.readPlain(bytes) else {
+                throw JSONLineError(kind: .damaged, reason: "the line is not a JSON object", offset: 0)
+            }
+            return members
+        }
+        var bytes: [UInt8] = []
+        let names = members.filter { !["$schema", "$id"].contains($0.key) }
+        try JSONLine.writePlain(.dictionary(names.mapValues { $0.isNull ? $0 : $0.withNilElements }), to: &bytes)
+        return try changes(in: bytes)
+    }
+
+    /// Returns JSON with spaces in place of comments, so that all places stay the same.
+    public static func withoutComments(_ text: [UInt8]) -> [UInt8] {
+        var (text, index) = (text, 0)
+        func isNext(_ characters: StaticString, at index: Int) -> Bool {
+            index + 1 < text.count && text[index] == characters.utf8Start[0]
+                && text[index + 1] == characters.utf8Start[1]
+        }
+        while index < text.count {
+            if isNext("//", at: index) {
+                while index < text.count, text[index] != UInt8(ascii: "\n") { (text[index], index) = (32, index + 1) }
+            } else if isNext("/*", at: index) {
+                let start = index
+                index += 2
+                while index < text.count, !isNext("*/", at: index) { index += 1 }
+                index = min(index + 2, text.count)
+                for place in start..<index where text[place] != UInt8(ascii: "\n") { text[place] = 32 }
+            } else {
+                if text[index] == UInt8(ascii: "\"") {
+                    index += 1
+                    while index < text.count, text[index] != UInt8(ascii: "\"") {
+                        index += text[index] == UInt8(ascii: "\\") ? 2 : 1
+                    }
+                }
+                index += 1
+            }
+        }
+        return text
+    }
+
     /// Returns the text of a single value.
     public static func text(of value: PropertyListValue) throws(PreferenceError) -> String {
         var bytes: [UInt8] = []
@@ -100,6 +148,15 @@ extension PropertyListValue {
         }
     }
 
+    /// The value, read from plain JSON, without members that are null, and with the nil of arrays as elements.
+    fileprivate var withNilElements: PropertyListValue {
+        switch self {
+        case .array(let elements): .array(elements.map { $0.isNull ? .string("$null") : $0.withNilElements })
+        case .dictionary(let members): .dictionary(members.filter { !$0.value.isNull }.mapValues(\.withNilElements))
+        default: self
+        }
+    }
+
     /// Whether the value stands for null.
-    private var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
+    fileprivate var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
 }

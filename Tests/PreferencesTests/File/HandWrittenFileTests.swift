@@ -163,7 +163,9 @@ struct HandWrittenFileTests {
         #expect(try load(self.backend()) == all && reports.elements.isEmpty)
     }
 
-    @Test(arguments: ["alias ls='ls -l'\nexport A=1\n", Self.object, "[1,2]\n", "\u{FEFF}name: value"])
+    @Test(arguments: [
+        "alias ls='ls -l'\nexport A=1\n", Self.object, "[1,2]\n", "{\"a\":[null]}\n", "\u{FEFF}name: value",
+    ])
     func fileOfAnotherKindIsNotChanged(_ text: String) throws {
         try folder.write(text, to: "preferences.jsonl")
         let backend = backend()
@@ -172,6 +174,16 @@ struct HandWrittenFileTests {
         let compaction = #expect(throws: PreferenceError.self) { try backend.compact() }
         #expect(set?.code == .unknownFormat && compaction?.code == .unknownFormat)
         #expect(try folder.read("preferences.jsonl") == text && folder.names() == ["preferences.jsonl"])
+    }
+
+    /// Programs were ended in the middle of their lines.
+    @Test(arguments: ["{\"cut\":\"0{\"late\":\"}\n", "{\"a\":1,\0\0\0\0", "{\"a"])
+    func fileWithPartsOfEntriesIsUsed(_ text: String) throws {
+        try folder.write(text, to: "preferences.jsonl")
+        let backend = backend()
+        _ = try load(backend)
+        _ = try backend.apply(["a": 1], if: .none)
+        #expect(try load(self.backend()) == ["a": 1])
     }
 
     @Test

@@ -14,10 +14,16 @@ enum ParsePropertyList {
         // A small list may refer to itself, so that it has no end or exponentially many parts.
         var time = rlimit(rlim_cur: 10, rlim_max: 10)
         setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &time)
-        var memory = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
+        var memory = rlimit(rlim_cur: 1 << 30, rlim_max: 1 << 30)
         setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &memory)
         do {
             let data = try FileHandle.standardInput.readToEnd() ?? Data()
+            if var list = BinaryPropertyList(Array(data)), list.isTooLarge() {
+                throw PreferenceError(
+                    .tooLarge,
+                    "it refers to the same objects so often that it is larger than any that can be stored"
+                )
+            }
             let list = try PropertyListSerialization.propertyList(from: data, format: nil)
             guard case .dictionary(let contents) = try PropertyListValue(propertyListObject: list) else {
                 throw PreferenceError(.unreadable, "its root isn't a dictionary")

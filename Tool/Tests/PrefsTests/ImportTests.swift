@@ -65,7 +65,27 @@ struct ImportTests {
         try Data(bytes).write(to: URL(filePath: tool.folder + "/list"))
         let run = try tool.run("import app list")
         #expect(run.status == 3 && run.error.hasPrefix("prefs: list can't be read as a property list: "), "\(run)")
+        #expect(run.error.contains("refers to the same objects so often"), "found before any of it is read")
         #expect(try tool.files().keys.sorted() == ["config", "list"])
+    }
+
+    @Test
+    func objectOfAnotherProgramIsImported() throws {
+        let tool = try Tool()
+        let text = """
+            // written by a program
+            {
+              "$schema": "https://example.com/s.json", /* not a preference */
+              "url": "http://a//b /* c */", "size": {"width": 5, "height": null},
+              "list": [1, null, "//"], "gone": null
+            }
+            """
+        try Data(text.utf8).write(to: URL(filePath: tool.folder + "/settings.json"))
+        #expect(try tool.run("import app settings.json") == Tool.Run(output: "", error: "", status: 0))
+        #expect(
+            try tool.run("read app").output
+                == "list\t[1,\"$null\",\"//\"]\nsize\t{\"width\":5}\nurl\t\"http://a//b /* c */\"\n"
+        )
     }
 
     /// Foundation's parser may crash on these files; the tool must not.

@@ -36,11 +36,13 @@ enum Crash {
         /// The number of the call before which a shell is ended in the middle of a line; no lock prevents it from
         /// writing.
         var fragment: Int?
+        /// Whether the file is mounted by itself, so that it is rewritten in place.
+        var isMounted = false
 
         var description: String {
             let parts = [
                 failingSync.map { "sync \($0) fails" }, externalSet.map { "external set before call \($0)" },
-                fragment.map { "fragment before call \($0)" },
+                fragment.map { "fragment before call \($0)" }, isMounted ? "mounted" : nil,
             ]
             return parts.compactMap(\.self).joined(separator: ", ")
         }
@@ -64,6 +66,15 @@ enum Crash {
         [
             .set(0, "a"), .set(0, "b"), .begin(isWriting: true), .compact(0), .end, .set(0, "b"), .rest, .pair(0),
             .flush(0),
+        ],
+    ]
+
+    /// The lives of a file that is mounted by itself, with enough sets that a compaction makes it shorter.
+    private static let mountedLives: [[Step]] = [
+        Array(repeating: .set(0, "a"), count: 9) + [.flush(0), .compact(0), .set(0, "b"), .flush(0)],
+        Array(repeating: .pair(0), count: 4) + [.set(1, "b"), .compact(0), .set(1, "a"), .flush(1)],
+        Array(repeating: .pair(0), count: 4) + [
+            .flush(0), .fragment, .set(0, "a"), .compact(0), .pair(0), .compact(0), .flush(0),
         ],
     ]
 
@@ -96,6 +107,18 @@ enum Crash {
                 }
             }
         }
+        for life in mountedLives {
+            let undisturbed = try play(life, Disturbance(isMounted: true))
+            // Half of a line that a shell writes in the moment before the file is cut off isn't promised.
+            let disturbances =
+                [Disturbance(isMounted: true)]
+                + (0..<undisturbed.syncs).map { Disturbance(failingSync: $0, isMounted: true) }
+                + (0..<undisturbed.calls).map { Disturbance(externalSet: $0, isMounted: true) }
+            for (index, disturbance) in disturbances.enumerated() where report.failures.isEmpty {
+                guard count >= 100 || index == 0 || index.isMultiple(of: 50) else { continue }
+                try check(try play(life, disturbance), life, disturbance, &total, &report)
+            }
+        }
         for _ in 0..<count where report.failures.isEmpty {
             let steps = randomLife(&generator)
             let (syncs, calls) = (Int.random(in: 0..<40, using: &generator), Int.random(in: 0..<200, using: &generator))
@@ -104,7 +127,7 @@ enum Crash {
             try check(try play(steps, disturbance), steps, disturbance, &total, &report)
         }
         report.note(
-            "\(total.runs) runs of \(lives.count + slowLives.count) chosen lives of a file, each sync failing in turn, a rest after "
+            "\(total.runs) runs of \(lives.count + slowLives.count + mountedLives.count) chosen lives of a file, each sync failing in turn, a rest after "
                 + "each step, another process's set before each call that finds it unlocked and half of a shell's line before each "
                 + "call, and of \(count) random ones; \(total.externalSets) such sets, \(total.fragments) such halves, "
                 + "\(total.operations) changing calls"
@@ -205,7 +228,11 @@ enum Crash {
         private var writes: Int { issued + fragments.count }
 
         init(_ disturbance: Disturbance) {
-            let fileSystem = ModelFileSystem(.folder(["home": .folder([:])]), failingSync: disturbance.failingSync)
+            let fileSystem = ModelFileSystem(
+                .folder(["home": .folder([:])]),
+                failingSync: disturbance.failingSync,
+                isMounted: disturbance.isMounted
+            )
             self.fileSystem = fileSystem
             self.disturbance = disturbance
             workers = backends.map { _ in WorkerQueue(fileSystem: fileSystem, isManual: true) }

@@ -47,8 +47,8 @@ struct CheckCommand: ParsableCommand {
             let before = try file.damagedCopies()
             try PreferencesFile.compact(path)
             copies = try file.damagedCopies().filter { !before.contains($0) }
-            (contents, _) = try Self.read(path)
-            damage = []
+            // A file that can't be replaced keeps its damaged lines.
+            (contents, damage) = try Self.read(path)
         }
         _ = consume progress
 
@@ -68,7 +68,12 @@ struct CheckCommand: ParsableCommand {
         for error in damage { Terminal.report(error) }
         if let refused { Terminal.warn(refused.message) }
         if !damage.isEmpty {
-            throw Failure(.damaged, "`prefs check --repair` moves the damaged lines to another file in the same folder")
+            throw Failure(
+                .damaged,
+                repair
+                    ? "the damaged lines are still in the file, as no other file can take its place; correct or remove them by hand"
+                    : "`prefs check --repair` moves the damaged lines to another file in the same folder"
+            )
         }
         if let refused { throw Failure(refused.status, "") }
         try file.checkWritable()

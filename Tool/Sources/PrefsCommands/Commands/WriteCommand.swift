@@ -56,7 +56,7 @@ struct WriteCommand: ParsableCommand {
             let others = EtcdOptions.take(from: &words)
             options += others
             guard others.isEmpty else { continue }
-            guard word == "--force" || word == "--file" || word.hasPrefix("--file=") else { break }
+            guard ["--force", "--trust-owner", "--file"].contains(word) || word.hasPrefix("--file=") else { break }
             let count = word == "--file" ? 2 : 1
             own += words.prefix(count)
             words = words.dropFirst(count)

@@ -10,6 +10,8 @@ enum ImportSource {
             switch text.first {
             case _ where bytes.starts(with: "bplist".utf8), UInt8(ascii: "<"): self = .propertyList
             case UInt8(ascii: "{"): self = DefaultsText.begins(text) ? .defaultsText : .json
+            // A comment before an object.
+            case UInt8(ascii: "/"): self = .json
             case UInt8(ascii: "["): self = .dconfDump
             case _ where GSettingsList.begins(text): self = .gsettingsList
             default: return nil
@@ -64,7 +66,7 @@ enum ImportSource {
         } catch {
             // If the first line is an object, each line is one.
             guard lines.count > 1, let first = lines.first(where: { !$0.isEmpty }), isObject(Array(first)) else {
-                throw Failure(.damaged, "\(title) can't be read as JSON: \(error.message)")
+                return try foreignJSON(bytes, title, error)
             }
         }
         var changes: [String: PropertyListValue?] = [:]
@@ -76,6 +78,20 @@ enum ImportSource {
             }
         }
         return changes
+    }
+
+    /// Returns the values of one object as another program writes it.
+    private static func foreignJSON(
+        _ bytes: [UInt8],
+        _ title: String,
+        _ first: PreferenceError
+    ) throws -> [String: PropertyListValue?] {
+        do throws(PreferenceError) {
+            return try PreferenceText.foreignChanges(in: bytes)
+        } catch {
+            let error = PreferenceText.withoutComments(bytes) == bytes ? first : error
+            throw Failure(.damaged, "\(title) can't be read as JSON: \(error.message)")
+        }
     }
 
     private static func isObject(_ line: [UInt8]) -> Bool {
