@@ -50,13 +50,13 @@ extension LogCore {
             let removals = try old.withUnsafeBytes { try contents.removals(of: $0) }
             let file = try fileSystem.open(path, for: .overwriting)
             guard try fileSystem.status(file).identity == handle.identity else { return nil }
-            let isEnded = old.last == 10
             return Rewriting(
                 file: file,
                 appending: handle.file,
                 fileSystem: fileSystem,
                 oldCount: Int64(old.count),
-                appended: (isEnded ? [] : [10]) + removals + new,
+                // It doesn't begin in a line of those that are overwritten, whatever a crash leaves of these.
+                appended: [10] + removals + new,
                 new: new,
                 isShorter: isShorter
             )
