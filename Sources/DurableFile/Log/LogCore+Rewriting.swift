@@ -82,6 +82,8 @@ private struct Rewriting {
     /// Returns false if another program has appended something, so that the file was not cut off.
     func run() throws(LogError) -> Bool {
         do throws(FileSystemError) {
+            // Else a part of what is appended might survive without the line, of several names, that it repeats.
+            try fileSystem.syncData(file)
             // If this fails, nothing is overwritten yet, and what was appended of it says nothing new.
             try fileSystem.writeAll(appended, to: appending)
             let end = try fileSystem.position(appending)
