@@ -2,7 +2,8 @@ extension LogCore {
     /// Rewrites the file in place with one entry per line, for a file that no new one can replace: it has other names, is
     /// mounted by itself, or this user can't create files next to it.
     ///
-    /// Does nothing and returns false if that wouldn't make it shorter, unless a sync of it has failed: then the first step is enough. The steps, each synced before the next one:
+    /// Does nothing and returns false if that wouldn't make it shorter, unless a sync of it has failed: then the first step is
+    /// enough. The steps, each synced before the next one:
     ///
     /// 1. All that the file will have is appended, with the removals of what it had before. From then on the file means the
     ///    same without the lines before that.
