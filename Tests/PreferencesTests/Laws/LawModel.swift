@@ -59,6 +59,15 @@ struct LawStack {
         top.issueHandler = { _ in }
     }
 
+    /// Changes a stored value below the stack, through the base's store or, if the backend can do so, as another process does.
+    func change(_ name: String, of base: Base, to value: PropertyListValue?, isExternal: Bool) {
+        if isExternal, let backend = base.backend {
+            backend.changeOutside([name: value])
+        } else {
+            base.store[name] = value
+        }
+    }
+
     var writable: Part? { parts.first { !$0.isReadOnly } }
 
     /// The values of all bases.
@@ -74,11 +83,15 @@ struct LawSubject: Sendable {
     let text: @Sendable (PropertyListValue) -> String?
     /// Returns the text of the value that the preference shows.
     let shown: @Sendable () -> String
-    /// Sets a value in one of the forms of a set; returns its text.
-    let set: @Sendable (inout SeededGenerator) throws -> String
+    /// Assigns a value; returns its text.
+    let assign: @Sendable (inout SeededGenerator) -> String
+    /// Sets a value in one of the forms that throw; returns its text.
+    let write: @Sendable (inout SeededGenerator) throws -> String
     let setInTransaction: @Sendable (inout PreferenceTransaction, inout SeededGenerator) -> String
     let readInTransaction: @Sendable (inout PreferenceTransaction) -> String
     let reset: @Sendable () -> Void
+    /// Returns the texts of the values of a sequence.
+    let updates: @Sendable () -> any AsyncIteratorProtocol
     /// Calls with the texts of the old and the new value.
     let observe: @Sendable (PreferenceTiming, @escaping @Sendable (String, String) -> Void) -> PreferenceObservation
 
@@ -93,12 +106,16 @@ struct LawSubject: Sendable {
         defaultText = "\(preference.defaultValue)"
         self.text = text
         shown = { "\(preference.value)" }
-        set = { generator in
+        assign = { generator in
             let value = values.pick(&generator)
-            switch Int.random(in: 0..<4, using: &generator) {
-            case 0: preference.value = value
-            case 1: try preference.write(value)
-            case 2: try preference.update { $0 = value }
+            preference.value = value
+            return "\(value)"
+        }
+        write = { generator in
+            let value = values.pick(&generator)
+            switch Int.random(in: 0..<3, using: &generator) {
+            case 0: try preference.write(value)
+            case 1: try preference.update { $0 = value }
             default: try preference.store.transaction { $0[preference] = value }
             }
             return "\(value)"
@@ -110,7 +127,13 @@ struct LawSubject: Sendable {
         }
         readInTransaction = { "\($0[preference])" }
         reset = { preference.reset() }
+        updates = { preference.updates.map { "\($0)" }.makeAsyncIterator() }
         observe = { timing, body in preference.observe(at: timing) { body("\($0.old)", "\($0.new)") } }
+    }
+
+    /// Sets a value in any form; returns its text.
+    func set(_ generator: inout SeededGenerator) throws -> String {
+        Int.random(in: 0..<4, using: &generator) == 0 ? assign(&generator) : try write(&generator)
     }
 
     /// Returns the text of the value that a stack shows, by the first law.

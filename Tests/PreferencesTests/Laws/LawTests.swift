@@ -46,13 +46,13 @@ struct LawTests {
     @Test
     func stacksKeepTheLaws() async throws {
         for seed in 0..<UInt64(isFullTest ? 20_000 : 1_000) {
-            try check(seed)
+            try await check(seed)
             // Other tests run on the same few threads.
             await Task.yield()
         }
     }
 
-    private func check(_ seed: UInt64) throws {
+    private func check(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let stack = LawStack(&generator)
         let subjects = Self.subjects(of: stack.top)
@@ -63,6 +63,8 @@ struct LawTests {
                 subject.observe(.willSet) { seen.1.record("\($0) → \($1)") },
             ]
         }
+        var iterators = subjects.map { $0.updates() }
+        for index in subjects.indices { _ = try await iterators[index].next() }
         for step in 0..<(isFullTest ? 24 : 12) {
             let before = stack.contents
             let shown = subjects.map { $0.shown(in: before, stack.parts) }
@@ -93,6 +95,9 @@ struct LawTests {
                 // A set that then fails was announced as well.
                 if !isFailing { #expect(early == expected, context) }
                 if !expected.isEmpty {
+                    // An element that came without a change, or twice, would stand in front.
+                    let element = try await iterators[index].next() as? String
+                    #expect(element == new, context)
                     // The main actor may be sending an earlier signal, and then sends this one, too.
                     for _ in 0..<100_000 where notified[index].value == 0 { Pause.sleep(microseconds: 100) }
                     #expect(notified[index].value == 1, context)
@@ -116,7 +121,7 @@ struct LawTests {
             let part = stack.parts.pick(&generator)
             let name = part.prefix + ([subject.name] + subject.formerNames).pick(&generator)
             let form = LawSubject.forms.pick(&generator)
-            stack.bases[part.base].store[name] = form
+            stack.change(name, of: stack.bases[part.base], to: form, isExternal: .random(using: &generator))
             return ("\(name) of base \(part.base) = \(String(describing: form))", false)
         case 4...6:
             let isFailing = Int.random(in: 0..<5, using: &generator) == 0
@@ -202,5 +207,107 @@ struct LawTests {
         if subject.name == "c", case .dictionary(let old)? = before[writable.base][name], let extra = old["extra"] {
             #expect(after[writable.base][name]?[member: "extra"] == extra, context)
         }
+    }
+}
+
+// MARK: Stores that can't be opened
+
+extension LawTests {
+    /// A store that can't be opened at first, alone or over a weaker layer, with the values that are stored in it.
+    private struct ClosedStack {
+        let stored: [String: PropertyListValue]
+        let weaker: [String: PropertyListValue]
+        let backend: FaultInjectingBackend
+        let store: PreferenceStore
+        let top: PreferenceStore
+
+        init(_ generator: inout SeededGenerator) {
+            func values(_ generator: inout SeededGenerator) -> [String: PropertyListValue] {
+                let names = ["a", "b", "c", "d", "e", "f", "other"]
+                let forms = names.map { ($0, Bool.random(using: &generator) ? LawSubject.forms.pick(&generator) : nil) }
+                return Dictionary(uniqueKeysWithValues: forms).compactMapValues { $0 }
+            }
+            stored = values(&generator)
+            weaker = Bool.random(using: &generator) ? values(&generator) : [:]
+            backend = FaultInjectingBackend(stored)
+            backend.failNext(.load, count: .max)
+            store = PreferenceStore(backend: backend)
+            store.issueHandler = { _ in }
+            top = .layered([store, .inMemory(weaker).readOnly(named: "weaker")])
+            top.issueHandler = { _ in }
+        }
+
+        static let parts = [0, 1].map { LawStack.Part(base: $0, prefix: "", isReadOnly: $0 == 1) }
+    }
+
+    @Test
+    func storesThatCannotBeOpenedKeepTheLaws() throws {
+        for seed in 0..<UInt64(rounds(5_000)) { try checkClosedStore(seed) }
+    }
+
+    private func checkClosedStore(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let stack = ClosedStack(&generator)
+        let subjects = Self.subjects(of: stack.top)
+        let seen = subjects.map { _ in Recorder<String>() }
+        let observations = zip(subjects, seen).map { subject, seen in
+            subject.observe(.didSet) { seen.record("\($0) → \($1)") }
+        }
+        // The text that is kept by name; nil if a reset is kept.
+        var kept: [String: String?] = [:]
+        var wasReset: Set<String> = []
+        func shown(_ subject: LawSubject) -> String {
+            let below = subject.shown(in: [[:], stack.weaker], ClosedStack.parts)
+            guard let text = kept[subject.name] else { return below }
+            return text ?? below
+        }
+        for step in 0..<Int.random(in: 1...8, using: &generator) {
+            let subject = subjects.pick(&generator)
+            let before = subjects.map(shown)
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0...2: kept.updateValue(subject.assign(&generator), forKey: subject.name)
+            case 3:
+                subject.reset()
+                kept.updateValue(nil, forKey: subject.name)
+                wasReset.insert(subject.name)
+            case 4:
+                #expect(throws: PreferenceError.self, "seed \(seed), step \(step)") {
+                    _ = try subject.write(&generator)
+                }
+            default: stack.top.removeAll()
+            }
+            for (index, subject) in subjects.enumerated() {
+                let new = shown(subject)
+                let expected = before[index] == new ? [] : ["\(before[index]) → \(new)"]
+                #expect(subject.shown() == new, "seed \(seed), step \(step), \(subject.name) of \(stack)")
+                #expect(seen[index].drain() == expected, "seed \(seed), step \(step), \(subject.name) of \(stack)")
+            }
+            #expect(throws: PreferenceError.self) { try stack.top.flush() }
+        }
+        let before = subjects.map(shown)
+        stack.backend.failNext(.load, count: 0)
+        try stack.top.load()
+        try stack.top.flush()
+        let contents = stack.store.contents
+        #expect(contents["other"] == stack.stored["other"])
+        for (index, subject) in subjects.enumerated() {
+            let new = subject.shown(in: [contents, stack.weaker], ClosedStack.parts)
+            let context: Comment = "seed \(seed), \(subject.name), \(kept) of \(stack)\n\(contents)"
+            #expect(subject.shown() == new, context)
+            #expect(seen[index].drain() == (before[index] == new ? [] : ["\(before[index]) → \(new)"]), context)
+            let names = [subject.name] + subject.formerNames
+            guard let text = kept[subject.name] else {
+                for name in names { #expect(contents[name] == stack.stored[name], context) }
+                continue
+            }
+            for name in text == nil ? names : subject.formerNames { #expect(contents[name] == nil, context) }
+            // A value with members is merged into the stored one, unless that was removed before.
+            let isMerged = subject.name == "c" && !wasReset.contains("c")
+            if let text, !isMerged { #expect(new == text, context) }
+            if isMerged, text != nil, let extra = stack.stored["c"]?[member: "extra"] {
+                #expect(contents["c"]?[member: "extra"] == extra, context)
+            }
+        }
+        withExtendedLifetime(observations) {}
     }
 }
