@@ -16,6 +16,14 @@ extension Source {
     /// Returns the time at which the call's timeout for this source ends.
     func deadline(of call: StoreCall) -> ContinuousClock.Instant? { timeout.map { call.start + $0 } }
 
+    /// Returns the time until which a call waits for other ones.
+    ///
+    /// A call of a file that is late already, because the body of an update took long or the machine is slow, waits a second.
+    func waitDeadline(of call: StoreCall) -> ContinuousClock.Instant? {
+        guard let timeout, let deadline = deadline(of: call) else { return nil }
+        return isSlow ? deadline : max(deadline, .now + min(timeout, .seconds(1)))
+    }
+
     /// Throws if a call must not block the thread for this source.
     func checkThread(of call: StoreCall) throws(PreferenceError) {
         if isSlow, call.blocking == .callersThread { try backend?.checkThreadMayBlock() }
@@ -48,12 +56,9 @@ extension Source {
             throw lateError
         }
         // Only a commit waits for the lock of a file; a read that opens the file waits for as long as that takes.
-        guard file != nil, use == .commit else { return isSlow ? call.flatMap(deadline) : nil }
-        return max(deadline(of: call ?? StoreCall(.write)) ?? .now, .now + longestLateWait)
+        guard isSlow || use == .commit else { return nil }
+        return (call ?? (isSlow ? nil : StoreCall(.write))).flatMap(waitDeadline)
     }
-
-    /// How long a call of a file waits that is late already, because the body of an update took long or the machine is slow.
-    var longestLateWait: Duration { min(timeout ?? .zero, .seconds(1)) }
 
     /// Commits again to a file whose lock another process held for a short time, and waits for what the call has left.
     @inline(never)

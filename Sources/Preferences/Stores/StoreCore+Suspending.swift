@@ -21,14 +21,12 @@ extension StoreCore {
         _ body: @escaping @Sendable (StoreCall) throws(PreferenceError) -> Result
     ) async throws(PreferenceError) -> Result {
         let call = call.blocking(.libraryThread)
-        guard let source = source ?? layers.waitingSource, let deadline = source.deadline(of: call) else {
+        guard let source = source ?? layers.waitingSource, let deadline = source.waitDeadline(of: call) else {
             return try body(call)
         }
         let calls = source.state.withLock { $0.calls }
         let isFile = !source.isSlow
-        // Since it began, the task may have waited for a thread, and not for this store.
-        let end = isFile ? max(deadline, .now + source.longestLateWait) : deadline
-        return try await calls.perform(until: end, late: source.lateError) {
+        return try await calls.perform(until: deadline, late: source.lateError) {
             [isolation = PreferenceIsolation.current] (isFirst) throws(PreferenceError) in
             let call = isFile && isFirst ? StoreCall(call.form, blocking: .libraryThread) : call
             return try isolation.run { () throws(PreferenceError) in try body(call) }
