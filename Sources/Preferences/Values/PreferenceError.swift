@@ -174,7 +174,7 @@ extension PreferenceError {
         case EncodingError.invalidValue(_, let context):
             self.init(
                 code,
-                context.debugDescription,
+                Self.clause(context.debugDescription),
                 codingPath: context.codingPath.map(\.component),
                 cause: context.underlyingError
             )
@@ -183,7 +183,17 @@ extension PreferenceError {
     }
 
     private init(_ code: Code, _ message: String, _ context: DecodingError.Context) {
-        self.init(code, message, codingPath: context.codingPath.map(\.component), cause: context.underlyingError)
+        self.init(
+            code,
+            Self.clause(message),
+            codingPath: context.codingPath.map(\.component),
+            cause: context.underlyingError
+        )
+    }
+
+    /// Returns a coder's sentence without its full stop, as part of a longer one.
+    private static func clause(_ sentence: String) -> String {
+        sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     }
 
     /// Returns the result of `body`; adds `component` to the coding path of its errors.

@@ -256,6 +256,24 @@ struct PreferenceCodingTests {
         #expect(try PreferenceCoding<String>.native.decode(Self.json("\"a\"")) == "a")
     }
 
+    /// The messages of JSON's decoder are sentences; these are parts of one.
+    @Test
+    func errorInJSONNamesTheMember() throws {
+        struct Frame: Codable {
+            struct Size: Codable { var width = 8 }
+            var size = Size()
+        }
+        let issues = Recorder<String>()
+        let store = PreferenceStore.inMemory(["frame": Self.json(#"{"size":{"width":"wide"}}"#)])
+        store.issueHandler = { issues.record("\($0)") }
+        let frame = Preference("frame", default: Frame(), coding: .json, in: store)
+        #expect(frame.value.size.width == 8)
+        let issue = try #require(issues.elements.first)
+        #expect(issue.hasPrefix("preference \"frame\" at size.width: "))
+        #expect(issue.hasSuffix("; the default of this member is used and the stored value is kept"))
+        #expect(!issue.contains(".;"))
+    }
+
     @Test
     func nullOfJSONIsAbsentForOptionalsOnly() throws {
         for stored in [Self.json("null"), "null", Self.json(" null ")] {
