@@ -97,6 +97,34 @@ struct LogPlaceTests {
         #expect(try open("own/log", trustsOwners: true).values == ["a": "1"])
     }
 
+    /// Folders and a file that another user has created in a folder like `/tmp`, and own links to them.
+    @Test(arguments: ["open/theirs/deep/file", "to folder/file", "open/file", "to file"])
+    func fileOfAnotherUserIsRefusedIfAnyoneCouldHaveMadeItsFolder(_ path: String) throws {
+        let system = SystemFileSystem()
+        for name in ["open", "open/theirs", "open/theirs/deep"] { try system.makeFolder(folder.path(name)) }
+        for name in ["open/theirs/deep/file", "open/file"] { try folder.write("a=1.\n", to: name) }
+        try folder.link("to folder", to: "open/theirs/deep")
+        try folder.link("to file", to: "open/file")
+        try system.setMode(try system.open(folder.path("open"), for: .folder), 0o1777)
+        fileSystem.run(as: 1000)
+        var above = folder.path[...]
+        while let slash = above.lastIndex(of: "/") {
+            fileSystem.give(String(above), to: 1000)
+            above = above[..<slash]
+        }
+        for path in ["open", "to folder", "to file"] { fileSystem.give(folder.path(path), to: 1000) }
+        for path in ["open/theirs", "open/theirs/deep", "open/theirs/deep/file", "open/file"] {
+            fileSystem.give(folder.path(path), to: 1001)
+        }
+        // An open file has the owner of the path by which it was opened.
+        if path == "to file" { fileSystem.give(folder.path(path), to: 1001) }
+        #expect(throws: LogError.self) { try open(path) }
+        // What this user has made there is where that one lets others write.
+        fileSystem.give(folder.path("open/theirs"), to: 1000)
+        for name in ["open/file", "to file"] { fileSystem.give(folder.path(name), to: 1000) }
+        #expect(try open(path).values == ["a": "1"])
+    }
+
     @Test
     func rootUsesTheFilesOfOthersIfItTrustsThem() throws {
         try folder.write("a=1.\n", to: "log")
@@ -133,7 +161,9 @@ struct LogPlaceTests {
 
     // MARK: Files of another kind
 
-    @Test(arguments: ["!alias ls='ls -l'\n!export A=1\n", "!", "\n!x\n", "a\n!x", "!\0x\0\n"])
+    @Test(arguments: [
+        "!alias ls='ls -l'\n!export A=1\n", "!", "\n!x\n", "a\n!x", "!\0x\0\n", "\u{7f}ELF\0\u{1}!", "\0\0!ftyp\0\0!",
+    ])
     func fileWithoutAnyEntryIsNotChanged(_ text: String) throws {
         try folder.write(text, to: "log")
         let log = try open()

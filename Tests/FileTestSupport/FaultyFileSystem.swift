@@ -262,6 +262,12 @@ package final class FaultyFileSystem: FileSystem {
         return try base.hasOtherNames(path)
     }
 
+    package func isWritable(_ path: String, _ kind: FileStatus.Kind) throws(FileSystemError) -> Bool {
+        try enter("faccessat", path)
+        if state.withLock({ $0.denial }) != nil { return false }
+        return try base.isWritable(path, kind)
+    }
+
     package func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool {
         try enter("fcntl", file.path)
         return try base.hasWriters(file)

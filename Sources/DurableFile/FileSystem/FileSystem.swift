@@ -33,6 +33,8 @@ package protocol FileSystem: Sendable {
     /// Whether a file has names outside of its folder, by several links or as a file that is mounted by itself. Then a
     /// new file can't take its place, and it might change without an event of its folder; follows links.
     func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool
+    /// Whether the user may write a file, or create files in a folder; changes nothing, and follows links.
+    func isWritable(_ path: String, _ kind: FileStatus.Kind) throws(FileSystemError) -> Bool
     /// Whether a descriptor that can write to the file is open in any process, as far as that is known; one of `file`,
     /// which is open for reading, doesn't count.
     func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool

@@ -92,7 +92,7 @@ package struct LogPath {
         do { return try walk(fileSystem).real } catch { return path }
     }
 
-    fileprivate func child(_ name: String) -> LogPath {
+    func child(_ name: String) -> LogPath {
         switch path {
         case "/": LogPath(path: "/" + name)
         case ".": LogPath(path: name)

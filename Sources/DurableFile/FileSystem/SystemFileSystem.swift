@@ -125,6 +125,19 @@ package struct SystemFileSystem: FileSystem {
         try Self.retrying("stat", path) { path.withPath { durable_file_has_other_names($0) } } > 0
     }
 
+    package func isWritable(_ path: String, _ kind: FileStatus.Kind) throws(FileSystemError) -> Bool {
+        // By the effective user, with which files are opened (faccessat(2)).
+        let mode = kind == .folder ? W_OK | X_OK : W_OK
+        do {
+            return try Self.retrying("faccessat", path) {
+                path.withPath { faccessat(AT_FDCWD, $0, mode, AT_EACCESS) }
+            } == 0
+        } catch {
+            if error.deniesWriting { return false }
+            throw error
+        }
+    }
+
     package func target(ofLinkAt path: String) throws(FileSystemError) -> String {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = try Self.retrying("readlink", path) {

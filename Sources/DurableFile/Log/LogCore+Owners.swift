@@ -24,17 +24,44 @@ extension LogCore {
     /// Throws unless the program may trust the owner of a file, folder or link.
     ///
     /// A program with more rights than the owner must not do what that one wants. Others have chosen the place, and the
-    /// owner with it, unless anyone can put files there.
+    /// owner with it, unless anyone could have put there what is at the path.
     func checkOwner(_ status: FileStatus, _ path: String) throws(LogError) {
-        if status.owner == fileSystem.user || status.owner == 0 || trustsOwners { return }
-        if fileSystem.standsForOthers(status.owner) { return }
+        if trusts(status.owner) || trustsOwners { return }
         if !fileSystem.isPrivileged, !isInOpenFolder(path) { return }
         throw .foreignOwner(path: path, owner: status.owner)
     }
 
-    /// Whether all users can create and rename files next to one.
+    private func trusts(_ owner: UInt32) -> Bool {
+        owner == fileSystem.user || owner == 0 || fileSystem.standsForOthers(owner)
+    }
+
+    /// Whether the way to a file leads through a name that any user could have created: one of another user, in a folder
+    /// that all users can write, sticky or not.
+    ///
+    /// What is below a name of this user or of root is where these let it be.
     private func isInOpenFolder(_ path: String) -> Bool {
-        do { return try fileSystem.status(at: LogPath(path: path).folder).mode & 0o002 != 0 } catch { return true }
+        do {
+            return try LogPath(path: path).walk(fileSystem).entries.contains { entry throws(FileSystemError) in
+                guard try fileSystem.status(at: entry.folder).mode & 0o002 != 0 else { return false }
+                return try !trusts(fileSystem.linkStatus(at: LogPath(path: entry.folder).child(entry.name).path).owner)
+            }
+        } catch { return true }
+    }
+
+    /// Whether a line could be appended now, as far as the system tells without trying.
+    mutating func isWritable() -> Bool {
+        guard !isReadOnly, !position.isForeign else { return false }
+        do {
+            try checkOwners(creating: true)
+            if let status = try statusAtPath() {
+                if let current, current.isWritable, current.identity == status.identity { return true }
+                try checkOwner(status, path)
+                return try fileSystem.isWritable(path, .file)
+            }
+            // The first folder that is there: the file, or the folder on the way to it, would be created in it.
+            guard let folder = try LogPath(path: path).walk(fileSystem).entries.last?.folder else { return false }
+            return try fileSystem.isWritable(folder, .folder)
+        } catch { return false }
     }
 
     /// Lets the group of a folder use a new file if all files of the folder get its group (S_ISGID in inode(7)).

@@ -5,7 +5,7 @@ internal import Synchronization
 /// write to it.
 struct LogCore: Sendable {
     let path: String
-    private let isReadOnly: Bool
+    let isReadOnly: Bool
     /// Whether the file is used regardless of its owner.
     var trustsOwners: Bool
     /// Whether objects that span several lines are read, and not only recognized: in files that are never written, and

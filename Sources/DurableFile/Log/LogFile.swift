@@ -139,6 +139,12 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// Uses the file regardless of its owner, from now on.
     package func trustOwners() { core.withLock { $0.trustsOwners = true } }
 
+    /// Whether the file is used regardless of its owner.
+    package var trustsOwners: Bool { core.withLock { $0.trustsOwners } }
+
+    /// Whether a line could be appended now, as far as that is known without trying; creates nothing.
+    package var isWritable: Bool { core.withLock { $0.isWritable() } }
+
     /// Runs `body` with the contents in memory, under the lock.
     package func withContents<Result: Sendable>(_ body: (Contents) -> Result) -> Result {
         core.withLock { _ in body(contents) }

@@ -278,19 +278,24 @@ extension LogPosition {
         switch reading {
         case .complete: hasEntry = hasEntry || !line.isEmptyLine
         // After a loss of power a line might lack its end, and have zeros in its place.
-        case .damaged where !line.hasZeros && !contents.mayBeEntries(line): hasForeignLine = true
+        case .damaged where !line.mightLackAPart && !contents.mayBeEntries(line): hasForeignLine = true
         case .damaged, .incomplete, .refused: break
         }
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether there are zeros other than those of UTF-16, in which ASCII has one in every second byte.
-    fileprivate var hasZeros: Bool {
-        guard let zero = firstIndex(of: 0) else { return false }
-        let isAlternating = zero + 2 < count && self[zero + 1] != 0 && self[zero + 2] == 0
-        return !isAlternating
+    /// Whether the line is text with zeros in place of one part: binary files and UTF-16 have zeros in many places.
+    fileprivate var mightLackAPart: Bool {
+        guard let first = firstIndex(of: 0) else { return false }
+        let end = self[first...].firstIndex { $0 != 0 } ?? endIndex
+        return self[..<first].isText && self[end...].isText
     }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// Whether there are no control characters other than white space. A character might be incomplete.
+    fileprivate var isText: Bool { allSatisfy { $0 >= 32 && $0 != 127 || $0.isSpace } }
 }
 
 extension UInt8 {

@@ -3,15 +3,18 @@ package struct WholeFile: Sendable {
     private let path: String
     private let fileSystem: any FileSystem
     private let lockTimeout: Duration
+    private let trustsOwners: Bool
 
     package init(
         path: String,
+        trustsOwners: Bool = false,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5)
     ) {
         self.path = path
         self.fileSystem = fileSystem
         self.lockTimeout = lockTimeout
+        self.trustsOwners = trustsOwners
     }
 
     /// Replaces the bytes by those that `change` returns, atomically also across processes; writes nothing if they are
@@ -25,7 +28,13 @@ package struct WholeFile: Sendable {
         // Usually there is nothing to do, which needs no lock.
         let before = try read()?.bytes
         guard let wanted = change(before), wanted != before else { return }
-        let core = LogCore(path: path, contents: NoContents(), fileSystem: fileSystem, lockTimeout: lockTimeout)
+        let core = LogCore(
+            path: path,
+            contents: NoContents(),
+            trustsOwners: trustsOwners,
+            fileSystem: fileSystem,
+            lockTimeout: lockTimeout
+        )
         try core.checkOwners(creating: true)
         let (target, folder): (LogPath, OpenFile)
         do throws(FileSystemError) {

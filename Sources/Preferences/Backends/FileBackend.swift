@@ -42,6 +42,8 @@ package final class FileBackend: PreferenceBackend {
 
     package var path: String { log.path }
 
+    package var isWritable: Bool { log.isWritable }
+
     /// Returns the number of the line that last set a name, from 1; reads the file, and nothing of a large one.
     func line(of name: String) -> Int? {
         log.bytes(atMost: 4 << 20).flatMap { JSONLine.numbers(in: $0, joinsLines: isReadOnly)[name] }
@@ -156,6 +158,9 @@ package final class FileBackend: PreferenceBackend {
 
     /// Uses the file regardless of its owner, from now on.
     func trustOwner() { log.trustOwners() }
+
+    /// Whether the file is used regardless of its owner.
+    var trustsOwner: Bool { log.trustsOwners }
 
     package func sync() throws(PreferenceError) {
         do { try log.sync() } catch { throw PreferenceError(error) }

@@ -21,6 +21,12 @@ public protocol PreferenceBackend: Sendable {
     /// If not, the store calls `values(for:)` for each name that it uses. Read once, when the store is created.
     var listsAllNames: Bool { get }
 
+    /// Whether `apply` could store changes now, as far as the backend knows without trying; true by default.
+    ///
+    /// Called on any thread, also during another call, by `PreferenceStore.isWritable`. It waits for no network and changes
+    /// nothing.
+    var isWritable: Bool { get }
+
     /// Throws `misuse` if the calling thread must never be blocked, such as that of an event loop.
     ///
     /// Called for a backend with a timeout, before a blocking method of the store opens, changes or syncs it on the calling
@@ -87,6 +93,9 @@ extension PreferenceBackend {
 
     /// Returns true.
     public var listsAllNames: Bool { true }
+
+    /// Returns true.
+    public var isWritable: Bool { true }
 
     /// Does nothing.
     public func checkThreadMayBlock() throws(PreferenceError) {}
@@ -219,6 +228,8 @@ struct NoBackend: PreferenceBackend {
     let error: PreferenceError
 
     init(because error: PreferenceError) { self.error = error }
+
+    var isWritable: Bool { false }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] { throw error }
     func apply(

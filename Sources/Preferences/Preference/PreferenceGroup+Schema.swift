@@ -82,7 +82,7 @@ extension PreferenceGroup {
         }
         var failure: PreferenceError?
         do {
-            try WholeFile(path: path).update { old in
+            try WholeFile(path: path, trustsOwners: backend.trustsOwner).update { old in
                 do throws(PreferenceError) { return try part.installed(in: old) } catch {
                     failure = error
                     return nil

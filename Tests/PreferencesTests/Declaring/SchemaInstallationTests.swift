@@ -256,12 +256,26 @@ struct SchemaInstallationTests {
     func otherUsersFolderIsNotPermitted() throws {
         try SystemFileSystem().makeFolder(folder.path("app"))
         let fileSystem = FaultyFileSystem()
+        fileSystem.run(as: 0)
         fileSystem.give(folder.path("app"), to: 4711)
         let error = #expect(throws: LogError.self) {
             try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
         }
         #expect(error.map { PreferenceError($0, ofSchema: path).code } == .notPermitted)
         #expect(try folder.names(in: "app") == [])
+        try WholeFile(path: path, trustsOwners: true, fileSystem: fileSystem).update { _ in [1] }
+        #expect(try folder.names(in: "app") == [Self.name])
+    }
+
+    /// The schema is next to the file, whose owner the program trusts.
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func schemaOfATrustedFolderIsInstalled() throws {
+        try SystemFileSystem().makeFolder(folder.path("theirs"))
+        try #require(chown(folder.path("theirs"), 4711, 4711) == 0)
+        let path = folder.path("theirs/preferences.jsonl")
+        let store = try PreferenceStore.file(at: URL(filePath: path), trustsOwner: true)
+        try Sound(in: store).installSchema()
+        #expect(try folder.names(in: "theirs") == [Self.name])
     }
 
     /// Whichever system call fails, the file is the old one or the new one, and no temporary file remains.

@@ -264,6 +264,7 @@ final class ModelFileSystem: FileSystem {
     /// Returns 0, as no file is polled.
     func changeTimes(at path: String) throws(FileSystemError) -> ChangeTimes { ChangeTimes(modified: 0, changed: 0) }
     func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool { isMounted }
+    func isWritable(_ path: String, _ kind: FileStatus.Kind) throws(FileSystemError) -> Bool { true }
     func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool { false }
     func reopen(_ file: OpenFile) throws(FileSystemError) -> OpenFile {
         let descriptor = try change { state throws(FileSystemError) -> Int32 in
