@@ -37,6 +37,12 @@ package enum PathText {
         string.unicodeScalars.contains { $0.value >= escape + 0x80 }
     }
 
+    /// Returns the bytes of a path if they aren't UTF-8.
+    package static func bytesOfNoText(_ path: String) -> [UInt8]? {
+        guard durable_file_has_escaped_paths(), hasEscapes(path) else { return nil }
+        return path.withPath { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+
     /// Returns the path for a message, with each byte that is no text as in `\\xFF`.
     package static func shown(_ path: String) -> String {
         guard durable_file_has_escaped_paths(), hasEscapes(path) else { return path }

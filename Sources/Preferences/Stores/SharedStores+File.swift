@@ -38,17 +38,27 @@ extension Layer {
 #endif
 
 /// The stores over files: one for each file while it is referenced, however often it is requested.
+///
+/// A store follows the path by which it was first requested. It is also the store of each other path that leads to the same file
+/// at the time of a request. If a link is changed after that, the store stays that of its own path alone, also for those who
+/// requested it by another one.
 enum FileStores {
     // Weak to the store only: each change of the reference count of an object with a weak reference takes 150 instructions
     // more, and a set changes those of the source and the backend.
     private struct Entry {
         weak var store: PreferenceStore?
-        /// The path by which the store was first requested, and which it follows.
-        let path: String
+        /// The path without links that the store's path led to when it was added.
+        let real: String
     }
 
-    /// The stores by the path without links that theirs led to when it was last looked at.
-    private static let entries = Lock<[String: [Entry]]>([:])
+    private struct Registry {
+        /// The stores by the path that they follow.
+        var entries: [String: Entry] = [:]
+        /// The number of stores that were ever added.
+        var count = 0
+    }
+
+    private static let registry = Lock(Registry())
 
     /// Returns the store of a file.
     static func store(
@@ -56,41 +66,37 @@ enum FileStores {
         durability: PreferenceDurability = .background,
         trustsOwner: Bool = false
     ) -> PreferenceStore {
-        // The same file is one store under all its paths, even before it or its folder exists.
-        let key = LogPath(path: path).real()
-        let store = entries.withLock { registered(path, $0[key]) } ?? find(path, key) ?? add(path, key)
+        let store = registry.withLock { $0.entries[path]?.store } ?? findOrAdd(path)
         let backend = store.core.layers.writable?.backend as? FileBackend
         backend?.raiseDurability(to: durability)
         if trustsOwner { backend?.trustOwner() }
         return store
     }
 
-    private static func registered(_ path: String, _ entries: [Entry]?) -> PreferenceStore? {
-        entries?.first { $0.path == path && $0.store != nil }?.store
-    }
-
-    /// Returns the store whose path leads to the same file now, which might have another name or be reached by a link that was
-    /// changed since.
-    private static func find(_ path: String, _ key: String) -> PreferenceStore? {
-        let known = entries.withLock { entries in
-            entries.flatMap { key, entries in
-                entries.compactMap { entry in entry.store.map { (key: key, path: entry.path, store: $0) } }
+    private static func findOrAdd(_ path: String) -> PreferenceStore {
+        while true {
+            // The stores that are looked at are released after the lock: these may be their last references.
+            let (known, count) = registry.withLock { registry in
+                let known = registry.entries.compactMap { path, entry in
+                    entry.store.map { (path: path, real: entry.real, store: $0) }
+                }
+                return (known, registry.count)
             }
+            // Without the lock, as a file system might not answer.
+            let real = LogPath(path: path).real()
+            if let store = known.first(where: { $0.real == real && LogPath(path: $0.path).real() == real })?.store {
+                return store
+            }
+            // A file with another name, or at the end of a link or below a folder that was changed since.
+            let file = identity(of: path)
+            let other = known.first { known in
+                file.map { $0 == identity(of: known.path) } ?? (LogPath(path: known.path).real() == real)
+            }
+            if let other { return other.store }
+            // Else the file was created or replaced in between, or another thread has added a store, perhaps of this file.
+            guard file == identity(of: path) else { continue }
+            if let store = add(path, real, to: Set(known.map(\.path)), ifCountIs: count) { return store }
         }
-        if known.isEmpty { return nil }
-        // Without the lock, as a file system might not answer.
-        let file = identity(of: path)
-        var found: PreferenceStore?
-        // A store that was requested by this path comes first: there might be one for each path if a link was changed.
-        let sorted = known.filter { $0.path == path } + known.filter { $0.path != path }
-        for entry in sorted where found == nil {
-            let isSame = file.map { $0 == identity(of: entry.path) } ?? false
-            guard isSame || file == nil && LogPath(path: entry.path).real() == key else { continue }
-            found = entry.store
-            if entry.key != key { move(entry.path, entry.key, to: key) }
-        }
-        // These may be the last references.
-        return withExtendedLifetime(known) { found }
     }
 
     /// Returns the identity of the file that a path leads to; nil if it isn't there or can't be looked at.
@@ -98,25 +104,22 @@ enum FileStores {
         do { return try SystemFileSystem().status(at: path).identity } catch { return nil }
     }
 
-    private static func move(_ path: String, _ old: String, to new: String) {
-        entries.withLock { entries in
-            let moved = entries[old]?.filter { $0.path == path } ?? []
-            entries[old]?.removeAll { $0.path == path }
-            entries[new, default: []] += moved
+    private static func add(
+        _ path: String,
+        _ real: String,
+        to known: Set<String>,
+        ifCountIs count: Int
+    ) -> PreferenceStore? {
+        let store = PreferenceStore(Layer(source: Source(FileBackend(path: path))))
+        return registry.withLock { registry in
+            guard registry.count == count else { return nil }
+            registry.count += 1
+            if registry.entries.count > known.count {
+                registry.entries = registry.entries.filter { known.contains($0.key) }
+            }
+            registry.entries[path] = Entry(store: store, real: real)
+            return store
         }
-    }
-
-    private static func add(_ path: String, _ key: String) -> PreferenceStore {
-        let (store, _) = entries.withLock { entries -> (PreferenceStore, others: [PreferenceStore]) in
-            if let store = registered(path, entries[key]) { return (store, []) }
-            // The stores that were looked at are released after the lock: these may be their last references.
-            let others = entries.values.flatMap { $0.compactMap(\.store) }
-            entries = entries.mapValues { $0.filter { $0.store != nil } }.filter { !$0.value.isEmpty }
-            let store = PreferenceStore(Layer(source: Source(FileBackend(path: path))))
-            entries[key, default: []].append(Entry(store: store, path: path))
-            return (store, others)
-        }
-        return store
     }
 }
 
@@ -126,6 +129,10 @@ extension PreferenceStore {
     /// The first set creates the file and its folders if they don't exist. The same file gives the same store, however often it
     /// is requested, with the strongest durability that was requested. The article *On-disk format* describes the file's
     /// format.
+    ///
+    /// Links are followed at each use: if one is changed, the store shows and writes the file that its path leads to then, and
+    /// another request for the old file gives another store. A store that was requested by several paths follows the first of them;
+    /// so request a store again by the file's own path after the change of a link by which another part of the program uses it.
     ///
     /// - Parameters:
     ///   - url: The file's URL; by convention its name ends in `.jsonl`.
@@ -140,15 +147,51 @@ extension PreferenceStore {
         guard url.isFileURL else {
             throw PreferenceError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")
         }
-        let store = FileStores.store(at: url.path, durability: durability, trustsOwner: trustsOwner)
+        let store = FileStores.store(at: url.systemPath, durability: durability, trustsOwner: trustsOwner)
         try store.core.layers.writable?.open()
         return store
     }
 
     /// The file that receives the store's writes; `nil` if it isn't stored in a file.
     ///
-    /// The file need not exist yet.
+    /// The file need not exist yet. If bytes of its path aren't UTF-8, only the percent-encoded forms of the URL have them,
+    /// `absoluteString` and `path(percentEncoded: true)`; `file(at:durability:trustsOwner:)` opens it.
     public var location: URL? {
-        (resolved.core.layers.writable?.backend as? FileBackend).map { URL(filePath: $0.path) }
+        (resolved.core.layers.writable?.backend as? FileBackend).map { URL(systemPath: $0.path) }
+    }
+}
+
+extension URL {
+    /// Creates the URL of a file, whose path need not be UTF-8.
+    fileprivate init(systemPath path: String) {
+        let encoded = PathText.bytesOfNoText(path).flatMap { bytes in
+            URL(string: "file://" + bytes.map(Self.encoded).joined())
+        }
+        self = encoded ?? URL(filePath: path)
+    }
+
+    private static func encoded(_ byte: UInt8) -> String {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            String(Unicode.Scalar(byte))
+        default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+    }
+
+    /// The path of a file, also if its percent-encoded bytes aren't UTF-8, of which Foundation has no path.
+    fileprivate var systemPath: String {
+        let path = path
+        guard path.isEmpty else { return path }
+        let encoded = self.path(percentEncoded: true).utf8
+        var bytes: [UInt8] = []
+        var rest = encoded[...]
+        while let byte = rest.popFirst() {
+            let digits = byte == UInt8(ascii: "%") ? UInt8(String(rest.prefix(2)) ?? "", radix: 16) : nil
+            bytes.append(digits ?? byte)
+            if digits != nil { rest = rest.dropFirst(2) }
+        }
+        return PathText.string(bytes)
     }
 }

@@ -262,6 +262,26 @@ struct FileBackendTests {
         #expect(two !== one && two["a"] == 2)
     }
 
+    /// By a link and directly, before the file exists and afterwards.
+    @Test
+    func threadsThatRequestAFileAtOnceGetOneStore() async throws {
+        try SystemFileSystem().makeFolder(folder.path("real"))
+        try folder.link("link", to: "real")
+        for round in 0..<rounds(400) {
+            let names = ["real/\(round)", "link/\(round)", "real/../link/\(round)", "link/./\(round)"]
+            if round.isMultiple(of: 2) { try folder.write("{}\n", to: "real/\(round)") }
+            let stores = Lock<[PreferenceStore]>([])
+            await onThreads(names.count) { thread in
+                do {
+                    let store = try store(names[thread])
+                    stores.withLock { $0.append(store) }
+                } catch { Issue.record("\(error)") }
+            }
+            let opened = stores.withLock { $0 }
+            #expect(opened.count == names.count && opened.allSatisfy { $0 === opened[0] }, "round \(round)")
+        }
+    }
+
     @Test
     func folderThatBecomesALinkIsSeen() throws {
         try SystemFileSystem().makeFolder(folder.path("config"))

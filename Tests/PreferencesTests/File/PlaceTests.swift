@@ -53,6 +53,28 @@ struct PlaceTests {
     }
 
     @Test
+    func locationThatIsNoTextLeadsToTheFile() throws {
+        let output = try run(
+            """
+            HOME=$HOME/$(printf 'caf\\351 \\303\\251'); export HOME; mkdir "$HOME"; "$1" set 7
+            "$1" location | sed 's/.*caf/caf/'; "$1" by-location 8; cat "$HOME/.config/PlaceProbe/preferences.jsonl"
+            ls -a "$HOME/.." | grep -c caf
+            """
+        )
+        #expect(
+            output == """
+                set
+                caf%E9%20%C3%A9/.config/PlaceProbe/preferences.jsonl
+                7
+                {"volume":7}
+                {"volume":8}
+                1
+
+                """
+        )
+    }
+
+    @Test
     func pathsThatAreNoTextStayAsTheyAre() {
         for bytes: [UInt8] in [
             Array("/home/ünï".utf8), [0x2F, 0xE9, 0x2F, 0xFF, 0x80], [0xF4, 0x8F, 0xBE, 0x80, 0xC3],
