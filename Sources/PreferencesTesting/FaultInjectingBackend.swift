@@ -106,6 +106,9 @@ public final class FaultInjectingBackend: PreferenceBackend {
     /// The timeout of the base.
     public var timeout: Duration? { base.timeout }
 
+    /// Whether the base can be written.
+    public var isWritable: Bool { base.isWritable }
+
     /// Checks the thread by the base.
     public func checkThreadMayBlock() throws(PreferenceError) { try base.checkThreadMayBlock() }
 

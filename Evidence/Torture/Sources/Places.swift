@@ -75,6 +75,16 @@ enum Places {
             expected: ["notPermitted", "set", "set", "set", "5"]
         ),
         Case(
+            title: "a file that the user can't write, and one on a read-only file system",
+            script: """
+                mkdir -p "${f%/*}"; echo '{"volume":1}' >"$f"; chmod 755 .config "${f%/*}"; chmod 444 "$f"
+                \(user) "$F" writable; \(user) "$F" set 2; mv "$f" generated; ln -s "$PWD/generated" "$f"; \(user) "$F" writable
+                rm "$f"; \(user) "$F" writable; chown 1000 "${f%/*}"; \(user) "$F" writable; ls "${f%/*}"
+                mount --bind .config .config && mount -o remount,ro,bind .config || exit 77; "$F" writable
+                """,
+            expected: ["no", "readOnly", "no", "no", "yes", "no"]
+        ),
+        Case(
             title: "a name service that doesn't answer",
             script: """
                 mount -t tmpfs none /run && mkdir /run/nscd && command -v python3 >/dev/null || exit 77
@@ -84,6 +94,18 @@ enum Places {
                 "$F" get; ls asked 2>/dev/null; kill $!
                 """,
             expected: ["0"]
+        ),
+        Case(
+            title: "the system calls of a program with closed descriptors",
+            script: #"""
+                command -v strace >/dev/null && strace -o /dev/null true || exit 77
+                strace -f -qq -o calls sh -c 'exec ./program worker places caseapp quiet 7 0<&- 1>&- 2>&-'; cat "$f"
+                grep caseapp calls | grep -c '= [0-2]$'
+                grep -cE '^[0-9]+ +(inotify_init|epoll_create|eventfd|socket|timerfd).*= [0-2]$' calls
+                grep -cE 'nscd|nsswitch|/etc/passwd' calls
+                """#,
+            expected: [#"{"volume":7}"#, "0", "0", "0"],
+            needsNamespace: false
         ),
         Case(
             title: "lines behind one without an end, and in a file that was replaced",
@@ -180,6 +202,7 @@ enum Places {
                 try await PreferenceStore.standard.flush()
                 // The compaction follows the sync in the background.
                 try await Task.sleep(for: .milliseconds(500))
+            case "writable": print(PreferenceStore.standard.isWritable ? "yes" : "no")
             case "managed":
                 let color = Preference("color", default: 0)
                 print(color.value, color.isManaged ? "managed" : "free")

@@ -73,7 +73,32 @@ extension PreferenceStore {
     }
 }
 
+extension PreferenceStore {
+    /// Whether a write could be stored now, as far as that is known without trying.
+    ///
+    ///     let store = settings.isWritable ? settings : .layered([changes, settings.readOnly(named: "generated")])
+    ///
+    /// False for a store whose layers are all read-only, such as the environment, for a file that the user of the program isn't
+    /// allowed to write or to create, for one that isn't a preferences file or can't be opened, and while managed settings can't be
+    /// read. A layered store answers for the layer that receives the writes. True for memory, and for user defaults, a keyring, etcd
+    /// and other backends unless they know otherwise. A name can be managed even so: `Preference.isManaged`.
+    ///
+    /// Nothing is created or changed. Like a read, it opens a store that isn't open, unless that waits for a network, and each call
+    /// looks at the file's permissions. Call it on any thread.
+    public var isWritable: Bool { resolved.core.isWritable }
+}
+
 extension StoreCore {
+    /// Whether a set could be stored now, as far as that is known without trying.
+    fileprivate var isWritable: Bool {
+        let list = attachedLayers
+        guard let writable = list.writable else { return false }
+        do throws(PreferenceError) {
+            for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(nil) }
+        } catch { return false }
+        return writable.isWritable
+    }
+
     /// Opens all layers on the caller's thread; throws the first error.
     func load(_ form: StoreCall.Form) throws(PreferenceError) {
         try forEachSource(form) { (source, call) throws(PreferenceError) in try source.load(call) }
@@ -143,6 +168,15 @@ extension StoreCore {
 }
 
 extension Source {
+    /// Whether changes could be stored now, as far as that is known without trying.
+    fileprivate var isWritable: Bool {
+        if !isOpen {
+            if isSlow { return failure == nil && backend?.isWritable != false }
+            do throws(PreferenceError) { try open(isReading: true) } catch { return false }
+        }
+        return backend?.isWritable ?? true
+    }
+
     /// Reads the stored values, and those of the declared names if the backend is queried by name.
     fileprivate func load(_ call: StoreCall?) throws(PreferenceError) {
         defer { noteOpenAttempt() }

@@ -349,7 +349,7 @@ extension StoreCore {
 
 extension Source {
     /// Throws if the managed settings can't be read, because then any name may be managed.
-    fileprivate func checkPolicy(_ call: StoreCall?) throws(PreferenceError) {
+    func checkPolicy(_ call: StoreCall?) throws(PreferenceError) {
         do throws(PreferenceError) { try open(call) } catch {
             throw PreferenceError(
                 .managed,

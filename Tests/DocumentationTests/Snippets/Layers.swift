@@ -103,6 +103,23 @@ struct LayersSnippets {
     }
 
     @Test
+    func generatedFileIsALayer() throws {
+        let output = Output()
+        let print = output.print
+        let settings = PreferenceStore(backend: GeneratedBackend())
+        let changes = PreferenceStore.inMemory()
+        // snippet: generated
+        let store = settings.isWritable ? settings : .layered([changes, settings.readOnly(named: "generated")])
+        let preferences = GeneralPreferences(in: store)
+        preferences.volume = 7
+        print(preferences.volume, preferences.$volume.source)  // 7 store
+        print(preferences.theme, preferences.$theme.source)  // dark generated
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "generated")))
+        #expect(changes.contents == ["volume": 7] && store.isWritable)
+    }
+
+    @Test
     func hostsAndGroupsAreLayers() throws {
         let output = Output()
         let print = output.print
@@ -121,5 +138,19 @@ struct LayersSnippets {
         // end
         #expect(output.lines == (try Snippet.shownOutput(of: "overrides")))
         #expect(fleet["nickname"] == "Pitt")
+    }
+}
+
+/// A file that the user can't write, which for root hardly exists.
+private struct GeneratedBackend: PreferenceBackend {
+    var isWritable: Bool { false }
+
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { ["volume": 3, "theme": "dark"] }
+
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        throw PreferenceError(.readOnly, "the file is generated")
     }
 }
