@@ -76,6 +76,9 @@ int mkdir(const char *, mode_t);
 #define F_SETFD 2
 #define F_SETFL 4
 #define F_FULLFSYNC 51
+#define F_DUPFD_CLOEXEC 67
+#define AT_FDCWD -2
+#define AT_EACCESS 0x0010
 #define FD_CLOEXEC 1
 #define LOCK_EX 0x02
 #define LOCK_NB 0x04
@@ -103,12 +106,17 @@ int posix_spawn(pid_t *_Nullable, const char *_Nonnull, const posix_spawn_file_a
 
 // Libc/include/unistd.h, stdio.h, stdlib.h, string.h, xnu/bsd/sys/syslimits.h
 #define SEEK_CUR 1
+#define STDIN_FILENO 0
+#define STDOUT_FILENO 1
 #define STDERR_FILENO 2
+#define X_OK (1<<0)
+#define W_OK (1<<1)
 #define PATH_MAX 1024
 int close(int);
 ssize_t pread(int, void *, size_t, off_t);
 ssize_t read(int, void *, size_t);
 ssize_t write(int, const void *, size_t);
+ssize_t pwrite(int, const void *, size_t, off_t);
 off_t lseek(int, off_t, int);
 int ftruncate(int, off_t);
 int fsync(int);
@@ -128,6 +136,7 @@ void free(void *);
 void exit(int) __attribute__((noreturn));
 pid_t getpid(void);
 int access(const char *, int);
+int faccessat(int, const char *, int, int);
 int chmod(const char *, mode_t);
 int link(const char *, const char *);
 int symlink(const char *, const char *);
@@ -150,16 +159,19 @@ void rewind(FILE *_Nonnull);
 int fputs(const char *_Nonnull, FILE *_Nonnull);
 void *memchr(const void *, int, size_t);
 int memcmp(const void *, const void *, size_t);
+size_t strlen(const char *);
 
 // Libc/include/dirent.h (__DARWIN_STRUCT_DIRENTRY, 64-bit inodes)
 typedef struct _dirdesc DIR;
 struct dirent { ino_t d_ino; uint64_t d_seekoff; uint16_t d_reclen; uint16_t d_namlen; uint8_t d_type; char d_name[1024]; };
 DIR *opendir(const char *);
+DIR *fdopendir(int);
 int closedir(DIR *);
 struct dirent *readdir(DIR *);
 
 // xnu/bsd/sys/poll.h
 #define POLLIN 0x0001
+#define POLLNVAL 0x0020
 typedef unsigned int nfds_t;
 struct pollfd { int fd; short events; short revents; };
 int poll(struct pollfd *, nfds_t, int);
