@@ -153,15 +153,17 @@ enum CurrentProcess {
     /// Returns the program's name of a path: that of the program itself for `.player-wrapped`, as Nix names the file that a
     /// script of the program's name starts.
     static func programName(of path: String) -> String? {
-        guard let name = path.split(separator: "/").last else { return nil }
-        // A program that is wrapped more than once gets one underscore more for each time.
-        var wrapped = name
-        while wrapped.last == "_" { wrapped.removeLast() }
+        guard var name = path.split(separator: "/").last else { return nil }
         let suffix = "-wrapped"
-        guard wrapped.first == ".", wrapped.hasSuffix(suffix), wrapped.utf8.count > suffix.utf8.count + 1 else {
-            return String(name)
+        while true {
+            // If a script replaces a script, the inner one's name gets an underscore; a wrapped one can be wrapped as well.
+            var wrapped = name
+            while wrapped.last == "_" { wrapped.removeLast() }
+            guard wrapped.first == ".", wrapped.hasSuffix(suffix), wrapped.utf8.count > suffix.utf8.count + 1 else {
+                return String(name)
+            }
+            name = wrapped.dropFirst().dropLast(suffix.count)
         }
-        return String(wrapped.dropFirst().dropLast(suffix.count))
     }
 }
 

@@ -84,6 +84,7 @@ struct SuiteLocationTests {
 
     @Test(arguments: [
         ("/nix/store/x/bin/.player-wrapped", "player"), (".player-wrapped__", "player"),
+        ("..player-wrapped-wrapped", "player"), ("..player-wrapped_-wrapped", "player"),
         ("/bin/player-wrapped", "player-wrapped"),
         ("/bin/.-wrapped", ".-wrapped"), ("/bin/.player", ".player"), ("player_", "player_"),
     ])
