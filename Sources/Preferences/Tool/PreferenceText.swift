@@ -47,6 +47,7 @@ public enum PreferenceText {
     /// and `$id`, which are left out.
     ///
     /// A member that is null is left out, an element that is null is stored as the nil of an array, and a name that is null is removed.
+    /// A `$` at the start of a key has no meaning there, except in an object of one key, which might have a form of a newer version.
     ///
     /// - Throws: `unreadable`, as `changes(in:isStrict:)`.
     public static func foreignChanges(in text: [UInt8]) throws(PreferenceError) -> [String: PropertyListValue?] {
@@ -58,7 +59,7 @@ public enum PreferenceText {
         }
         var bytes: [UInt8] = []
         let names = members.filter { !["$schema", "$id"].contains($0.key) }
-        try JSONLine.writePlain(.dictionary(names.mapValues { $0.isNull ? $0 : $0.withNilElements }), to: &bytes)
+        try JSONLine.writePlain(.dictionary(names.mapValues { $0.isNull ? $0 : $0.foreignForm }), to: &bytes)
         return try changes(in: bytes)
     }
 
@@ -148,12 +149,19 @@ extension PropertyListValue {
         }
     }
 
-    /// The value, read from plain JSON, without members that are null, and with the nil of arrays as elements.
-    fileprivate var withNilElements: PropertyListValue {
+    /// The value, read from plain JSON, in the form of the file: without members that are null, with the nil of arrays as elements, and
+    /// with keys that can't be a form of the file escaped.
+    fileprivate var foreignForm: PropertyListValue {
         switch self {
-        case .array(let elements): .array(elements.map { $0.isNull ? .string("$null") : $0.withNilElements })
-        case .dictionary(let members): .dictionary(members.filter { !$0.value.isNull }.mapValues(\.withNilElements))
-        default: self
+        case .array(let elements): return .array(elements.map { $0.isNull ? .string("$null") : $0.foreignForm })
+        case .dictionary(let members):
+            let isPlain = members.count > 1 || ["$schema", "$id", "$ref", "$comment"].contains(members.first?.key)
+            var foreign: [String: PropertyListValue] = [:]
+            for (key, member) in members where !member.isNull {
+                foreign[isPlain && key.hasPrefix("$") ? "$" + key : key] = member.foreignForm
+            }
+            return .dictionary(foreign)
+        default: return self
         }
     }
 

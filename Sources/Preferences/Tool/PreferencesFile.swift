@@ -44,7 +44,12 @@ public enum PreferencesFile {
     ///
     /// Blocks for more than a second after that, to copy the lines that other processes still append to the old file.
     public static func compact(_ path: String) throws(PreferenceError) {
-        let log = LogFile<FileContents>(path: path, joinsLines: true, watcher: nil)
+        let log = LogFile<FileContents>(
+            path: path,
+            joinsLines: true,
+            trustsOwners: TrustedOwners.setting.fix().value,
+            watcher: nil
+        )
         do throws(LogError) {
             try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
             // Without a newline after it, an object over several lines would be copied as an unfinished line.
@@ -58,6 +63,18 @@ public enum PreferencesFile {
         }
         withExtendedLifetime(log) { Pause.sleep(microseconds: 1_200_000) }
     }
+}
+
+@_spi(Tool)
+extension String {
+    /// The bytes of a path, which need not be UTF-8, for a function of the system.
+    public var pathBytes: [CChar] { withPath { Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1)) } }
+
+    /// Creates the string for the bytes of a path.
+    public init(path: UnsafePointer<CChar>) { self = PathText.string(path) }
+
+    /// The text with the bytes of paths that aren't UTF-8 as in `\\xFF`.
+    public var withShownPaths: String { PathText.shown(self) }
 }
 
 /// The changes that a preferences file still records, for the tool `prefs`; SPI, not part of the public API.

@@ -77,6 +77,7 @@ struct ImportTests {
             {
               "$schema": "https://example.com/s.json", /* not a preference */
               "url": "http://a//b /* c */", "size": {"width": 5, "height": null},
+              "inner": {"$schema": "s", "at": {"$date": "2026-11-20T22:00:00Z"}, "two": {"$a": 1, "b": 2}},
               "list": [1, null, "//"], "gone": null
             }
             """
@@ -84,7 +85,8 @@ struct ImportTests {
         #expect(try tool.run("import app settings.json") == Tool.Run(output: "", error: "", status: 0))
         #expect(
             try tool.run("read app").output
-                == "list\t[1,\"$null\",\"//\"]\nsize\t{\"width\":5}\nurl\t\"http://a//b /* c */\"\n"
+                == "inner\t{\"$$schema\":\"s\",\"at\":{\"$date\":\"2026-11-20T22:00:00Z\"},\"two\":{\"$$a\":1,\"b\":2}}\n"
+                + "list\t[1,\"$null\",\"//\"]\nsize\t{\"width\":5}\nurl\t\"http://a//b /* c */\"\n"
         )
     }
 

@@ -63,6 +63,13 @@ struct PermissionTests {
         #expect(try tool.read("config/app/preferences.jsonl") == "{\"volume\":5}\n")
         let report = try tool.run("check link")
         #expect(report.status == 4 && report.output.contains(", owner 12345"), "\(report)")
+        for line in [
+            "write link volume 6", "read link", "compact link", "check link", "read", "find 6", "diff link link",
+        ] {
+            let run = try tool.run("\(line) --trust-owner")
+            #expect(!run.error.contains("belongs to the user"), "\(line): \(run)")
+        }
+        #expect(try tool.run("read link volume --trust-owner").output == "6\n")
     }
 
     /// The caller must not choose where a program with another user's rights writes.
@@ -124,5 +131,24 @@ struct PermissionTests {
         try tool.shell("rm system/\(suite)/preferences.schema.json; rmdir system/\(suite) system")
         #expect(try tool.run("write \(suite) theme 1").status == 0)
         #expect(try tool.run("read \(suite)").output == "theme\t1\nvolume\t3\n")
+    }
+
+    /// The byte E9 is no UTF-8; the path that is shown must be that of the file which is written.
+    @Test
+    func folderWhoseNameIsNoTextIsShownAsItIs() throws {
+        let tool = try Tool()
+        let script = """
+            XDG_CONFIG_HOME=$PWD/$(printf 'caf\\351'); export XDG_CONFIG_HOME; prefs='\(tool.program)'
+            "$prefs" write app volume 7 && "$prefs" read app volume && cat "$("$prefs" path app)" && "$prefs" list
+            "$prefs" check app | grep -c 'caf.xE9/app/preferences.jsonl'; "$prefs" compact app >/dev/null && "$prefs" path app --json | grep -c 'caf.*xE9'
+            "$prefs" describe app volume | grep writable; ls -d caf* | wc -l; ls caf*/app
+            """
+        let run = try tool.shell(script)
+        #expect(
+            run.output.split(separator: "\n") == [
+                "7", #"{"volume":7}"#, "app", "1", "1", "writable\tyes", "1", "preferences.jsonl",
+            ],
+            "\(run)"
+        )
     }
 }

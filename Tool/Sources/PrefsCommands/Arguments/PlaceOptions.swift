@@ -11,13 +11,16 @@ struct PlaceOptions: ParsableArguments {
     var file: String?
     @Flag(help: "Also use files and folders of another user.") var trustOwner = false
 
+    func validate() {
+        // Before the first file is used.
+        if trustOwner { PreferenceStore.trustsOwners = true }
+    }
+
     /// Returns the suites that a command may name.
     func suites() throws -> any Suites { try etcd.suites() }
 
     /// Returns the file of the option, or else the suite that the first of `words` names, which is removed.
     func place(_ words: inout ArraySlice<String>) throws -> any Place {
-        // Before the first file is used.
-        if trustOwner { PreferenceStore.trustsOwners = true }
         if let file {
             guard try suites() is FileSuites else {
                 throw Failure(.usage, "--file and --etcd exclude each other; give one of them")

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Preferences
+@_spi(Tool) import Preferences
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -88,7 +88,7 @@ struct ImportCommand: ParsableCommand {
     private static func foundationFile(of suite: String?) throws -> String {
         guard let suite else { throw Failure(.usage, "the source is missing; name a file, or - for standard input") }
         let path = "\(try FileSuites.folder())/\(suite).plist"
-        guard access(path, F_OK) == 0 else {
+        guard access(path.pathBytes, F_OK) == 0 else {
             throw Failure(.usage, "the source is missing, and UserDefaults has no file \(path); name a file, or -")
         }
         return path

@@ -18,6 +18,10 @@ struct PathCommand: ParsableCommand {
         let suite = try words.next("the suite")
         try words.end()
         let paths = try etcd.suites().paths(of: suite)
-        Terminal.write(json ? try ValueText.json(.dictionary(paths.all)) + "\n" : paths.own + "\n")
+        if json {
+            Terminal.write(try ValueText.json(.dictionary(paths.all)) + "\n")
+        } else {
+            Terminal.write(path: paths.own)
+        }
     }
 }

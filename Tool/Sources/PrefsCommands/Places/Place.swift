@@ -239,7 +239,7 @@ struct FilePlace: Place {
 
     func file(for purpose: FilePurpose) -> String? { path }
 
-    func exists() -> Bool { access(path, F_OK) == 0 }
+    func exists() -> Bool { access(path.pathBytes, F_OK) == 0 }
 
     func layers(_ report: @escaping @Sendable (PreferenceError) -> Void) throws -> [PlaceLayer] {
         let own = try PreferencesFile.contents(of: path, report)
@@ -256,11 +256,12 @@ struct FilePlace: Place {
     var writability: Writability {
         var path = path[...]
         // A file or folder that doesn't exist yet will be created in its parent folder.
-        while access(String(path), F_OK) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") {
+        while access(String(path).pathBytes, F_OK) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") {
             path = slash == path.startIndex ? "/" : path[..<slash]
         }
-        let first = access(String(path), F_OK) == 0 ? String(path) : "."
-        return access(first, W_OK) == 0 ? .writable : .unwritable("\(first): \(String(cString: strerror(errno)))")
+        let first = access(String(path).pathBytes, F_OK) == 0 ? String(path) : "."
+        return access(first.pathBytes, W_OK) == 0
+            ? .writable : .unwritable("\(first): \(String(cString: strerror(errno)))")
     }
 
     /// Returns the values of a layer; as in a program, a layer that can't be read has none.
@@ -292,7 +293,7 @@ struct FilePlace: Place {
         if path.hasPrefix("/") { return path }
         guard let folder = getcwd(nil, 0) else { throw Failure("find", "the current folder", errno: errno) }
         defer { free(folder) }
-        return String(cString: folder) + "/" + path
+        return String(path: folder) + "/" + path
     }
 
     /// Does nothing, as a file needs no connection.
@@ -305,7 +306,7 @@ struct FilePlace: Place {
 
     var missing: Failure {
         guard let location else { return Failure(.absent, "there is no file \(path)") }
-        let others = ([location.managedPath] + location.systemPaths).filter { access($0, F_OK) == 0 }
+        let others = ([location.managedPath] + location.systemPaths).filter { access($0.pathBytes, F_OK) == 0 }
         guard !others.isEmpty, !exists() else {
             return Failure(.absent, "\(title) doesn't exist; `prefs list` shows the suites")
         }
@@ -320,10 +321,10 @@ struct FilePlace: Place {
     private static func checkReadable(_ path: String) throws {
         // Not opened: opening a FIFO would wait for a writer.
         var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        if stat(path.pathBytes, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw Failure(.usage, "\(path) isn't a regular file; name one")
         }
-        guard access(path, R_OK) != 0, errno != ENOENT else { return }
+        guard access(path.pathBytes, R_OK) != 0, errno != ENOENT else { return }
         throw Failure("read", path, errno: errno)
     }
 }

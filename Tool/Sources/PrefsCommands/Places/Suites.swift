@@ -48,7 +48,7 @@ struct FileSuites: Suites {
     func names() throws -> [String] {
         let folder = try Self.folder()
         return try (Folder.names(in: folder) ?? []).filter { name in
-            !name.hasPrefix(".") && access("\(folder)/\(name)/preferences.jsonl", F_OK) == 0
+            !name.hasPrefix(".") && access("\(folder)/\(name)/preferences.jsonl".pathBytes, F_OK) == 0
         }
     }
 
@@ -57,9 +57,9 @@ struct FileSuites: Suites {
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue]) {
         let files = try SuiteFiles(suite)
         let all: [String: PropertyListValue] = [
-            "managed": .string(files.managedPath),
-            "user": .string(files.userPath),
-            "system": .array(files.systemPaths.map { .string($0) }),
+            "managed": .string(files.managedPath.withShownPaths),
+            "user": .string(files.userPath.withShownPaths),
+            "system": .array(files.systemPaths.map { .string($0.withShownPaths) }),
         ]
         return (files.userPath, all)
     }

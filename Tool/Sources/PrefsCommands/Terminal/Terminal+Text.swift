@@ -30,6 +30,14 @@ extension Terminal {
         write(Array(text.text.utf8), to: STDOUT_FILENO)
     }
 
+    /// Writes a path on a line of standard output, for people and programs; bytes that aren't UTF-8 stay as they are.
+    static func write(path: String) {
+        write(
+            PreferenceText.printable(path).pathBytes.dropLast().map { UInt8(bitPattern: $0) } + [10],
+            to: STDOUT_FILENO
+        )
+    }
+
     /// Writes text for programs to standard output: unchanged, or with control characters escaped if that is a terminal.
     static func writeData(_ text: String) {
         if isOutput { write(text) } else { write(Array(text.utf8), to: STDOUT_FILENO) }
@@ -38,7 +46,7 @@ extension Terminal {
     /// Writes a message on one line of standard error, and the usage of a command below it.
     static func warn(_ message: String, usage: String? = nil) {
         Progress.clear()
-        let text = PreferenceText.printable(message) + (usage.map { "\n" + ShownText($0).text } ?? "")
+        let text = PreferenceText.printable(message.withShownPaths) + (usage.map { "\n" + ShownText($0).text } ?? "")
         write(Array("prefs: \(text)\n".utf8), to: STDERR_FILENO)
     }
 
