@@ -222,6 +222,62 @@ struct CompactionHazardTests {
         #expect(try folder.read("second") == "a=2.\n")
     }
 
+    /// Another program removes the file, or its folder, before each of the calls.
+    @Test(arguments: [false, true])
+    func removedFileIsNoFailure(isFolder: Bool) throws {
+        for number in 0..<(try Self.calls()) {
+            let tests = try CompactionHazardTests()
+            try SystemFileSystem().makeFolder(tests.folder.path("place"))
+            let log = try tests.open("place/log")
+            try log.set("a", "1")
+            try log.set("a", "2")
+            let calls = Counter()
+            tests.fileSystem.beforeEachCall { [folder = tests.folder] _, _ in
+                guard calls.next() == number + 1 else { return }
+                do {
+                    try SystemFileSystem().rename(
+                        folder.path(isFolder ? "place" : "place/log"),
+                        to: folder.path("moved")
+                    )
+                } catch { Issue.record(error) }
+            }
+            // A folder that is moved takes the new file along.
+            do { try log.compact() } catch { #expect(isFolder && error.cause == nil, "call \(number): \(error)") }
+            tests.fileSystem.beforeEachCall(nil)
+        }
+    }
+
+    /// The sets of other threads don't wait for a lock that a compaction waits for.
+    @Test
+    func compactionWaitsWithoutTheLockOfTheLog() throws {
+        let log = try open()
+        try log.set("a", "1")
+        try log.set("a", "2")
+        let other = try SystemFileSystem().open(folder.path("log"), for: .appending)
+        try #require(try SystemFileSystem().lock(other))
+        let isFree = Lock(true)
+        fileSystem.beforeEachSleep {
+            let found = log.core.withLockIfAvailable { _ in true }
+            isFree.withLock { $0 = $0 && found == true }
+        }
+        #expect(throws: LogError.self) { try log.compact() }
+        fileSystem.beforeEachSleep(nil)
+        #expect(isFree.withLock { $0 } && fileSystem.now() > .zero)
+        #expect(try folder.read("log") == "a=1.\na=2.\n" && folder.names() == ["log"])
+    }
+
+    @Test
+    func linesThatCanNotBeAppendedAreReportedOnceAndThenGivenUp() throws {
+        let log = try open()
+        try log.set("a", "1")
+        try log.compact()
+        fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["fstat"]))
+        var jobs = 0
+        while jobs < 100, worker.queue.runNextJob() { jobs += 1 }
+        #expect(jobs < 30)
+        #expect(record.errors.count == 1, "\(record.errors)")
+    }
+
     /// A file that is a mount point can't be replaced.
     @Test
     func failedRenameLeavesNoCopy() throws {

@@ -159,7 +159,29 @@ struct LogPlaceTests {
         #expect(try system.status(at: folder.path("shared/log")).mode == expected)
     }
 
+    /// The file of another user, whose mode only that one can change.
+    @Test
+    func emptyFileOfAnotherUserIsUsedInAFolderThatAGroupShares() throws {
+        let system = SystemFileSystem()
+        try system.makeFolder(folder.path("shared"))
+        try system.setMode(try system.open(folder.path("shared"), for: .folder), 0o2775)
+        let log = try open("shared/log")
+        fileSystem.begin(.init(.error(.notPermitted), isLasting: true, calls: ["fchmod"]))
+        try log.set("a", "1")
+        #expect(try folder.read("shared/log") == "a=1.\n")
+    }
+
     // MARK: Files of another kind
+
+    @Test
+    func fileOfAnotherKindIsUsedOnceItIsAdopted() throws {
+        try folder.write("!x", to: "log")
+        let log = try open()
+        try log.adopt(with: Array("b=2.\n".utf8))
+        try log.adopt(with: Array("c=2.\n".utf8))
+        try log.set("a", "1")
+        #expect(try folder.read("log") == "!x\nb=2.\na=1.\n")
+    }
 
     @Test(arguments: [
         "!alias ls='ls -l'\n!export A=1\n", "!", "\n!x\n", "a\n!x", "!\0x\0\n", "\u{7f}ELF\0\u{1}!", "\0\0!ftyp\0\0!",
@@ -227,6 +249,41 @@ struct LogPlaceTests {
         try log.set("c", "3")
         #expect(try folder.read("log") == "a=2.\nb=2.\nc=3.\n")
         #expect(log.values == ["a": "2", "b": "2", "c": "3"])
+    }
+
+    @Test
+    func waitForASaveEndsAtTheDeadline() throws {
+        try folder.write("a=1.\n", to: "log")
+        let log = try openWatched()
+        try truncate()
+        let error = #expect(throws: LogError.self) {
+            try log.append(within: .milliseconds(20), { $0.stage("b", "2") }, commit: { $0.commit() })
+        }
+        guard case .busy = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(fileSystem.now() <= .milliseconds(20) && log.values == ["a": "1"])
+        #expect(try folder.read("log").isEmpty)
+    }
+
+    /// Nothing tells when the program closes the file.
+    @Test
+    func setInAPolledFileWaitsForNoSave() throws {
+        try folder.write("a=1.\n", to: "log")
+        fileSystem.begin(.init(.error(.noSpace), isLasting: true, calls: ["inotify_add_watch"]))
+        let log = LogFile<TextContents>(
+            path: folder.path("log"),
+            fileSystem: fileSystem,
+            watcher: Watcher(fileSystem: fileSystem),
+            worker: worker.queue
+        )
+        try log.load(observer: record.observer)
+        try truncate()
+        let begin = fileSystem.now()
+        try log.set("b", "2")
+        #expect(fileSystem.now() == begin && log.values == ["b": "2"])
+        #expect(try folder.read("log") == "b=2.\n")
     }
 
     @Test

@@ -6,7 +6,7 @@ import Testing
 /// Files whose place no new file can take, so that they are rewritten in place.
 struct RewritingTests {
     /// Why no new file can take the place.
-    enum Cause: CaseIterable, Sendable { case mounted, linked, busy, closedFolder }
+    enum Cause: CaseIterable, Sendable { case mounted, linked, busy, closedFolder, foreignMode }
 
     private let folder: TemporaryFolder
     private let record = ObserverRecord()
@@ -31,6 +31,9 @@ struct RewritingTests {
         case .linked: try #require(link(folder.path("place/log"), folder.path("other")) == 0)
         case .busy: fileSystem.begin(.init(.error(.inUse), isLasting: true, calls: ["rename"]))
         case .closedFolder: fileSystem.denyNewFiles(.accessDenied)
+        case .foreignMode:
+            try SystemFileSystem().setMode(SystemFileSystem().open(folder.path("place/log"), for: .appending), 0o660)
+            fileSystem.begin(.init(.error(.notPermitted), isLasting: true, calls: ["fchmod"]))
         case nil: break
         }
         return log
@@ -75,7 +78,7 @@ struct RewritingTests {
     )
     func failureLosesNothing(_ kind: FaultyFileSystem.Fault.Kind, isLasting: Bool) throws {
         let values = ["a": "9", "b": "1"]
-        for number in 0..<40 {
+        for number in 0..<60 {
             let tests = try RewritingTests()
             let log = try tests.open(.mounted)
             tests.fileSystem.begin(.init(kind, at: number, isLasting: isLasting))
@@ -92,30 +95,124 @@ struct RewritingTests {
         }
     }
 
-    /// A program without the lock appends a line before each of the calls.
-    @Test
-    func lineOfAnotherProgramIsKept() throws {
-        let undisturbed = try RewritingTests()
-        let file = try undisturbed.open(.mounted)
-        undisturbed.fileSystem.begin()
-        try file.compact()
-        let calls = undisturbed.fileSystem.calls
-        #expect(calls.contains("ftruncate"))
+    /// The calls of a compaction in which nothing else happens.
+    private static func calls(_ prepare: (RewritingTests) throws -> Void = { _ in }) throws -> [String] {
+        let tests = try RewritingTests()
+        let log = try tests.open(.mounted)
+        try prepare(tests)
+        tests.fileSystem.begin()
+        try log.compact()
+        #expect(tests.fileSystem.calls.contains("ftruncate"))
+        return tests.fileSystem.calls
+    }
+
+    /// Compacts a log while another program does something before a call.
+    private static func compact(
+        before number: Int,
+        _ tests: RewritingTests,
+        _ disturb: @escaping @Sendable (TemporaryFolder) throws -> Void
+    ) throws -> LogFile<TextContents> {
+        let log = try tests.open(.mounted)
+        let count = Counter()
+        tests.fileSystem.beforeEachCall { [folder = tests.folder] _, _ in
+            guard count.next() == number + 1 else { return }
+            do { try disturb(folder) } catch { Issue.record(error) }
+        }
+        try log.compact()
+        tests.fileSystem.beforeEachCall(nil)
+        return log
+    }
+
+    /// A program without the lock appends a line before each of the calls, also one that a value of the file overrides if it
+    /// comes later.
+    @Test(arguments: ["c=3.\n", "a=11.\n", "b=2.\na=11.\n", "a=11."])
+    func lineOfAnotherProgramIsKept(_ line: String) throws {
+        var expected = ["a": "9", "b": "1"]
+        for entry in line.split(separator: "\n") {
+            let parts = entry.dropLast().split(separator: "=")
+            expected[String(parts[0])] = String(parts[1])
+        }
         // Between looking for it and cutting the file off it would be lost.
-        for (number, call) in calls.enumerated() where call != "ftruncate" {
+        for (number, call) in try Self.calls().enumerated() where call != "ftruncate" {
+            let tests = try RewritingTests()
+            let log = try Self.compact(before: number, tests) { try $0.append(line, to: "place/log") }
+            #expect(try tests.stored == expected, "call \(number), \(call)")
+            try log.catchUp()
+            #expect(log.values == expected, "call \(number), \(call)")
+            try log.compact()
+            #expect(try tests.stored == expected, "call \(number), \(call)")
+        }
+    }
+
+    /// A write that the system divides, and another program's line between its parts.
+    @Test(arguments: 0..<3)
+    func lineOfAnotherProgramBetweenTwoPartsIsKept(_ number: Int) throws {
+        let log = try open(.mounted)
+        fileSystem.begin(.init(.shortWrite(5), isLasting: true, calls: ["write"]))
+        let count = Counter()
+        fileSystem.beforeEachCall { [folder] call, _ in
+            guard call == "write", count.next() == number + 1 else { return }
+            do { try folder.append("a=11.\n", to: "place/log") } catch { Issue.record(error) }
+        }
+        try log.compact()
+        fileSystem.beforeEachCall(nil)
+        fileSystem.end()
+        #expect(count.next() > number + 1)
+        #expect(try stored["a"] == "11" && stored["b"] == "1" && log.values == stored)
+    }
+
+    @Test
+    func endOfALineOfAnotherProgramIsKept() throws {
+        for (number, call) in try Self.calls({ try $0.folder.append("a=1", to: "place/log") }).enumerated()
+        where call != "ftruncate" {
             let tests = try RewritingTests()
             let log = try tests.open(.mounted)
+            try tests.folder.append("a=1", to: "place/log")
             let count = Counter()
             tests.fileSystem.beforeEachCall { [folder = tests.folder] _, _ in
                 guard count.next() == number + 1 else { return }
-                do { try folder.append("c=3.\n", to: "place/log") } catch { Issue.record(error) }
+                do { try folder.append("1.\n", to: "place/log") } catch { Issue.record(error) }
             }
             try log.compact()
             tests.fileSystem.beforeEachCall(nil)
+            let text = try tests.folder.read("place/log")
+            // Once the beginning of the line was ended, it can't become a line.
+            #expect(
+                try tests.stored["b"] == "1" && (tests.stored["a"] == "11" || text.contains("a=1\n")),
+                "call \(number): \(text)"
+            )
+        }
+    }
+
+    /// A program saves the file in place before each of the calls, as an editor does.
+    @Test(arguments: [
+        "a=11.\n", "a=11.\nb=7.\nc=1.\nd=1.\ne=1.\nf=1.\ng=1.\nh=1.\ni=1.\nj=1.\nk=1.\n", "a=8.\n\n\n\n\n\nb=1.\n",
+    ])
+    func fileThatIsSavedInPlaceIsKept(_ text: String) throws {
+        let tests = try RewritingTests()
+        try SystemFileSystem().makeFolder(tests.folder.path("place"))
+        try tests.folder.write(text, to: "place/log")
+        let saved = try tests.stored
+        for (number, call) in try Self.calls().enumerated() where call != "ftruncate" {
+            let tests = try RewritingTests()
+            let log = try Self.compact(before: number, tests) { try $0.truncate("place/log", andWrite: text) }
             let stored = try tests.stored
-            #expect(stored == ["a": "9", "b": "1", "c": "3"], "call \(number), \(call)")
+            // What is saved right before it is overwritten is lost, but not what was there before, too.
+            let isLost = call == "pwrite" && stored["a"] == "9" && stored["b"] != nil
+            #expect(stored == saved || isLost, "call \(number), \(call): \(stored)")
             try log.catchUp()
             #expect(log.values == stored, "call \(number), \(call)")
+        }
+    }
+
+    @Test
+    func truncatedFileIsNotFilledFromMemory() throws {
+        for (number, call) in try Self.calls().enumerated() where !["ftruncate", "pwrite"].contains(call) {
+            let tests = try RewritingTests()
+            let log = try Self.compact(before: number, tests) { try $0.truncate("place/log", andWrite: "") }
+            #expect(try tests.folder.read("place/log").isEmpty, "call \(number), \(call)")
+            try log.catchUp()
+            #expect(log.values.isEmpty, "call \(number), \(call)")
         }
     }
 
@@ -176,6 +273,16 @@ struct RewritingTests {
         let names = try folder.names(in: "place").filter { $0 != "log" }
         #expect(names == (3...12).map { "log.damaged-\($0)" }.sorted())
         #expect(try folder.read("place/log.damaged-12") == "!12\n")
+    }
+
+    @Test
+    func copyWithTheLargestNumberIsLeftAlone() throws {
+        let log = try open()
+        try folder.write("x", to: "place/log.damaged-9223372036854775807")
+        try folder.append("!1\n", to: "place/log")
+        try log.catchUp()
+        try log.compact()
+        #expect(try folder.names(in: "place").sorted() == ["log", "log.damaged-1", "log.damaged-9223372036854775807"])
     }
 
     @Test(arguments: [

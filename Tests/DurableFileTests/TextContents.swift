@@ -64,7 +64,9 @@ final class TextContents: LogContents, @unchecked Sendable {  // used under its 
     var fetched: [String: String] = [:]
     var hasChanges: Bool { values != fetched }
 
-    func lines() -> [UInt8] {
+    var lineCount: Int { values.count }
+
+    func lines(inPlaceOf old: UnsafeRawBufferPointer, isRequested: Bool) -> [UInt8] {
         var values = values
         for (name, value) in before { values[name] = value }
         return values.sorted { $0.key < $1.key }.flatMap { Array("\($0.key)=\($0.value).\n".utf8) }

@@ -55,6 +55,7 @@ package final class FaultyFileSystem: FileSystem {
         var matched = 0
         var isEnded = false
         var hook: (@Sendable (_ call: String, _ path: String) -> Void)?
+        var sleepHook: (@Sendable () -> Void)?
         /// The time; nil if it passes by itself.
         var time: Duration? = .zero
         var denial: FileSystemError.Code?
@@ -100,6 +101,11 @@ package final class FaultyFileSystem: FileSystem {
     /// Runs a closure before each call, without a lock.
     package func beforeEachCall(_ hook: (@Sendable (_ call: String, _ path: String) -> Void)?) {
         state.withLock { $0.hook = hook }
+    }
+
+    /// Runs a closure before each sleep, without a lock.
+    package func beforeEachSleep(_ hook: (@Sendable () -> Void)?) {
+        state.withLock { $0.sleepHook = hook }
     }
 
     /// Lets opening a file for writing fail with an error, or succeed again if nil.
@@ -384,6 +390,7 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     package func sleep(_ duration: Duration) {
+        state.withLock { $0.sleepHook }?()
         let isStopped = state.withLock { state in
             state.time? += duration
             return state.time != nil

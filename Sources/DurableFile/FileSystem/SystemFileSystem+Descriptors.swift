@@ -7,9 +7,8 @@ extension SystemFileSystem {
         _ path: @autoclosure () -> String,
         _ body: () -> Int32
     ) throws(FileSystemError) -> Int32 {
-        let placeholders = Placeholders()
+        occupyLowDescriptors()
         let descriptor = try retrying(call, path(), body)
-        withExtendedLifetime(placeholders) {}
         return try moved(descriptor, call, path())
     }
 
@@ -24,34 +23,30 @@ extension SystemFileSystem {
         return try retrying(call, path()) { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
     }
 
-    /// The closed ones among the descriptors 0 to 2, open while this exists.
-    struct Placeholders: ~Copyable {
-        private var descriptors: [Int32] = []
-
-        init() {
-            guard Self.isNeeded else { return }
-            while true {
-                // A folder: reading and writing fail as on a closed descriptor.
-                let descriptor = openFolder("/")
-                if descriptor >= 0 { descriptors.append(descriptor) }
-                if descriptor < 0 || descriptor > STDERR_FILENO { return }
-            }
+    /// Opens a folder in the place of each closed one of the descriptors 0 to 2: reading and writing fail as before.
+    ///
+    /// They stay open. Another thread might put a file of its own there by dup2(2) at any moment, which closing them
+    /// would close.
+    static func occupyLowDescriptors() {
+        guard isLowDescriptorClosed else { return }
+        while true {
+            let descriptor = openFolder("/")
+            if descriptor > STDERR_FILENO { closeDescriptor(descriptor) }
+            if descriptor < 0 || descriptor > STDERR_FILENO { return }
         }
+    }
 
-        deinit { for descriptor in descriptors { closeDescriptor(descriptor) } }
-
-        private static var isNeeded: Bool {
-            // poll(2) returns POLLNVAL for closed ones: one call for all three.
-            var entries = (
-                pollfd(fd: STDIN_FILENO, events: 0, revents: 0), pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
-                pollfd(fd: STDERR_FILENO, events: 0, revents: 0)
-            )
-            let found = withUnsafeMutableBytes(of: &entries) {
-                poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 3, 0)
-            }
-            return found > 0 && (entries.0.revents | entries.1.revents | entries.2.revents) & Int16(POLLNVAL) != 0
+    private static var isLowDescriptorClosed: Bool {
+        // poll(2) returns POLLNVAL for closed ones: one call for all three.
+        var entries = (
+            pollfd(fd: STDIN_FILENO, events: 0, revents: 0), pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+            pollfd(fd: STDERR_FILENO, events: 0, revents: 0)
+        )
+        let found = withUnsafeMutableBytes(of: &entries) {
+            poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 3, 0)
         }
+        return found > 0 && (entries.0.revents | entries.1.revents | entries.2.revents) & Int16(POLLNVAL) != 0
     }
 }
 
-private func openFolder(_ path: String) -> Int32 { open(path, O_CLOEXEC | O_RDONLY | O_DIRECTORY) }
+private func openFolder(_ path: String) -> Int32 { open(path, SystemFileSystem.placeholder) }

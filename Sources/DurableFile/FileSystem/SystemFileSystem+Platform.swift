@@ -1,6 +1,9 @@
 #if os(Linux)
 internal import CDurableFile
 extension SystemFileSystem {
+    /// The flags of a folder's descriptor that fails all use as a closed one does (O_PATH, open(2)).
+    static var placeholder: Int32 { 0o10_000_000 | O_CLOEXEC | O_DIRECTORY }
+
     package func syncData(_ file: OpenFile) throws(FileSystemError) {
         _ = try Self.retrying("fdatasync", file.path) { fdatasync(file.descriptor) }
     }
@@ -132,6 +135,8 @@ extension stat {
 internal import Foundation
 
 extension SystemFileSystem {
+    static var placeholder: Int32 { O_RDONLY | O_CLOEXEC | O_DIRECTORY }
+
     package func syncData(_ file: OpenFile) throws(FileSystemError) {
         // fsync(2) on Darwin leaves the data in the drive's cache; only this reaches the medium.
         _ = try Self.retrying("fcntl(F_FULLFSYNC)", file.path) { fcntl(file.descriptor, F_FULLFSYNC) }

@@ -195,9 +195,8 @@ package struct SystemFileSystem: FileSystem {
 
     package func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {
         var ends: [Int32] = [-1, -1]
-        let placeholders = Placeholders()
+        Self.occupyLowDescriptors()
         _ = try Self.retrying("pipe", "") { pipe(&ends) }
-        withExtendedLifetime(placeholders) {}
         let files = try ends.map { end throws(FileSystemError) in
             OpenFile(descriptor: try Self.moved(end, "pipe", ""), path: "", fileSystem: self)
         }

@@ -9,6 +9,8 @@ struct Compaction: Sendable {
     /// The file that the path resolves to through all links, whose name the new file takes.
     let target: LogPath
     let fileSystem: any FileSystem
+    /// Whether the user of the log has asked for it.
+    var isRequested = false
 
     /// The new file under a temporary name, and the position at its end.
     struct Draft: Sendable {
@@ -18,7 +20,11 @@ struct Compaction: Sendable {
 
     /// Whether a new file can take the place of the old one without separating it from its other names.
     func isReplacing() throws(LogError) -> Bool {
-        do { return try !fileSystem.hasOtherNames(target.path) } catch { throw .failed(error) }
+        do { return try !fileSystem.hasOtherNames(target.path) } catch {
+            // It has just been removed, which is seen under the lock.
+            if error.code == .noEntry { return true }
+            throw .failed(error)
+        }
     }
 
     /// Writes and syncs the new file.
@@ -37,7 +43,15 @@ struct Compaction: Sendable {
 
     /// Returns the lines that the new file begins with.
     func lines() throws(LogError) -> [UInt8] {
-        do { return try contents.lines() } catch { throw .refused(path: target.path, line: 0, reason: "\(error)") }
+        var bytes: [UInt8] = []
+        do {
+            // If another program saves the file in place meanwhile, the new file isn't used.
+            let reader = LogReader(file: old, fileSystem: fileSystem, longestLine: .max)
+            try reader.copy(from: 0, to: source.offset) { piece, _ throws(FileSystemError) in bytes += piece }
+        } catch { throw .failed(error) }
+        do {
+            return try bytes.withUnsafeBytes { try contents.lines(inPlaceOf: $0, isRequested: isRequested) }
+        } catch { throw .refused(path: target.path, line: 0, reason: "\(error)") }
     }
 
     /// Copies the lines that can't be read to another file before they are left out, and returns its path.
@@ -130,7 +144,8 @@ extension LogPath {
     /// Returns the number of a name that `damagedName` returns; nil for another name.
     func damagedNumber(_ other: String) -> Int? {
         let digits = other.split { !("0"..."9").contains($0) }
-        return digits.lazy.compactMap { Int($0) }.first { $0 > 0 && damagedName($0) == other }
+        // Larger numbers aren't from here, and the next one might not exist.
+        return digits.lazy.compactMap { Int32($0) }.map { Int($0) }.first { $0 > 0 && damagedName($0) == other }
     }
 }
 
@@ -143,6 +158,14 @@ struct CompactionSchedule: Sendable {
     private var failure: (identity: FileIdentity?, size: Int64)?
 
     /// Whether the live lines have to be counted.
+    func mustLook(at compaction: Compaction, _ reason: CompactionReason) -> Bool {
+        switch reason {
+        case .failedSync, .request: true
+        case .untidy: compaction.source.lines > compaction.contents.lineCount
+        case .waste: mustLook(at: compaction.source)
+        }
+    }
+
     func mustLook(at position: LogPosition) -> Bool {
         if let failure, failure.identity == position.identity, position.offset < failure.size + Self.smallestWaste {
             return false
@@ -150,7 +173,15 @@ struct CompactionSchedule: Sendable {
         return position.damaged > 0 || position.offset >= nextSize
     }
 
-    /// Whether to compact a file whose live lines take `live` bytes.
+    /// Whether to compact a file whose live lines are `lines`.
+    mutating func isDue(_ position: LogPosition, _ lines: [UInt8], _ reason: CompactionReason) -> Bool {
+        switch reason {
+        case .failedSync, .request: true
+        case .untidy: position.lines > lines.count { $0 == 10 }
+        case .waste: isDue(position, live: lines.count)
+        }
+    }
+
     mutating func isDue(_ position: LogPosition, live: Int) -> Bool {
         let live = Int64(live)
         let dead = position.offset - live
@@ -158,6 +189,10 @@ struct CompactionSchedule: Sendable {
         nextSize = max(2 * live + 1, live + Self.smallestWaste)
         return false
     }
+
+    /// How long a file of some size must not have changed before it is tidied: a second for each `smallestWaste`, so that
+    /// little is written even if a program sets something now and then all day.
+    static func quiet(_ size: Int64) -> Duration { .seconds(max(1, size / smallestWaste)) }
 
     mutating func noteSuccess(live: Int) {
         failure = nil

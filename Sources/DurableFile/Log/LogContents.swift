@@ -25,12 +25,18 @@ package protocol LogContents: AnyObject, Sendable {
     func copy() -> Self
     /// Whether there are changes that the user of the log hasn't asked for yet.
     var hasChanges: Bool { get }
-    /// Returns all entries, without an unfinished line: one per line, each line with its newline.
-    func lines() throws -> [UInt8]
+    /// Returns all entries, without an unfinished line: one per line, each line with its newline, in the order in which they
+    /// first appear in the lines `old` of the file, and with what else stands between these.
+    ///
+    /// - Parameter isRequested: Whether the user of the log has asked for it.
+    func lines(inPlaceOf old: UnsafeRawBufferPointer, isRequested: Bool) throws -> [UInt8]
+    /// The number of lines that `lines` returns, empty ones apart.
+    var lineCount: Int { get }
     /// Whether a damaged line might be the parts of entries, as of programs that were ended in the middle of a line; otherwise it
     /// is of another kind of file.
     func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool
-    /// Returns lines that remove the entries that some lines of the file have and these contents lack.
+    /// Returns lines after which those that `lines` returns mean the same as alone, whatever some lines of the file before
+    /// them say.
     func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8]
 }
 

@@ -23,7 +23,7 @@ extension LogCore {
             }
             try lock(handle.file, until: deadline)
             defer { unlock(handle.file) }
-            guard try isReady(handle) else {
+            guard try isReady(handle, until: deadline) else {
                 try pause(&retries, until: deadline)
                 continue
             }
@@ -39,7 +39,7 @@ extension LogCore {
         while let handle = try currentHandle() {
             try lock(handle.file, until: deadline)
             defer { unlock(handle.file) }
-            guard try isReady(handle) else {
+            guard try isReady(handle, until: deadline) else {
                 try pause(&retries, until: deadline)
                 continue
             }
@@ -77,10 +77,19 @@ extension LogCore {
 
     /// Whether the locked file is still the one at the path, after waiting for the end of a line that a program without
     /// the lock is writing.
-    mutating func isReady(_ handle: Handle) throws(LogError) -> Bool {
+    ///
+    /// Throws `busy` if a program is saving the file in place and doesn't end until the deadline.
+    mutating func isReady(_ handle: Handle, until deadline: Duration) throws(LogError) -> Bool {
         guard try isAtPath(handle) else { return false }
         // Else this line would stand before those that are being saved, or be overwritten by them.
         while awaitsSave {
+            // If no event says that the program has closed the file, that is all that can be known.
+            if watch?.isPolled != false {
+                awaitsSave = false
+                try reload()
+                return current?.file === handle.file && position.identity == handle.identity
+            }
+            if fileSystem.now() >= deadline { throw .busy(path: path, waited: lockTimeout) }
             fileSystem.sleep(.milliseconds(1))
             guard try isAtPath(handle) else { return false }
         }

@@ -1,6 +1,9 @@
 extension LogCore {
+    /// How long a compaction waits for other programs.
+    var longestCompactionWait: Duration { min(lockTimeout, .milliseconds(500)) }
+
     /// Returns a copy of the contents to make a new file of; nil if there is no file, or it can only be read.
-    func compaction() throws(LogError) -> Compaction? {
+    func compaction(isRequested: Bool = false) throws(LogError) -> Compaction? {
         guard let current, current.isWritable, current.identity == position.identity else { return nil }
         if position.isForeign { throw .foreign(path: path) }
         do {
@@ -10,7 +13,8 @@ extension LogCore {
                 source: position,
                 old: current.file,
                 target: target,
-                fileSystem: fileSystem
+                fileSystem: fileSystem,
+                isRequested: isRequested
             )
         } catch { throw .failed(error) }
     }
@@ -18,30 +22,38 @@ extension LogCore {
     /// Puts a new file in the place of the old one, with everything that was added to the old one since.
     ///
     /// Returns nil if another file is at the path by now. If it returns nil or throws, the files that were made for it
-    /// are removed.
+    /// are removed; but if it throws `busy`, as it doesn't wait for another program, the draft can be used again.
     mutating func install(
         _ compaction: Compaction,
         _ draft: Compaction.Draft
     ) throws(LogError) -> LateLines? {
         var (compaction, draft) = (compaction, draft)
         var damagedCopy: String?
-        var isInstalled = false
+        var isKept = false
         defer {
-            if !isInstalled {
+            if !isKept {
                 fileSystem.discard(draft.file.path)
                 if let damagedCopy { fileSystem.discard(damagedCopy) }
             }
         }
         guard let old = try currentHandle(), old.file === compaction.old else { return nil }
-        try lock(old.file, until: fileSystem.now() + min(lockTimeout, .milliseconds(500)))
+        guard try lockIfAvailable(old.file) else {
+            isKept = true
+            throw .busy(path: path, waited: longestCompactionWait)
+        }
         defer { unlock(old.file) }
-        guard try isReady(old), current?.file === old.file, try isTarget(compaction.target) else { return nil }
+        let isReady: Bool
+        do throws(LogError) { isReady = try self.isReady(old, until: fileSystem.now()) } catch {
+            if case .busy = error { isKept = true }
+            throw error
+        }
+        guard isReady, current?.file === old.file, try isTarget(compaction.target) else { return nil }
 
         let reader = reader(of: old.file)
         guard try refresh(&compaction, &draft, reader) else { return nil }
         if compaction.source.damaged > 0 { damagedCopy = try compaction.keepDamaged(reader) }
         guard var lateLines = try replace(old, by: &draft, of: compaction, reader) else { return nil }
-        isInstalled = true
+        isKept = true
         if damagedCopy != nil { compaction.removeOldCopies() }
         // Programs that don't use the lock might have appended to the old file before it lost its name. If this fails,
         // it is tried again with what they append later.
@@ -62,7 +74,7 @@ extension LogCore {
         if try reader.isUnchanged(compaction.source, whole: true) { return true }
         fileSystem.discard(draft.file.path)
         try reload()
-        guard let newCompaction = try self.compaction() else { return false }
+        guard let newCompaction = try self.compaction(isRequested: compaction.isRequested) else { return false }
         compaction = newCompaction
         draft = try compaction.draft()
         return true

@@ -38,6 +38,7 @@ struct LogCore: Sendable {
     var isTruncated: Bool { truncated != nil }
     /// The programs that have written to the file, which only a watched log knows.
     var saves: Saves?
+    var watch: Watch?
     /// How long a truncated file is waited for, as a program might be saving it in place.
     static let longestSave = Duration.seconds(1)
     /// The end of what had been read when the watcher last looked.
@@ -307,7 +308,12 @@ struct LogCore: Sendable {
 
     private func create(_ target: LogPath) throws(FileSystemError) -> OpenFile {
         let file = try fileSystem.open(path, for: .creating)
-        if try fileSystem.status(file).size == 0 { try share(file, inFolder: target.folder) }
+        if try fileSystem.status(file).size == 0 {
+            do { try share(file, inFolder: target.folder) } catch {
+                // Another user has created it, and chosen its mode.
+                if !error.deniesWriting { throw error }
+            }
+        }
         return file
     }
 }

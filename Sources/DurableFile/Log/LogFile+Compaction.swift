@@ -1,3 +1,17 @@
+/// Why a file is compacted.
+enum CompactionReason {
+    /// Overridden or damaged lines take too much space.
+    case waste
+    /// The file is idle and has more lines than it needs.
+    case untidy
+    /// A sync of the file has failed.
+    case failedSync
+    /// The user of the log has asked for it.
+    case request
+
+    var isForced: Bool { self == .failedSync || self == .request }
+}
+
 extension LogFile {
     /// Rewrites the file with one entry per line, whether or not that is worth it; blocks.
     ///
@@ -5,32 +19,41 @@ extension LogFile {
     /// in place but its name might not survive a loss of power.
     package func compact() throws(LogError) {
         defer { notifyObserver() }
-        try compact(isForced: true) { true }
+        try compact(.request) { true }
     }
 
     func compactIfDue() throws(LogError) {
         defer { notifyInBackground() }
-        try compact(isForced: false) { true }
+        try compact(.waste) { true }
+    }
+
+    /// Rewrites the file with one entry per line if it has more lines than that.
+    func tidy() throws(LogError) {
+        defer { notifyInBackground() }
+        try compact(.untidy) { true }
     }
 
     /// Replaces a file that couldn't be synced by a new one, unless another thread has just done that.
     func replaceFailedFile() throws(LogError) {
         defer { notifyInBackground() }
-        try compact(isForced: true) { core.withLock { $0.current?.sync.failure } != nil }
+        try compact(.failedSync) { core.withLock { $0.current?.sync.failure } != nil }
     }
 
-    func compact(isForced: Bool, while isNeeded: () -> Bool) throws(LogError) {
+    func compact(_ reason: CompactionReason, while isNeeded: () -> Bool) throws(LogError) {
         // One at a time. The lock is held while files are written, but only compactions wait for it.
         let lateLines = try compacting.withLock { schedule throws(LogError) -> LateLines? in
             guard isNeeded() else { return nil }
             // If another process has compacted the file in between, there is usually nothing left to do.
-            for _ in 0..<(isForced ? 10 : 1) {
-                guard let compaction = try core.withLock({ core throws(LogError) in try core.compaction() }),
-                    isForced || schedule.mustLook(at: compaction.source)
+            for _ in 0..<(reason.isForced ? 10 : 1) {
+                guard
+                    let compaction = try core.withLock({ core throws(LogError) in
+                        try core.compaction(isRequested: reason == .request)
+                    }),
+                    schedule.mustLook(at: compaction, reason)
                 else { return nil }
                 do throws(LogError) {
                     let lines = try compaction.lines()
-                    guard isForced || schedule.isDue(compaction.source, live: lines.count) else { return nil }
+                    guard schedule.isDue(compaction.source, lines, reason) else { return nil }
                     guard let lateLines = try replace(compaction, lines) else {
                         try core.withLock { core throws(LogError) in try core.catchUp(.all) }
                         continue
@@ -40,8 +63,9 @@ extension LogFile {
                     if case .inPlace(let position) = lateLines { schedule.noteFailure(position) }
                     return lateLines.late
                 } catch {
-                    schedule.noteFailure(compaction.source)
-                    if !isForced, case .busy = error { return nil }
+                    // An untidy file isn't large yet.
+                    if reason != .untidy { schedule.noteFailure(compaction.source) }
+                    if !reason.isForced, case .busy = error { return nil }
                     throw error
                 }
             }
@@ -66,30 +90,59 @@ extension LogFile {
     /// Puts a new file in the place of the old one, or rewrites that if none can take its place; returns nil if another
     /// program has changed it in between.
     private func replace(_ compaction: Compaction, _ lines: [UInt8]) throws(LogError) -> Outcome? {
+        let failure: LogError?
         do throws(LogError) {
             if try compaction.isReplacing() {
                 let draft = try compaction.draft(lines)
-                return try core.withLock { core throws(LogError) in
-                    try core.install(compaction, draft).map { .replaced($0) }
-                }
+                return try install(compaction, draft).map { .replaced($0) }
             }
+            failure = nil
         } catch {
-            guard error.forbidsReplacing, try core.withLock({ core throws(LogError) in try core.rewrite() }) else {
-                throw error
-            }
-            return .inPlace(core.withLock { $0.position })
+            // Its folder has just been removed.
+            if case .failed(let cause) = error, cause.code == .noEntry { return nil }
+            guard error.forbidsReplacing else { throw error }
+            failure = error
         }
-        _ = try core.withLock { core throws(LogError) in try core.rewrite() }
+        let isRewritten = try whileBusy { core throws(LogError) in
+            try core.rewrite(isRequested: compaction.isRequested)
+        }
+        guard let isRewritten else { return nil }
+        if let failure, !isRewritten { throw failure }
         return .inPlace(core.withLock { $0.position })
+    }
+
+    private func install(_ compaction: Compaction, _ draft: Compaction.Draft) throws(LogError) -> LateLines? {
+        do throws(LogError) {
+            return try whileBusy { core throws(LogError) in try core.install(compaction, draft) }
+        } catch {
+            if case .busy = error { fileSystem.discard(draft.file.path) }
+            throw error
+        }
+    }
+
+    /// Runs `body` until another program is no longer in the way, or has been for too long. Waits for that without the
+    /// log's lock, so that the sets of other threads don't wait, too.
+    private func whileBusy<Result: Sendable>(
+        _ body: (inout LogCore) throws(LogError) -> Result
+    ) throws(LogError) -> Result {
+        let deadline = core.withLock { fileSystem.now() + $0.longestCompactionWait }
+        while true {
+            do throws(LogError) { return try core.withLock { core throws(LogError) in try body(&core) } } catch {
+                guard case .busy = error, fileSystem.now() < deadline else { throw error }
+            }
+            fileSystem.sleep(.milliseconds(1))
+        }
     }
 
     /// Appends the lines that programs without the lock still write to the old file: for one second, and if the file is
     /// watched, as long as one of them has it open, as far as the system tells.
     ///
-    /// The job retains the log: otherwise its lines would be lost with the last store.
-    private func appendLateLines(_ lateLines: LateLines, times: Int) {
-        worker.run(after: times > 0 ? .milliseconds(100) : .milliseconds(500)) { [self] in
-            var lateLines = lateLines
+    /// The job retains the log: otherwise its lines would be lost with the last store. If the lines can't be appended, that
+    /// is reported once and tried again for half a minute.
+    private func appendLateLines(_ lateLines: LateLines, times: Int, failures: Int = 0) {
+        let pause = times > 0 ? Duration.milliseconds(100) : .milliseconds(500)
+        worker.run(after: pause * (1 << failures)) { [self] in
+            var (lateLines, failures) = (lateLines, failures)
             var isLast = false
             do throws(LogError) {
                 // Asked before the last look, as a program might write and close the file in between.
@@ -98,11 +151,21 @@ extension LogFile {
                     try core.appendLateLines(&lateLines, isLast: isLast)
                 }
                 if isAny { scheduleSync() }
-            } catch { notifyInBackground(of: error) }
+                failures = 0
+            } catch {
+                if failures == 0 { notifyInBackground(of: error) }
+                failures += 1
+                isLast = failures > Self.mostFailures
+            }
             notifyInBackground()
-            if !isLast { appendLateLines(lateLines, times: max(0, times - 1)) }
+            if !isLast { appendLateLines(lateLines, times: max(0, times - 1), failures: failures) }
         }
     }
+}
+
+extension LogFile {
+    /// How often in a row the lines of an old file are tried to be appended again.
+    private static var mostFailures: Int { 5 }
 }
 
 extension LogError {
@@ -119,7 +182,7 @@ extension LogError {
     fileprivate var forbidsReplacing: Bool {
         guard let cause else { return false }
         switch cause.call {
-        case "open", "fchown": return cause.deniesWriting
+        case "open", "fchown", "fchmod": return cause.deniesWriting
         case "rename": return cause.code == .inUse
         default: return false
         }

@@ -23,6 +23,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// The fork count of the process that has scheduled a sync, as a child of `fork` has no thread that runs its
     /// parent's.
     private let syncScheduledIn = Atomic<UInt64>(.max)
+    /// The fork count of the process that has scheduled a look at whether the file is idle.
+    private let tidyingScheduledIn = Atomic<UInt64>(.max)
 
     /// Creates a log; no file is created or opened yet.
     ///
@@ -78,7 +80,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
             background.watch = watch
         }
         try withCore { core throws(LogError) in
-            if watch != nil { core.saves = saves }
+            if watch != nil { (core.saves, core.watch) = (saves, watch) }
             defer { core.isBegun = true }
             try core.reload()
         }
@@ -188,6 +190,14 @@ package final class LogFile<Contents: LogContents>: Sendable {
         scheduleSync()
     }
 
+    /// Appends a line to a file of another kind, so that it is used from now on; does nothing to other files.
+    package func adopt(with line: [UInt8]) throws(LogError) {
+        try withCore { core throws(LogError) in
+            guard core.position.isForeign else { return }
+            try core.append(external: line, until: fileSystem.now() + lockTimeout)
+        }
+    }
+
     /// Returns the bytes of the file; nil if they are more, or can't be read.
     package func bytes(atMost limit: Int) -> [UInt8]? {
         do {
@@ -233,7 +243,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
         // After a failed sync, only a new file can get to stable storage: it is synced before it gets the name.
         do {
             defer { notifyInBackground() }
-            try compact(isForced: true) { true }
+            try compact(.failedSync) { true }
             let (sync, end) = core.withLock { ($0.current?.sync, $0.position.end) }
             try sync?.sync(upTo: end)
         } catch { throw .notDurable(path: path, cause: error) }
@@ -244,6 +254,28 @@ package final class LogFile<Contents: LogContents>: Sendable {
         do { try sync() } catch { notifyInBackground(of: error) }
         do { try compactIfDue() } catch {
             notifyInBackground(of: error.cause.map { .notCompacted(path: path, cause: $0) } ?? error)
+        }
+        scheduleTidying()
+    }
+
+    private func scheduleTidying() {
+        let forks = durable_file_fork_count()
+        if tidyingScheduledIn.exchange(forks, ordering: .acquiringAndReleasing) != forks { tidyWhenIdle() }
+    }
+
+    /// Tidies the file once nothing was added to it for a while, so that a person who keeps it in version control sees
+    /// only what has changed.
+    private func tidyWhenIdle() {
+        let before = core.withLock { $0.position }
+        worker.run(after: CompactionSchedule.quiet(before.offset)) { [weak self] in
+            guard let self else { return }
+            let now = core.withLock { $0.position }
+            guard (now.identity, now.end) == (before.identity, before.end) else { return tidyWhenIdle() }
+            tidyingScheduledIn.store(.max, ordering: .releasing)
+            do throws(LogError) { try tidy() } catch {
+                // A file that can't be compacted is reported once it is large.
+                if error.cause == nil { notifyInBackground(of: error) }
+            }
         }
     }
 

@@ -123,5 +123,6 @@ private final class NoContents: LogContents {
     func replace(with contents: NoContents) {}
     func copy() -> NoContents { self }
     var hasChanges: Bool { false }
-    func lines() -> [UInt8] { [] }
+    func lines(inPlaceOf old: UnsafeRawBufferPointer, isRequested: Bool) -> [UInt8] { [] }
+    var lineCount: Int { 0 }
 }

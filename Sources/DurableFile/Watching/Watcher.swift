@@ -45,6 +45,8 @@ package final class Watcher: Sendable {
         wake()
     }
 
+    func isPolled(_ number: Int) -> Bool { state.withLock { $0.isPolled(number) } }
+
     /// Whether the watcher has a thread or a queue of events.
     var isRunning: Bool { state.withLock { $0.thread != nil || $0.queue != nil } }
 
@@ -131,6 +133,9 @@ package final class Watch: Sendable {
     }
 
     deinit { watcher.cancel(number) }
+
+    /// Whether the file is polled, because the kernel doesn't report what happens to it.
+    var isPolled: Bool { watcher.isPolled(number) }
 }
 
 /// An event of a watched file.

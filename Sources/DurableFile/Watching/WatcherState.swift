@@ -355,6 +355,9 @@ struct WatcherState: Sendable {
         return timers.isEmpty ? first : timers.values.reduce(first) { min($0 ?? $1.due, $1.due) }
     }
 
+    /// Whether a file is polled; false before it is watched.
+    func isPolled(_ number: Int) -> Bool { delay == nil && files[number]?.entries == nil }
+
     func body(_ number: Int) -> Watcher.Body? { files[number]?.body }
 }
 

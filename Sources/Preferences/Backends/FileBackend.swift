@@ -224,7 +224,7 @@ extension PreferenceError {
             self.init(
                 .unknownFormat,
                 "\(path) isn't a preferences file, because no line of it is an object of names and values; nothing was changed. Correct the "
-                    + "path, or move the file away"
+                    + "path, or move the file away. To keep preferences in it all the same, append the line {} to it"
             )
         case .notCompacted(let path, let cause):
             self.init(

@@ -12,8 +12,9 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     @exclusivity(unchecked) private var line: [UInt8] = []
     /// The values that the names of an unfinished last line had before it.
     private var unfinished: [String: PropertyListValue?] = [:]
-    /// The comments of all lines, which begin a rewritten file.
-    private var comments: [String] = []
+    /// The number of comments, except the compaction's own.
+    private var commentCount = 0
+    private var isMarked = false
     /// Whether `load` has returned the values, so that they change only by being published.
     @exclusivity(unchecked) private var isLoaded = false
     /// Whether a load failed because the file could not be read.
@@ -65,34 +66,54 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
             table = exchange(&contents.table, with: ValueTable())
         }
         unfinished = contents.unfinished
-        comments = contents.comments
+        (commentCount, isMarked) = (contents.commentCount, contents.isMarked)
     }
 
     func copy() -> FileContents {
         let copy = FileContents()
         copy.table = allValues
         copy.unfinished = unfinished
-        copy.comments = comments
+        (copy.commentCount, copy.isMarked) = (commentCount, isMarked)
         return copy
     }
 
-    func lines() throws -> [UInt8] {
+    func lines(inPlaceOf old: UnsafeRawBufferPointer, isRequested: Bool) throws -> [UInt8] {
         var values = allValues
         for (name, value) in unfinished { values.set(value, for: name) }
+        let layout = FileLayout(old)
+        let hasMark = (isRequested || layout.isMarked) && !values.isEmpty
         var bytes: [UInt8] = []
-        for text in comments { try JSONLine.write(comment: text, to: &bytes) }
-        if !values.isEmpty {
-            try values.appendLines(to: &bytes)
-            try JSONLine.write(comment: Self.compactionMark, to: &bytes)
+        var written: Set<String> = []
+        for item in layout.items {
+            switch item {
+            case .comment(let text): try JSONLine.write(comment: text, to: &bytes)
+            case .space: if !bytes.isEmpty, !bytes.endsWithEmptyLine { bytes.append(UInt8(ascii: "\n")) }
+            case .name(let name):
+                guard values[name] != nil else { continue }
+                written.insert(name)
+                try values.appendLine(of: name, to: &bytes)
+                if !hasMark, layout.overridden.contains(name) { FileLayout.markOverridden(&bytes) }
+            }
         }
+        if bytes.endsWithEmptyLine { bytes.removeLast() }
+        if written.count < values.count { try values.appendLines(except: written, to: &bytes) }
+        if hasMark { try JSONLine.write(comment: FileLayout.compactionMark, to: &bytes) }
         return bytes
     }
 
+    var lineCount: Int { allValues.count + commentCount + (isMarked ? 1 : 0) }
+
     func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard line.starts(with: "{\"".utf8) else { return false }
-        // Other JSON is a file of another program.
-        do throws(JSONLineError) { _ = try JSONLine.readPlain(line) } catch { return true }
-        return false
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = line.dropFirst(line.starts(with: mark) ? mark.count : 0).drop { $0 == 32 || $0 == 9 || $0 == 13 }
+        guard text.first == UInt8(ascii: "{"),
+            text.dropFirst().first(where: { $0 != 32 && $0 != 9 }) == UInt8(ascii: "\"")
+        else { return false }
+        // Other JSON is a file of another program, unless it has forms of this one, such as of a newer version.
+        do throws(JSONLineError) { _ = try JSONLine.readPlain(UnsafeRawBufferPointer(rebasing: text)) } catch {
+            return true
+        }
+        return text.indices.contains { text[$0] == UInt8(ascii: "\"") && text[$0...].starts(with: "\"$".utf8) }
     }
 
     func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8] {
@@ -107,16 +128,17 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
             }
         }
         var bytes: [UInt8] = []
+        try JSONLine.write(comment: FileLayout.repetitionMark, to: &bytes)
         for name in removed.sorted() { try JSONLine.write(name: name, value: nil, to: &bytes) }
         return bytes
     }
 
-    /// The comment that follows the values written by a compaction: the file no longer contains their earlier values, but every
-    /// later change.
-    static let compactionMark = "compacted"
-
     private func keep(comment: String) {
-        if comment != Self.compactionMark { comments.append(comment) }
+        switch comment {
+        case FileLayout.compactionMark: isMarked = true
+        case FileLayout.repetitionMark: (commentCount, isMarked) = (0, false)
+        default: commentCount += 1
+        }
     }
 
     /// Whether the last line has no newline and is valid.
@@ -245,4 +267,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
             }
         }
     }
+}
+
+extension [UInt8] {
+    fileprivate var endsWithEmptyLine: Bool { suffix(2) == [UInt8(ascii: "\n"), UInt8(ascii: "\n")] }
 }

@@ -21,7 +21,7 @@ struct JSONScanner {
     @inline(__always)
     mutating func next() -> Step {
         guard take(index == 0 ? "{" : ",") else {
-            return index > 0 && take("}") && index == bytes.count && index <= JSONLine.maximumLength ? .end : .unknown
+            return index > 0 && takeEnd() && index == bytes.count && index <= JSONLine.maximumLength ? .end : .unknown
         }
         guard let name = key(), !name.isEmpty, bytes[name.lowerBound] != UInt8(ascii: "$") else { return .unknown }
         let start = index
@@ -29,6 +29,9 @@ struct JSONScanner {
         guard skipValue(nesting: 0) else { return .unknown }
         return .entry(name: name, value: Range(uncheckedBounds: (start, index)))
     }
+
+    /// Scans the end of the object, which `FileLayout` might have marked.
+    private mutating func takeEnd() -> Bool { take("}") || take(" ") && take("}") }
 
     /// Scans an ASCII string without escapes, and the colon after it.
     @inline(__always)

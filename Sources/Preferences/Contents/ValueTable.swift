@@ -216,21 +216,20 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
-    /// Appends a line for each name that has a value, ordered by the bytes of the names.
-    func appendLines(to bytes: inout [UInt8]) throws(PreferenceError) {
-        let names = names
-        for number in SortKey.order(of: names.count, { names[$0] }) {
-            let name = names[number]
-            if let index = index(of: name), entries[index].length != Entry.isSet {
-                let entry = entries[index]
-                try JSONLine.write(
-                    name: name,
-                    text: text[Int(entry.start)..<Int(entry.start + entry.length)],
-                    to: &bytes
-                )
-            } else {
-                try JSONLine.write(name: name, value: self[name], to: &bytes)
-            }
+    /// Appends a line for each name that has a value, except some, ordered by the bytes of the names.
+    func appendLines(except others: Set<String> = [], to bytes: inout [UInt8]) throws(PreferenceError) {
+        let names = others.isEmpty ? names : names.filter { !others.contains($0) }
+        for number in SortKey.order(of: names.count, { names[$0] }) { try appendLine(of: names[number], to: &bytes) }
+    }
+
+    /// Appends the line of a name that has a value.
+    func appendLine(of name: String, to bytes: inout [UInt8]) throws(PreferenceError) {
+        if let index = index(of: name), entries[index].length != Entry.isSet {
+            let entry = entries[index]
+            guard entry.length > 0 else { return }
+            try JSONLine.write(name: name, text: text[Int(entry.start)..<Int(entry.start + entry.length)], to: &bytes)
+        } else if let value = self[name] {
+            try JSONLine.write(name: name, value: value, to: &bytes)
         }
     }
 

@@ -39,6 +39,18 @@ public enum PreferencesFile {
         return PreferenceStore(replacement: nil) { SharedStore.suite(name).layers() }
     }
 
+    /// Appends an empty object to a file in which nothing is an object of names and values, so that programs use it from now on;
+    /// does nothing to other files.
+    public static func adopt(_ path: String) throws(PreferenceError) {
+        let log = LogFile<FileContents>(path: path, watcher: nil)
+        do throws(LogError) {
+            try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
+            try log.adopt(with: Array("{}\n".utf8))
+        } catch {
+            throw PreferenceError(error)
+        }
+    }
+
     /// Rewrites the file with one name a line, including objects over several lines; lines that can't be read are kept in a file
     /// next to it.
     ///
@@ -92,6 +104,11 @@ public struct PreferencesHistory: Sendable {
     public private(set) var entries: [Entry] = []
     /// The last line of a compaction, before which no older values are known; `nil` if the file was never compacted.
     public private(set) var compactedLine: Int?
+    /// The last of the first lines that each set one new name, as all lines of a compacted file do.
+    private var lastTidyLine = 0
+    private var isTidy = true
+    /// Whether one of these lines says that older values of its name were left out.
+    private var hasOverridden = false
     /// The values after the last line.
     public private(set) var contents: [String: PropertyListValue] = [:]
 
@@ -113,6 +130,9 @@ public struct PreferencesHistory: Sendable {
         do throws(JSONLineError) { try result.get() } catch {
             throw PreferenceError(.unknownFormat, error.description)
         }
+        guard hasOverridden, lastTidyLine > compactedLine ?? 0 else { return }
+        compactedLine = lastTidyLine
+        entries.removeAll { $0.line <= lastTidyLine }
     }
 
     private mutating func read(_ bytes: UnsafeRawBufferPointer, _ line: Int) throws(JSONLineError) {
@@ -122,11 +142,15 @@ public struct PreferencesHistory: Sendable {
             try JSONLine.read(bytes, isFirst: line == 1) {
                 changes.updateValue($1, forKey: $0)
             } comment: {
-                isCompaction = isCompaction || $0 == FileContents.compactionMark
+                isCompaction = isCompaction || $0 == FileLayout.compactionMark
             }
         } catch {
             if error.kind == .unknownFormat { throw error }
             return
+        }
+        if isTidy, let (name, value) = changes.first {
+            isTidy = changes.count == 1 && value != nil && contents[name] == nil
+            if isTidy { (lastTidyLine, hasOverridden) = (line, hasOverridden || FileLayout.hasOverridden(bytes)) }
         }
         changes = changes.filter { contents[$0.key] != $0.value }
         if !changes.isEmpty {
@@ -144,6 +168,7 @@ public struct PreferencesHistory: Sendable {
             for (name, value) in changes { contents[name] = value }
         }
         guard isCompaction else { return }
+        isTidy = false
         compactedLine = line
         entries = []
     }

@@ -57,8 +57,9 @@ struct HandWrittenFileTests {
         let text = try folder.read("preferences.jsonl")
         #expect(
             text.split(separator: "\n").map(String.init) == [
-                #"{"$comment":"of the sound"}"#, #"{"$comment":"loud \"enough\""}"#, #"{"$comment":"unfinished"}"#,
-                #"{"balance":0}"#, #"{"bass":2}"#, #"{"treble":1}"#, #"{"volume":3}"#,
+                #"{"$comment":"of the sound"}"#, #"{"volume":3}"#, #"{"$comment":"loud \"enough\""}"#,
+                #"{"balance":0}"#,
+                #"{"$comment":"unfinished"}"#, #"{"treble":1}"#, #"{"bass":2}"#,
                 #"{"$comment":"compacted"}"#,
             ]
         )
@@ -208,7 +209,10 @@ struct HandWrittenFileTests {
         let contents = FileContents()
         let old = Array(try folder.read("other").utf8)
         let removals = try old.withUnsafeBytes { try contents.removals(of: $0) }
-        #expect(String(decoding: removals, as: UTF8.self) == "{\"a\":null}\n{\"b\":null}\n{\"gone\":null}\n")
+        #expect(
+            String(decoding: removals, as: UTF8.self)
+                == "{\"$comment\":\"the lines above are repeated below\"}\n{\"a\":null}\n{\"b\":null}\n{\"gone\":null}\n"
+        )
         try backend.compact()
         #expect(try folder.read("other") == "{\"a\":50}\n{\"b\":1}\n{\"$comment\":\"compacted\"}\n")
         #expect(try load(self.backend()) == ["a": 50, "b": 1])

@@ -76,7 +76,7 @@ struct HistoryTests {
                 try backend.compact()
                 let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
                 let b = added.isEmpty ? "" : added
-                #expect(text == "{\"$comment\":\"note\"}\n{\"a\":2}\n\(b){\"$comment\":\"compacted\"}\n")
+                #expect(text == "{\"a\":2}\n{\"$comment\":\"note\"}\n\(b){\"$comment\":\"compacted\"}\n")
             }
         }
     }

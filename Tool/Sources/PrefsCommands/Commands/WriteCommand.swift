@@ -1,5 +1,5 @@
 import ArgumentParser
-import Preferences
+@_spi(Tool) import Preferences
 
 struct WriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +23,8 @@ struct WriteCommand: ParsableCommand {
             A name such as frame.x is a member of the value of frame if that is a dictionary and no preference is named \
             frame.x; the other members are kept. The whole value is set in the user's file, so that later changes to its \
             other members in the program's or the system's defaults have no effect. Names and values that the program's \
-            schema doesn't allow are rejected unless --force is given. A value that is stored under a former name of the \
+            schema doesn't allow are rejected unless --force is given, and so is a file in which no line is an object of names \
+            and values, such as a shell script: programs move what they can't read out of a file that they use. A value that is stored under a former name of the \
             preference is removed in the same step.
 
             An element of an array or dictionary is a string unless a flag with its type precedes it; -json VALUE is also \
@@ -35,7 +36,8 @@ struct WriteCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
-    @Flag(help: "Also set values that the program's schema doesn't allow.") var force = false
+    @Flag(help: "Also set values that the program's schema doesn't allow, and in a file of another kind.") var force =
+        false
     @Argument(
         parsing: .captureForPassthrough,
         help: "The suite unless --file is given, the name and the value.",
@@ -98,6 +100,7 @@ struct WriteCommand: ParsableCommand {
             return change
         }
         let formerNames = FormerNames(schema)
+        if isForced, let path = try place.file(for: .write), try place.exists() { try PreferencesFile.adopt(path) }
         try place.open().store.transaction { [isForced] transaction in
             // In each layer the name comes before its former names, so the transaction's values aren't enough.
             let layers = try formerNames.isEmpty ? [] : place.layers { _ in }.map { PlaceLayer($0, formerNames) }

@@ -68,7 +68,7 @@ final class EtcdPlace: Place {
 
     func file(for purpose: FilePurpose) throws -> String? {
         switch purpose {
-        case .check: nil
+        case .check, .write: nil
         case .repair:
             throw Failure(
                 .usage,

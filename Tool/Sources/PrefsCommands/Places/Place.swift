@@ -33,7 +33,7 @@ protocol Place {
 
 /// The operations of `prefs` on a file itself, not on its values.
 enum FilePurpose {
-    case check, repair, compact, undo
+    case check, repair, compact, undo, write
 }
 
 /// The values of one layer.
