@@ -43,53 +43,16 @@ public enum PreferenceText {
         return try value(in: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Reads one JSON object as programs write them for themselves: with comments, `null` inside of values, and the keywords `$schema`
-    /// and `$id`, which are left out.
+    /// Reads one JSON object as people and other programs write it: with comments and all else that JSON5 adds, `null` inside of values,
+    /// and the keywords `$schema` and `$id`, which are left out.
     ///
     /// A member that is null is left out, an element that is null is stored as the nil of an array, and a name that is null is removed.
-    /// A `$` at the start of a key has no meaning there, except in an object of one key, which might have a form of a newer version.
     ///
     /// - Throws: `unreadable`, as `changes(in:isStrict:)`.
     public static func foreignChanges(in text: [UInt8]) throws(PreferenceError) -> [String: PropertyListValue?] {
-        let members = try reading(withoutComments(text)) { bytes throws(JSONLineError) in
-            guard case .dictionary(let members) = try JSONLine.readPlain(bytes) else {
-                throw JSONLineError(kind: .damaged, reason: "the line is not a JSON object", offset: 0)
-            }
-            return members
+        do throws(JSONLineError) { return try ForeignJSON(text).changes(isStrict: true) } catch {
+            throw PreferenceError(error, in: text)
         }
-        var bytes: [UInt8] = []
-        let names = members.filter { !["$schema", "$id"].contains($0.key) }
-        try JSONLine.writePlain(.dictionary(names.mapValues { $0.isNull ? $0 : $0.foreignForm }), to: &bytes)
-        return try changes(in: bytes)
-    }
-
-    /// Returns JSON with spaces in place of comments, so that all places stay the same.
-    public static func withoutComments(_ text: [UInt8]) -> [UInt8] {
-        var (text, index) = (text, 0)
-        func isNext(_ characters: StaticString, at index: Int) -> Bool {
-            index + 1 < text.count && text[index] == characters.utf8Start[0]
-                && text[index + 1] == characters.utf8Start[1]
-        }
-        while index < text.count {
-            if isNext("//", at: index) {
-                while index < text.count, text[index] != UInt8(ascii: "\n") { (text[index], index) = (32, index + 1) }
-            } else if isNext("/*", at: index) {
-                let start = index
-                index += 2
-                while index < text.count, !isNext("*/", at: index) { index += 1 }
-                index = min(index + 2, text.count)
-                for place in start..<index where text[place] != UInt8(ascii: "\n") { text[place] = 32 }
-            } else {
-                if text[index] == UInt8(ascii: "\"") {
-                    index += 1
-                    while index < text.count, text[index] != UInt8(ascii: "\"") {
-                        index += text[index] == UInt8(ascii: "\\") ? 2 : 1
-                    }
-                }
-                index += 1
-            }
-        }
-        return text
     }
 
     /// Returns the text of a single value.
@@ -111,24 +74,19 @@ public enum PreferenceText {
         let result = bytes.withUnsafeBytes { bytes in
             Swift.Result { () throws(JSONLineError) in try body(bytes) }
         }
-        do throws(JSONLineError) {
-            return try result.get()
-        } catch {
-            throw PreferenceError(
-                error.kind == .unknownFormat ? .unknownFormat : .unreadable,
-                bytes.contains(UInt8(ascii: "\n"))
-                    ? "\(place(of: error.offset, in: bytes)): \(error.reason)" : error.description
-            )
-        }
+        do throws(JSONLineError) { return try result.get() } catch { throw PreferenceError(error, in: bytes) }
     }
+}
 
-    /// Returns the line and the column of a byte, counted from 1 as in editors.
-    private static func place(of offset: Int, in bytes: [UInt8]) -> String {
-        let lines = bytes[..<min(offset, bytes.count)].split(
-            separator: UInt8(ascii: "\n"),
-            omittingEmptySubsequences: false
+extension PreferenceError {
+    /// Creates the error of a text, with line and column, counted from 1 as in editors, if it has several lines.
+    fileprivate init(_ error: JSONLineError, in text: [UInt8]) {
+        let place = ForeignJSON.place(of: error.offset, in: text)
+        self.init(
+            error.kind == .unknownFormat ? .unknownFormat : .unreadable,
+            text.contains(UInt8(ascii: "\n"))
+                ? "line \(place.line), column \(place.column): \(error.reason)" : error.description
         )
-        return "line \(lines.count), column \(String(decoding: lines.last ?? [], as: UTF8.self).count + 1)"
     }
 }
 
@@ -148,23 +106,4 @@ extension PropertyListValue {
         default: self
         }
     }
-
-    /// The value, read from plain JSON, in the form of the file: without members that are null, with the nil of arrays as elements, and
-    /// with keys that can't be a form of the file escaped.
-    fileprivate var foreignForm: PropertyListValue {
-        switch self {
-        case .array(let elements): return .array(elements.map { $0.isNull ? .string("$null") : $0.foreignForm })
-        case .dictionary(let members):
-            let isPlain = members.count > 1 || ["$schema", "$id", "$ref", "$comment"].contains(members.first?.key)
-            var foreign: [String: PropertyListValue] = [:]
-            for (key, member) in members where !member.isNull {
-                foreign[isPlain && key.hasPrefix("$") ? "$" + key : key] = member.foreignForm
-            }
-            return .dictionary(foreign)
-        default: return self
-        }
-    }
-
-    /// Whether the value stands for null.
-    fileprivate var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
 }

@@ -66,7 +66,7 @@ enum ImportSource {
         } catch {
             // If the first line is an object, each line is one.
             guard lines.count > 1, let first = lines.first(where: { !$0.isEmpty }), isObject(Array(first)) else {
-                return try foreignJSON(bytes, title, error)
+                return try foreignJSON(bytes, title)
             }
         }
         var changes: [String: PropertyListValue?] = [:]
@@ -83,13 +83,11 @@ enum ImportSource {
     /// Returns the values of one object as another program writes it.
     private static func foreignJSON(
         _ bytes: [UInt8],
-        _ title: String,
-        _ first: PreferenceError
+        _ title: String
     ) throws -> [String: PropertyListValue?] {
         do throws(PreferenceError) {
             return try PreferenceText.foreignChanges(in: bytes)
         } catch {
-            let error = PreferenceText.withoutComments(bytes) == bytes ? first : error
             throw Failure(.damaged, "\(title) can't be read as JSON: \(error.message)")
         }
     }

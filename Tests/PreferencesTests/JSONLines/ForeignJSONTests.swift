@@ -1,0 +1,159 @@
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// JSON as people write it; Foundation's reader of JSON5 is the measure.
+struct ForeignJSONTests {
+    private static let texts = [
+        "{}", "{a:1}", "{'a':1}", "{\"a\":1,}", "{a:[1,2,],}", "{a:[]}", "{a:[{}]}", "{$a:1}", "{_a1:1}", "{ünï:1}",
+        "// c\n{a:1} // d", "/* c */{/**/a/**/:/**/1/**/}", "{a:1}/*/*/", "{a:/*\n*/1}", "{a:'//',b:\"/*\"}",
+        "{a:'b\"c'}", "{a:\"b'c\"}", "{a:'it\\'s'}",
+        "{a:'\\u00e9\\n\\\\'}", "{a:+1,b:-1,c:.5,d:5.,e:-.5e1,f:+.5}", "{a:0x1F,b:-0x10,c:0XfF}", "{a:5.e1}",
+        "{a:1e3,b:1E-2,c:0.25}", "{a:true,b:false}", "{true:1,null:2,Infinity:3,NaN:4}", "\u{FEFF}{a:1}",
+        "{\u{B}a\u{C}:1}",
+        // Invalid ones.
+        "", " ", "{", "}", "{a}", "{a:}", "{a:1", "{a:1,,}", "{,}", "{a:[,]}", "{a:[1,,2]}", "{a:1 b:2}", "{a:'b}",
+        "{a:\"b}",
+        "{a:'b\n'}", "{a:1}/*", "{a:1}x", "{a:b}", "{a:0x}", "{a:.}", "{a:+}", "{a:--1}", "{a:1.2.3}", "{1a:1}", "[1]]",
+        "{a:'\\x4'}",
+        "/", "{a:/1}", "{a:1}}", "{]", "{a:[1}", "{a:1;b:2}", "{:1}", "{a:tru}",
+    ]
+
+    private enum Value: Decodable, Equatable {
+        case boolean(Bool), number(Double), text(String), list([Value]), object([String: Value])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Bool.self) {
+                self = .boolean(value)
+            } else if let value = try? container.decode(Double.self) {
+                self = .number(value)
+            } else if let value = try? container.decode(String.self) {
+                self = .text(value)
+            } else if let value = try? container.decode([Value].self) {
+                self = .list(value)
+            } else {
+                self = .object(try container.decode([String: Value].self))
+            }
+        }
+
+        init(_ value: PropertyListValue) throws {
+            self =
+                switch value {
+                case .boolean(let value): .boolean(value)
+                case .integer(let value): .number(Double(value))
+                case .unsigned(let value): .number(Double(value))
+                case .real(let value): .number(value)
+                case .string(let value): .text(value)
+                case .array(let values): .list(try values.map { try Value($0) })
+                case .dictionary(let values): .object(try values.mapValues { try Value($0) })
+                default: throw PreferenceError(.unreadable, "\(value)")
+                }
+        }
+    }
+
+    private func read(_ text: String) throws -> [String: PropertyListValue] {
+        try ForeignJSON(Array(text.utf8)).changes(isStrict: false).compactMapValues { $0 }
+    }
+
+    @Test(arguments: texts)
+    func textIsReadAsFoundationReadsIt(_ text: String) throws {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        let expected: [String: Value]?
+        do { expected = try decoder.decode([String: Value].self, from: Data(text.utf8)) } catch { expected = nil }
+        let found: [String: Value]?
+        do { found = try read(text).mapValues { try Value($0) } } catch { found = nil }
+        // A name with a single dollar sign has a meaning of its own.
+        #expect(found == expected?.filter { !$0.key.hasPrefix("$") }, "\(text)")
+    }
+
+    /// What the standard says, and Foundation reads in another way or not at all.
+    @Test(arguments: [
+        ("'x\\\ny'", "xy"), ("\"x\\\r\ny\"", "xy"), ("'\\x41\\v\\0'", "A\u{B}\0"), ("'\\q'", "q"), ("'\t'", "\t"),
+        ("\u{A0}''\u{2028}", ""),
+    ])
+    func textOfTheStandardIsRead(_ text: String, _ value: String) throws {
+        #expect(try read("{a:\(text)}") == ["a": .string(value)])
+    }
+
+    @Test
+    func numbersKeepTheirKind() throws {
+        #expect(
+            try read("{a:0xffffffffffffffff,b:+7,c:1.,d:Infinity,e:-Infinity,f:[-Infinity]}") == [
+                "a": .unsigned(.max), "b": 7, "c": 1.0, "d": .real(.infinity), "e": .real(-.infinity),
+                "f": [.real(-.infinity)],
+            ]
+        )
+        guard case .real(let number) = try read("{a:NaN}")["a"] else { throw PreferenceError(.unreadable, "a") }
+        #expect(number.isNaN)
+    }
+
+    @Test
+    func valuesAreThoseOfAPreferencesFile() throws {
+        let values = try read(
+            """
+            {$schema: 'x.json', $id: 1, $$cost: 3, $comment: 'of nothing', when: {$date: '2026-11-20T22:00:00Z'}, bytes: {$data: 'AAE='},
+             gone: null, list: [1, null], window: {x: 1, y: null}, later: {$future: 1}}
+            """
+        )
+        #expect(values["$cost"] == 3 && values["window"] == ["x": 1] && values["list"] == [1, "$null"])
+        #expect(
+            values["bytes"] == .data(Data([0, 1]))
+                && values["when"] == .date(Date(timeIntervalSince1970: 1_795_212_000))
+        )
+        #expect(values["later"] == .unknownForm(#"{"$future":1}"#))
+        #expect(Set(values.keys) == ["$cost", "when", "bytes", "list", "window", "later"])
+    }
+
+    @Test
+    func namesHaveTheirLines() {
+        let text = "// one\n{ a: 1, /* two\n three */ 'b':\n { c: 2 },\r\n \"d\\u0065\": 'x\\\ny', f: 1, $$g: 2 }"
+        #expect(ForeignJSON(Array(text.utf8)).lines == ["a": 2, "b": 3, "de": 5, "f": 6, "$g": 6])
+    }
+
+    @Test(arguments: [
+        ("{\n  a: 1\n  b: 2\n}", 3, 3), ("{\n  'a': 1, // 'comment'\n  b: [+1, 0x10, 'x\\'y', !]\n}", 3, 25),
+        ("{\n\n", 3, 1),
+        ("{\n  a: 1,\n  when: {$date: 'never'}\n}", 3, 3),
+    ])
+    func errorHasItsPlaceInTheText(_ text: String, _ line: Int, _ column: Int) {
+        let error = #expect(throws: JSONLineError.self) { try ForeignJSON(Array(text.utf8)).changes(isStrict: false) }
+        let place = ForeignJSON.place(of: error?.offset ?? 0, in: Array(text.utf8))
+        #expect(place == (line, column))
+    }
+
+    @Test(arguments: [
+        String(repeating: "[", count: 1_000_000), "{a:" + String(repeating: "[", count: 1_000_000),
+        String(repeating: "{a:", count: 300_000),
+        "{a:" + String(repeating: "[", count: 200) + String(repeating: "]", count: 200) + "}",
+    ])
+    func deepNestingIsAnError(_ text: String) {
+        #expect(throws: JSONLineError.self) { try ForeignJSON(Array(text.utf8)).changes(isStrict: false) }
+    }
+
+    @Test
+    func anyBytesAreReadOrAreAnError() {
+        var random = SeededGenerator(seed: 46)
+        let pieces: [[UInt8]] =
+            [
+                "{", "}", "[", "]", ":", ",", "'", "\"", "\\", "\n", "/", "*", "a", "$", "0x", "1", ".", "+", "-", "//",
+                "\\x",
+            ]
+            .map { Array($0.utf8) } + [[0xE2], [0xC2], [0xEF, 0xBB], [0], [0xFF]]
+        for _ in 0..<20_000 {
+            let text = (0..<Int.random(in: 0...12, using: &random)).flatMap { _ in
+                pieces.randomElement(using: &random) ?? []
+            }
+            let object = ForeignJSON(text)
+            _ = object.lines
+            do { _ = try object.changes(isStrict: true) } catch { #expect(0...text.count ~= error.offset) }
+        }
+    }
+}
