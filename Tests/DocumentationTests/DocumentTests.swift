@@ -17,7 +17,7 @@ struct DocumentTests {
     private static let pages = [
         "Preferences", "GettingStartedSwiftUI", "HowDoI", "Declaring", "EvolvingValues", "Reacting", "Testing",
         "ModularApps",
-        "ChoosingAStore", "Secrets", "Layers", "Adopting", "ApplePlatforms",
+        "ChoosingAStore", "Secrets", "Layers", "Services", "Adopting", "ApplePlatforms",
         "CommandLine", "Adopting/FromUserDefaults", "Adopting/FromDefaults", "Adopting/FromPDefaults",
         "Adopting/FromCodableStorage", "Adopting/FromWrappers", "Adopting/FromARepository",
     ]

@@ -7,7 +7,8 @@ import Foundation
 #endif
 
 /// Uses the standard store as its arguments say, for tests of the place that a program is started in: `set NUMBER`, `get`,
-/// `path`, `location` (its URL), `by-location NUMBER` (prints and sets through the URL), `quiet` (as `set`, and prints nothing).
+/// `path`, `location` (its URL), `by-location NUMBER` (prints and sets through the URL), `quiet` (as `set`, and prints nothing);
+/// `state NUMBER` sets it in the state, and `credential` prints that of its name.
 @main
 enum PlaceProbe {
     static func main() {
@@ -29,6 +30,14 @@ enum PlaceProbe {
                 print(store["volume"] ?? "none")
                 try store.write(.integer(Int64(arguments[2]) ?? 0), for: "volume")
             case "path": print(PreferenceStore.standard.location?.path ?? "none")
+            case "state":
+                let launches = Preference("launches", default: 0, in: .state)
+                try launches.write(Int(arguments[2]) ?? 0)
+                print(PreferenceStore.state.location?.path ?? "none")
+            case "credential":
+                let store = PreferenceStore.layered([.credentials, .standard])
+                let token = Preference("apiToken", default: "none", in: store)
+                print(token, token.value)
             default: print(volume.value)
             }
         } catch { print("\(error)") }

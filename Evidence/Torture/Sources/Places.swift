@@ -146,6 +146,58 @@ enum Places {
             expected: ["player/preferences.jsonl", "program/preferences.jsonl", "set", #"{"volume":7}"#, "1"],
             needsNamespace: false
         ),
+        Case(
+            title: "a service with a dynamic user, a hidden home folder, deployed defaults and a credential",
+            script: etc + """
+                mkdir -p state credentials /etc/caseapp; echo s3cr3t >credentials/apiToken; echo '{"volume":3,"color":4}' >/etc/caseapp/preferences.jsonl
+                chown 1000 state . credentials credentials/apiToken; chmod 400 credentials/apiToken
+                HOME=/ STATE_DIRECTORY=$PWD/state CONFIGURATION_DIRECTORY=/etc/caseapp CREDENTIALS_DIRECTORY=$PWD/credentials
+                export HOME STATE_DIRECTORY CONFIGURATION_DIRECTORY CREDENTIALS_DIRECTORY
+                \(user) "$F" get; \(user) "$F" set 7; \(user) "$F" get; \(user) "$F" managed; \(user) "$F" credential; \(user) "$F" state 1
+                cat state/preferences.jsonl state/state.jsonl; stat -c %u state/state.jsonl
+                mkdir -m 000 hidden; mount -t tmpfs -o ro,mode=000 none hidden || exit 77
+                HOME=$PWD/hidden; \(user) "$F" get; unset STATE_DIRECTORY; \(user) "$F" set 8
+                """,
+            expected: [
+                "3", "set", "7", "4 free", "<redacted> s3cr3t", "set", #"{"volume":7}"#, #"{"starts":1}"#, "1000", "7",
+                "unavailable",
+            ]
+        ),
+        Case(
+            title: "drop-ins in /etc, /run and /usr/lib",
+            script: etc + """
+                mount -t tmpfs none /run || exit 77
+                for d in /etc /run; do mkdir -p $d/caseapp/managed.d $d/caseapp/preferences.d; done
+                echo '{"volume":1,"color":1}' >/run/caseapp/preferences.d/10-a.jsonl; "$F" get; "$F" managed
+                echo '{"volume":2}' >/etc/caseapp/preferences.d/10-a.jsonl; "$F" get; "$F" managed
+                echo '{"volume":3}' >/etc/caseapp/preferences.jsonl; "$F" get; mkfifo go; "$F" watch 6 <go >seen & exec 4>go
+                until grep -q 3 seen; do sleep 0.01; done; echo '{"volume":5}' >/run/caseapp/managed.d/a.jsonl
+                until grep -q 5 seen; do sleep 0.01; done; "$F" set 8
+                mkdir new; echo '{"volume":6}' >new/a.jsonl; mv new/a.jsonl /etc/caseapp/managed.d/a.jsonl; wait; cat seen
+                ln -sf /dev/null /etc/caseapp/managed.d/a.jsonl; "$F" set 9; "$F" get
+                mkdir /etc/caseapp/managed.d/b.jsonl; "$F" set 9; rm /run/caseapp/managed.d/*; chmod 700 /etc/caseapp/managed.d; chown -R 1000 .; \(user) "$F" set 10
+                """,
+            expected: ["1", "1 free", "2", "0 free", "3", "managed", "3", "5", "6", "set", "9", "managed", "set"]
+        ),
+        Case(
+            title: "a ConfigMap whose link is retargeted",
+            script: etc + """
+                mkdir -p map/..1 map/..2 /etc/caseapp/preferences.d; echo '{"volume":1}' >map/..1/a.jsonl; echo '{"volume":2}' >map/..2/a.jsonl
+                ln -s ..1 map/..data; ln -s ..data/a.jsonl map/a.jsonl; mount --bind map /etc/caseapp/preferences.d || exit 77
+                mkfifo go; "$F" watch 2 <go >seen & exec 4>go; until grep -q 1 seen; do sleep 0.01; done
+                ln -s ..2 map/..new; mv -T map/..new map/..data; wait; cat seen
+                """,
+            expected: ["1", "2"]
+        ),
+        Case(
+            title: "a generated file of settings that can't be written, below a writable layer",
+            script: """
+                mkdir -p store .config/caseapp; printf '// Generated.\n{volume: 3, color: 4,}\n' >store/settings.json
+                mount --bind store store && mount -o remount,bind,ro store || exit 77
+                ln -s $PWD/store/settings.json .config/caseapp/settings.json; "$F" generated; "$F" set 7; "$F" generated; cat store/settings.json
+                """,
+            expected: ["3 settings", "set", "7 store", "// Generated.", "{volume: 3, color: 4,}"]
+        ),
     ]
 
     static func run(_ count: Int, _ report: inout Report) async throws {
@@ -206,6 +258,17 @@ enum Places {
             case "managed":
                 let color = Preference("color", default: 0)
                 print(color.value, color.isManaged ? "managed" : "free")
+            case "credential":
+                let store = PreferenceStore.layered([.credentials, .standard])
+                let token = Preference("apiToken", default: "", in: store)
+                print("\(token)".contains(token.value) ? "shown" : "<redacted>", token.value)
+            case "state":
+                try await Preference("starts", default: 0, in: .state).write(number)
+                print("set")
+            case "generated":
+                let url = URL(filePath: try location()).deletingLastPathComponent().appending(path: "settings.json")
+                let own = Preference("volume", default: 0, in: .layered([.standard, .settingsFile(at: url)]))
+                print(own.value, own.source)
             case "watch":
                 for await value in volume.updates {
                     writeLine("\(value)", to: 1)

@@ -56,7 +56,29 @@ package struct WholeFile: Sendable {
         }
     }
 
+    /// Returns the bytes of the file, or `nil` if there is none.
+    package func bytes(trustingOwners: Bool) throws(LogError) -> [UInt8]? {
+        let found: (bytes: [UInt8], file: OpenFile, status: FileStatus)?
+        do throws(FileSystemError) { found = try contents() } catch { throw .failed(error) }
+        guard let found else { return nil }
+        let core = LogCore(
+            path: path,
+            contents: NoContents(),
+            isReadOnly: true,
+            trustsOwners: trustingOwners,
+            fileSystem: fileSystem,
+            lockTimeout: lockTimeout
+        )
+        try core.checkOwners(creating: false)
+        try core.checkOwner(found.status, path)
+        return found.bytes
+    }
+
     private func read() throws(LogError) -> (bytes: [UInt8], file: OpenFile, status: FileStatus)? {
+        do throws(FileSystemError) { return try contents() } catch { throw LogError(writing: error) }
+    }
+
+    private func contents() throws(FileSystemError) -> (bytes: [UInt8], file: OpenFile, status: FileStatus)? {
         do throws(FileSystemError) {
             let file = try fileSystem.open(path, for: .reading)
             let status = try fileSystem.status(file)
@@ -67,7 +89,7 @@ package struct WholeFile: Sendable {
             return (bytes, file, status)
         } catch {
             if error.code == .noEntry { return nil }
-            throw LogError(writing: error)
+            throw error
         }
     }
 

@@ -28,8 +28,10 @@ package final class Watcher: Sendable {
     }
 
     /// Watches the file that is or will be at a path; reports what happens after this returns.
-    package func watch(_ path: String, _ body: @escaping Body) -> Watch {
-        let (number, thread) = state.withLock { $0.add(path, body, fileSystem) }
+    ///
+    /// - Parameter isFolder: Whether the path is that of a folder, of which only the names are watched.
+    package func watch(_ path: String, isFolder: Bool = false, _ body: @escaping Body) -> Watch {
+        let (number, thread) = state.withLock { $0.add(path, isFolder: isFolder, body, fileSystem) }
         if let thread {
             let isStarted = WorkerQueue.startThread("preferences") { [self] in run(thread) }
             // Without a thread nothing is reported; the next write still finds external changes.

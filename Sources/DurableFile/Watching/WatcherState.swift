@@ -25,6 +25,8 @@ struct WatcherState: Sendable {
 
     private struct File: Sendable {
         let path: String
+        /// Whether the path is that of a folder, whose names are watched.
+        let isFolder: Bool
         let body: Watcher.Body
         /// The number of each watched folder, and the name in it; nil if the file has to be polled.
         var entries: [(watch: Int32, name: String)]?
@@ -84,13 +86,16 @@ struct WatcherState: Sendable {
     }
 
     /// Begins to watch a file; the second result is the number of a thread that has to be started, if any.
-    mutating func add(_ path: String, _ body: @escaping Watcher.Body, _ fileSystem: any FileSystem) -> (
-        Int, thread: Int?
-    ) {
+    mutating func add(
+        _ path: String,
+        isFolder: Bool = false,
+        _ body: @escaping Watcher.Body,
+        _ fileSystem: any FileSystem
+    ) -> (Int, thread: Int?) {
         resetAfterFork()
         lastNumber += 1
         let number = lastNumber
-        files[number] = File(path: path, body: body)
+        files[number] = File(path: path, isFolder: isFolder, body: body)
         if let delay {
             start = start ?? fileSystem.now() + delay
         } else {
@@ -133,22 +138,22 @@ struct WatcherState: Sendable {
     private mutating func arm(_ number: Int, _ fileSystem: any FileSystem) {
         guard var file = files[number] else { return }
         let before = Set(file.entries?.map(\.watch) ?? [])
-        file.entries = entries(of: file.path, fileSystem)
+        file.entries = entries(of: file, fileSystem)
         index = nil
         if file.entries == nil, nextPoll == nil { nextPoll = fileSystem.now() + Self.pollInterval }
         files[number] = file
         removeUnused(before, fileSystem)
     }
 
-    private mutating func entries(of path: String, _ fileSystem: any FileSystem) -> [(watch: Int32, name: String)]? {
+    private mutating func entries(of file: File, _ fileSystem: any FileSystem) -> [(watch: Int32, name: String)]? {
         do throws(FileSystemError) {
             if queue == nil { queue = try fileSystem.makeEventQueue() }
             guard let queue else { return nil }
-            let path = LogPath(path: path)
+            let path = LogPath(path: file.path)
             var known = try path.walk(fileSystem).entries
             // A folder that is created or replaced between the walk and the watch would be missed.
             for _ in 0..<5 {
-                guard let watches = try watches(known, path.path, queue, fileSystem) else { return nil }
+                guard let watches = try watches(known, file, queue, fileSystem) else { return nil }
                 let now = try path.walk(fileSystem).entries
                 if now == known { return watches }
                 known = now
@@ -163,7 +168,7 @@ struct WatcherState: Sendable {
     /// polled.
     private func watches(
         _ entries: [WatchedEntry],
-        _ path: String,
+        _ file: File,
         _ queue: OpenFile,
         _ fileSystem: any FileSystem
     ) throws(FileSystemError) -> [(watch: Int32, name: String)]? {
@@ -182,8 +187,12 @@ struct WatcherState: Sendable {
                 if !isOnTheWay || !error.deniesWriting { throw error }
             }
         }
+        let path = file.path
         do {
-            if try fileSystem.hasOtherNames(path) {
+            if file.isFolder {
+                if try fileSystem.isRemote(path) { return nil }
+                watches.append((try fileSystem.addWatch(queue, folder: path, namesOnly: true), Self.anyName))
+            } else if try fileSystem.hasOtherNames(path) {
                 // The file that is mounted might be on another machine than its folder.
                 if try fileSystem.isRemote(path) { return nil }
                 watches.append((try fileSystem.addWatch(queue, file: path), ""))
@@ -192,6 +201,9 @@ struct WatcherState: Sendable {
         isComplete = true
         return watches
     }
+
+    /// The name of the entry of a watched folder that stands for all names, and that no file has.
+    private static let anyName = "/"
 
     private func removeUnused(_ watches: Set<Int32>, _ fileSystem: any FileSystem) {
         guard let queue, !watches.isEmpty else { return }
@@ -245,7 +257,10 @@ struct WatcherState: Sendable {
                 switch event.kind {
                 case .overflow: files.numbers
                 case .folderGone: files.all.filter { $0.file.isWatched(by: event.watch) }.map(\.number)
-                default: numbers(at: Place(watch: event.watch, name: event.name))
+                case .content, .closed: numbers(at: Place(watch: event.watch, name: event.name))
+                case .arrived, .name:
+                    numbers(at: Place(watch: event.watch, name: event.name))
+                        + numbers(at: Place(watch: event.watch, name: Self.anyName))
                 }
             for number in hit {
                 touched[number, default: Hit(isWhole: false)].add(event.kind)
@@ -262,7 +277,9 @@ struct WatcherState: Sendable {
 
     /// Whether a file that is watched by its name alone might change under another name, too.
     private func hasNewName(_ number: Int, _ fileSystem: any FileSystem) -> Bool {
-        guard let file = files[number], let entries = file.entries, !entries.contains(where: { $0.name.isEmpty }) else {
+        guard let file = files[number], let entries = file.entries, !file.isFolder,
+            !entries.contains(where: { $0.name.isEmpty })
+        else {
             return false
         }
         do { return try fileSystem.hasOtherNames(file.path) } catch { return false }

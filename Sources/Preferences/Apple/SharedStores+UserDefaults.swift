@@ -11,6 +11,10 @@ extension SharedStore {
             let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
             let defaults = source(over: .standard, protection: .domain(Bundle.main.bundleIdentifier))
             return [.unlistedArguments(arguments), Layer(source: defaults)]
+        case .state:
+            // Without a bundle, the standard defaults have the process's name, too.
+            let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+            return SharedStore.suite(program + ".state").layers()
         case .suite(let name):
             // `UserDefaults` is nil only for names that `checkSuite` rejects.
             let suite = UserDefaults(suiteName: name) ?? .standard

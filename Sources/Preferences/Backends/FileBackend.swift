@@ -2,7 +2,7 @@ package import DurableFile
 internal import Synchronization
 
 /// A backend over a file of JSON lines, which several processes may use at the same time.
-package final class FileBackend: PreferenceBackend {
+package final class FileBackend: PlacedBackend {
     private let log: LogFile<FileContents>
     private let isReadOnly: Bool
     /// How long a call waits for the lock that another process holds.
@@ -44,8 +44,10 @@ package final class FileBackend: PreferenceBackend {
 
     package var isWritable: Bool { log.isWritable }
 
-    /// Returns the number of the line that last set a name, from 1; reads the file, and nothing of a large one.
-    func line(of name: String) -> Int? {
+    package func path(of name: String?) -> String? { path }
+
+    /// Returns the line, and reads nothing of a large file.
+    package func line(of name: String) -> Int? {
         log.bytes(atMost: 4 << 20).flatMap { JSONLine.numbers(in: $0, joinsLines: isReadOnly)[name] }
     }
 

@@ -28,7 +28,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     func expect(_ byteCount: Int) { table.reserve(min(byteCount, 64 << 20)) }
 
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
-        Self.reading { () throws(JSONLineError) in
+        LineReading { () throws(JSONLineError) in
             if isLoaded {
                 try JSONLine.read(line, isFirst: isFirst, { set($1, for: $0) }, comment: { keep(comment: $0) })
             } else {
@@ -42,7 +42,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     func readUnfinished(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
-        Self.reading { () throws(JSONLineError) in
+        LineReading { () throws(JSONLineError) in
             try JSONLine.read(line, isFirst: isFirst) { name, value in
                 if unfinished[name] == nil { unfinished.updateValue(self.value(of: name), forKey: name) }
                 set(value, for: name)
@@ -254,16 +254,19 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         guard isLoaded else { return table.set(value, for: name) }
         if self.value(of: name) != value { values.withInbox { $0.add(.one(name, value)) } }
     }
+}
 
-    private static func reading(_ body: () throws(JSONLineError) -> Void) -> LineReading {
+extension LineReading {
+    /// Creates the result of reading a line.
+    init(_ body: () throws(JSONLineError) -> Void) {
         do throws(JSONLineError) {
             try body()
-            return .complete
+            self = .complete
         } catch {
             switch error.kind {
-            case .incomplete: return .incomplete
-            case .unknownFormat: return .refused(error.description)
-            case .damaged: return .damaged(error.description)
+            case .incomplete: self = .incomplete
+            case .unknownFormat: self = .refused(error.description)
+            case .damaged: self = .damaged(error.description)
             }
         }
     }

@@ -223,6 +223,21 @@ public struct PreferenceBackendHost: Sendable {
     }
 }
 
+/// A backend whose values are in files, which messages name.
+package protocol PlacedBackend: PreferenceBackend {
+    /// Returns the path of the file with the value of a name, or of any name.
+    func path(of name: String?) -> String?
+    /// Returns the number of the file's line that last set a name, from 1.
+    func line(of name: String) -> Int?
+}
+
+extension PreferenceError {
+    /// Creates the error of changing a file that is only read.
+    init(onlyRead path: String) {
+        self.init(.readOnly, "\(path) is only read; nothing was changed. Edit it by hand")
+    }
+}
+
 /// The backend of a store that can't be created, for example because its file's path is unknown.
 struct NoBackend: PreferenceBackend {
     let error: PreferenceError

@@ -181,8 +181,8 @@ extension ShortList: Equatable where Element: Equatable {}
 
 /// The source of a value, for messages about it.
 protocol ValueSource: AnyObject, Sendable {
-    /// The path of the file with the values, if any.
-    var path: String? { get }
+    /// Returns the path of the file with the value of a name, or of any name; `nil` if it isn't in a file.
+    func path(of name: String?) -> String?
     /// Returns the number of the file's line that last set a name, from 1; reads the file.
     func line(of name: String) -> Int?
 }
@@ -248,23 +248,26 @@ final class StoredCandidate: Equatable, Sendable {
             return "\(shown), from the layer \"\(layer.name)\"\(origin), can't be used: \(message)"
         }
         let alias = former.map { ", as \"\($0.spelled)\"" } ?? ""
-        guard layer != nil || source?.path != nil || former != nil else { return message }
-        let line = (former?.spelled ?? origin ?? name).flatMap { source?.line(of: $0) }.map { ", line \($0)" } ?? ""
-        return "\(message) (\(place)\(line)\(alias))"
+        let spelled = former?.spelled ?? origin ?? name
+        guard layer != nil || source?.path(of: spelled) != nil || former != nil else { return message }
+        let line = spelled.flatMap { source?.line(of: $0) }.map { ", line \($0)" } ?? ""
+        return "\(message) (\(place(of: spelled))\(line)\(alias))"
     }
 
-    /// The layer of the value, with its file, as messages name it.
-    private var place: String { "\(layer?.name ?? "user") layer\(source?.path.map { ", \($0)" } ?? "")" }
+    /// Returns the layer of the value, with its file, as messages name it.
+    private func place(of spelled: String?) -> String {
+        "\(layer?.name ?? "user") layer\(source?.path(of: spelled).map { ", \($0)" } ?? "")"
+    }
 
     /// Returns the issue for a person who should use the present name, or nil if the program will.
     ///
     /// A person writes text and files; the program itself stores the present name with its next write.
     func useOfFormerName(of name: String) -> PreferenceError? {
-        guard let former, isText || source?.path != nil else { return nil }
+        guard let former, isText || source?.path(of: former.spelled) != nil else { return nil }
         return PreferenceError(
             .deprecated,
             name: name,
-            "the value is used under the former name \"\(former.spelled)\" (\(place)); rename it to \"\(former.present)\""
+            "the value is used under the former name \"\(former.spelled)\" (\(place(of: former.spelled))); rename it to \"\(former.present)\""
         )
     }
 }

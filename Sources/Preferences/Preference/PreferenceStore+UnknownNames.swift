@@ -32,8 +32,8 @@ extension PreferenceStore {
 }
 
 extension Layer {
-    /// Whether all of the layer's values are text meant for this program's preferences.
-    fileprivate var isListedText: Bool { isText && (name != "arguments" || spelling == nil) }
+    /// Whether all of the layer's values are text meant for this program's preferences; a credential might have another purpose.
+    fileprivate var isListedText: Bool { isText && !isSecret && (name != "arguments" || spelling == nil) }
 }
 
 extension PreferenceError {

@@ -40,11 +40,18 @@ extension StoreCore {
     func isSecret(_ name: String) -> Bool {
         if isSecret || state.withLock({ $0.isSecret(name) }) { return true }
         if let original, original.state.withLock({ $0.isSecret(name) }) { return true }
+        if secrecy == .layers, isInSecretLayer(name) { return true }
         return madeLayers?.layers.contains { layer in
             guard layer.source.hasSecrets.load(ordering: .acquiring) else { return false }
             let spelled = layer.spelled(name)
             return layer.source.cores.contains { $0.declaresSecret(spelled, in: layer.source) }
         } ?? false
+    }
+
+    /// Creates the layers, as the values of a secret layer are known before any of them is read.
+    private func isInSecretLayer(_ name: String) -> Bool {
+        let names = [name] + formerNames(of: name)
+        return layers.layers.contains { layer in layer.isSecret && names.contains { layer.value(of: $0) != nil } }
     }
 
     /// Returns the names whose values are secrets; call without a lock.
@@ -105,6 +112,15 @@ extension StoreCore {
             )
         }
     }
+}
+
+/// The values of a store that are secrets, the fewest first.
+enum Secrecy: Comparable {
+    /// Those under the names that preferences have declared secret.
+    case declared
+    /// These, and the values of some layers.
+    case layers
+    case all
 }
 
 /// A backend that stores values unencrypted, where other programs of the user can read them.

@@ -10,6 +10,8 @@ struct Layer: Sendable {
     var isManaged = false
     /// Whether values are text written by a person for a declared type, as in a command-line argument.
     var isText = false
+    /// Whether all of the layer's values are secrets, also in stores that have other layers.
+    var isSecret = false
     /// The text before a name in the place where its value is written, such as `--`.
     var optionPrefix = ""
     /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.

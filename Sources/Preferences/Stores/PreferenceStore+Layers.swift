@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+public import FoundationEssentials
 #else
-internal import Foundation
+public import Foundation
 #endif
 
 extension PreferenceStore {
@@ -47,6 +47,34 @@ extension PreferenceStore {
     }
 }
 
+extension PreferenceStore {
+    /// Returns a file that a person or another program writes as one JSON object with comments, as a read-only layer.
+    ///
+    ///     // The user's settings, with comments.
+    ///     {
+    ///         $schema: "preferences.schema.json",
+    ///         volume: 7,
+    ///         "editor.font": { family: 'Inter', size: 13, },
+    ///     }
+    ///
+    /// The text is JSON5, as `JSONDecoder.allowsJSON5` accepts it. Each name of the object is that of a preference, and its value is
+    /// read as one of a preferences file, also an object, which is the value of its name; `null` sets nothing. `$schema` and `$id`
+    /// are ignored. A file that doesn't exist has no values.
+    ///
+    /// The file is never written, so its comments stay. Its changes are visible as soon as it is saved. A text with a
+    /// syntax error is reported with its line, and the values that were read before stay in force; if there are none, opening the
+    /// layer fails. In `Preference.source` the layer is named `settings`.
+    ///
+    /// - Parameter url: The file's URL.
+    public static func settingsFile(at url: URL) -> PreferenceStore {
+        let source =
+            url.isFileURL
+            ? Source(SettingsFileBackend(path: url.path))
+            : Source(NoBackend(because: PreferenceError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")))
+        return PreferenceStore(Layer(source: source, name: "settings", isReadOnly: true))
+    }
+}
+
 extension PreferenceStore: CustomStringConvertible {
     /// The layers with their places, strongest first: `arguments; environment, NOTES_*; store, /home/ada/.config/notes/preferences.jsonl`.
     ///
@@ -60,7 +88,7 @@ extension Layer {
     /// The name and the place, for messages.
     fileprivate var description: String {
         let place: String =
-            if let path = source.path {
+            if let path = source.path(of: nil) {
                 path
             } else if isText {
                 optionPrefix.isEmpty ? spelled("") + "*" : ""
@@ -104,15 +132,17 @@ extension Source {
 
 #if !canImport(Darwin)
 extension PreferenceStore {
-    /// The managed settings for this program, as a read-only layer: `/etc/<suite>/managed.jsonl` of the standard suite.
+    /// The managed settings for this program, as a read-only layer: `/etc/<suite>/managed.jsonl` of the standard suite, and before it
+    /// the drop-ins `<suite>/managed.d/*.jsonl` in `/etc`, `/run` and `/usr/lib`.
     ///
     /// `.standard` and every `.suite` include their own already.
-    public static let managed = layers { [.managed(file: $0.managedPath)] }
+    public static let managed = layers { [.managed($0.managed)] }
 
-    /// The system's defaults for this program, as a read-only layer: `<suite>/preferences.jsonl` in each of `$XDG_CONFIG_DIRS`.
+    /// The system's defaults for this program, as a read-only layer: `<suite>/preferences.jsonl` in each of `$XDG_CONFIG_DIRS`, and before
+    /// the weakest of these the drop-ins `<suite>/preferences.d/*.jsonl` and `/etc/<suite>/preferences.jsonl`.
     ///
     /// `.standard` and every `.suite` include their own already.
-    public static let system = layers { $0.systemPaths.map { .system(file: $0) } }
+    public static let system = layers { $0.system.map { .system($0) } }
 
     private static func layers(_ make: @escaping @Sendable (SuiteLocation) -> [Layer]) -> PreferenceStore {
         PreferenceStore(replacement: nil) {

@@ -17,19 +17,25 @@ public final class PreferenceStore: Sendable {
 
     /// Creates a store over one source, whose issue handler is the store's.
     init(_ layer: Layer, isSecret: Bool = false, replacement: StoreReplacement? = nil) {
-        core = StoreCore(issues: layer.source.issues, isSecret: isSecret) { [layer] }
+        let secrecy: Secrecy = isSecret ? .all : layer.isSecret ? .layers : .declared
+        core = StoreCore(issues: layer.source.issues, secrecy: secrecy) { [layer] }
         self.replacement = replacement
     }
 
     /// Creates a store over layers, strongest first, which are created at the first use.
-    init(replacement: StoreReplacement?, isSecret: Bool = false, layers: @escaping @Sendable () -> [Layer]) {
-        core = StoreCore(issues: IssueReporter(), isSecret: isSecret || replacement?.isSecret ?? false, layers: layers)
+    init(
+        replacement: StoreReplacement?,
+        secrecy: Secrecy = .declared,
+        layers: @escaping @Sendable () -> [Layer]
+    ) {
+        let secrecy = replacement?.isSecret ?? false ? .all : secrecy
+        core = StoreCore(issues: IssueReporter(), secrecy: secrecy, layers: layers)
         self.replacement = replacement
     }
 
     /// Creates a store over the layers of other stores.
     convenience init(layers stores: [PreferenceStore], replacement: StoreReplacement? = nil) {
-        self.init(replacement: replacement, isSecret: stores.contains(where: \.core.isSecret)) {
+        self.init(replacement: replacement, secrecy: stores.map(\.core.secrecy).max() ?? .declared) {
             stores.flatMap(\.asLayers)
         }
     }
@@ -39,7 +45,7 @@ public final class PreferenceStore: Sendable {
         core = StoreCore(
             issues: store.core.issues,
             scope: store.core.scope + prefix,
-            isSecret: store.core.isSecret
+            secrecy: store.core.secrecy
         ) {
             store.asLayers.map { $0.scoped(prefix) }
         }
@@ -48,7 +54,7 @@ public final class PreferenceStore: Sendable {
 
     /// Creates a store over the layers of another store, with all layers read-only.
     fileprivate init(readOnly name: String, of store: PreferenceStore, replacement: StoreReplacement? = nil) {
-        core = StoreCore(issues: store.core.issues, scope: store.core.scope, isSecret: store.core.isSecret) {
+        core = StoreCore(issues: store.core.issues, scope: store.core.scope, secrecy: store.core.secrecy) {
             store.asLayers.map { $0.readOnly(named: name) }
         }
         self.replacement = replacement

@@ -8,13 +8,16 @@ public import Foundation
 
 #if !canImport(Darwin)
 extension SharedStore {
-    /// Returns the user's file, between the managed settings above it and the system's defaults below it.
+    /// Returns the user's file, between the managed settings above it and the system's defaults below it; for the state, a file alone.
     func layers() -> [Layer] {
         do throws(PreferenceError) {
+            if self == .state {
+                let path = try SuiteLocation.statePath(of: ApplicationIdentifier.fix())
+                return FileStores.store(at: path).asLayers
+            }
             let location = try location()
             let user = FileStores.store(at: location.userPath)
-            return [.managed(file: location.managedPath)] + user.asLayers
-                + location.systemPaths.map { .system(file: $0) }
+            return [.managed(location.managed)] + user.asLayers + location.system.map { .system($0) }
         } catch {
             return [Layer(source: Source(NoBackend(because: error)))]
         }
@@ -25,15 +28,15 @@ extension SharedStore {
 
     func location() throws(PreferenceError) -> SuiteLocation {
         switch self {
-        case .standard: try SuiteLocation(ApplicationIdentifier.fix())
-        case .suite(let name): try SuiteLocation(name)
+        case .standard, .state: try SuiteLocation(ApplicationIdentifier.fix(), isOfProgram: true)
+        case .suite(let name): try SuiteLocation(name, isOfProgram: ApplicationIdentifier.isName(name))
         }
     }
 }
 
 extension Layer {
-    static func managed(file: String) -> Layer { .managed(Source(FileBackend(path: file, isReadOnly: true))) }
-    static func system(file: String) -> Layer { .system(Source(FileBackend(path: file, isReadOnly: true))) }
+    static func managed(_ files: DropIns) -> Layer { .managed(Source(DropInBackend(files))) }
+    static func system(_ files: DropIns) -> Layer { .system(Source(DropInBackend(files))) }
 }
 #endif
 

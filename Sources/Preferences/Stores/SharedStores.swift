@@ -4,6 +4,7 @@ internal import DurableFile
 /// The identity of a store that the whole program shares.
 enum SharedStore: Hashable, Sendable {
     case standard
+    case state
     case suite(String)
 }
 
@@ -88,6 +89,17 @@ extension PreferenceStore {
     /// this store and every suite are in memory, initially empty and without managed settings: for previews and for tests of
     /// the user interface. They are in memory in a test process, too; see `isolatesTestProcesses`.
     public static let standard = SharedStores.store(.standard)
+
+    /// The store of what this program remembers by itself, such as the frames of windows, the last tab and counters: so that the
+    /// settings in `standard` are those that the user made, and a person can keep their file in version control.
+    ///
+    ///     @Preference("window.frame", in: .state) var frame = Frame()
+    ///
+    /// On Apple platforms it is the suite of the bundle's identifier and `.state`; elsewhere the file `state.jsonl` in
+    /// `$XDG_STATE_HOME/NAME`, otherwise in `~/.local/state/NAME`, or in the first folder of `$STATE_DIRECTORY`, which systemd sets for a
+    /// service. `NAME` is `applicationIdentifier`. It has neither managed settings nor the system's defaults. It is in memory, initially
+    /// empty, wherever `standard` is.
+    public static let state = SharedStores.store(.state)
 
     /// Returns the store of a name that several programs may share.
     ///
@@ -287,5 +299,11 @@ package enum ApplicationIdentifier {
     package static func fix() throws(PreferenceError) -> String {
         let (name, _) = setting.fix()
         return if let name { name } else { try SuiteLocation.defaultName() }
+    }
+
+    /// Returns whether a suite is that of the program, as far as that is decided now.
+    static func isName(_ suite: String) -> Bool {
+        if let name = setting.value { return name == suite }
+        do throws(PreferenceError) { return try SuiteLocation.defaultName() == suite } catch { return false }
     }
 }

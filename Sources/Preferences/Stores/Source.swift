@@ -148,9 +148,12 @@ final class Source: ValueSource {
         }
     }
 
-    var path: String? { file?.path }
+    func path(of name: String?) -> String? { placed?.path(of: name) }
 
-    func line(of name: String) -> Int? { file?.line(of: name) }
+    func line(of name: String) -> Int? { placed?.line(of: name) }
+
+    // Not kept, as only messages need it: a cast to a protocol is slow.
+    private var placed: (any PlacedBackend)? { backend as? any PlacedBackend }
 }
 
 // MARK: Opening

@@ -12,8 +12,9 @@ final class StoreCore: Sendable {
     let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
     let scope: String
+    let secrecy: Secrecy
     /// Whether all values are secrets.
-    let isSecret: Bool
+    var isSecret: Bool { secrecy == .all }
     private let making: Lock<Making?>
     private let isMade = Atomic(false)
     private let knowsFormerNames = Atomic(false)
@@ -31,13 +32,13 @@ final class StoreCore: Sendable {
     init(
         issues: IssueReporter,
         scope: String = "",
-        isSecret: Bool = false,
+        secrecy: Secrecy = .declared,
         layers: @escaping @Sendable () -> [Layer]
     ) {
         id = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         self.issues = issues
         self.scope = scope
-        self.isSecret = isSecret
+        self.secrecy = secrecy
         making = Lock(Making(layers: layers))
     }
 

@@ -9,6 +9,13 @@ struct SuiteLocation: Hashable, Sendable {
         var configurationHome: String?
         /// `XDG_CONFIG_DIRS`.
         var configurationFolders: String?
+        /// `XDG_STATE_HOME`.
+        var stateHome: String?
+        /// `STATE_DIRECTORY`, by which the service manager says where a service stores its state; several folders are separated by
+        /// colons.
+        var stateFolders: String?
+        /// `CONFIGURATION_DIRECTORY`, by which the service manager says where the files are that a service is configured by.
+        var deployedFolders: String?
         /// `HOME`.
         var home: String?
         /// The user's home folder in the user database, which is read only when it is requested: it may be on a network.
@@ -29,11 +36,17 @@ struct SuiteLocation: Hashable, Sendable {
         init(
             configurationHome: String? = nil,
             configurationFolders: String? = nil,
+            stateHome: String? = nil,
+            stateFolders: String? = nil,
+            deployedFolders: String? = nil,
             home: String? = nil,
             userFolder: String? = nil
         ) {
             self.configurationHome = configurationHome
             self.configurationFolders = configurationFolders
+            self.stateHome = stateHome
+            self.stateFolders = stateFolders
+            self.deployedFolders = deployedFolders
             self.home = home
             folder = .known(userFolder)
         }
@@ -41,6 +54,9 @@ struct SuiteLocation: Hashable, Sendable {
         private init() {
             configurationHome = CurrentProcess.variable("XDG_CONFIG_HOME")
             configurationFolders = CurrentProcess.variable("XDG_CONFIG_DIRS")
+            stateHome = CurrentProcess.variable("XDG_STATE_HOME")
+            stateFolders = CurrentProcess.variable("STATE_DIRECTORY")
+            deployedFolders = CurrentProcess.variable("CONFIGURATION_DIRECTORY")
             home = CurrentProcess.variable("HOME")
             folder = .current
         }
@@ -52,6 +68,24 @@ struct SuiteLocation: Hashable, Sendable {
             if let home, home.hasPrefix("/") { return home }
             return userFolder.flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
+
+        /// The folder of a service's state, if the service manager has set one.
+        var stateFolder: String? { Self.first(of: stateFolders) }
+
+        /// The folder of a service's state, if it can't store anything in its home folder: as a dynamic user, whose home is `/`, and
+        /// with `ProtectHome`.
+        var folderInPlaceOfHome: String? {
+            guard let folder = stateFolder else { return nil }
+            if let home, home.hasPrefix("/"), CurrentProcess.canWrite(inFolder: home) { return nil }
+            return folder
+        }
+
+        /// The folder with the files that a service is configured by, if the service manager has set one.
+        var deployedFolder: String? { Self.first(of: deployedFolders) }
+
+        private static func first(of folders: String?) -> String? {
+            (folders ?? "").split(separator: ":").first { $0.hasPrefix("/") }.map { SuiteLocation.folder(String($0)) }
+        }
     }
 
     /// The suite's name.
@@ -62,19 +96,42 @@ struct SuiteLocation: Hashable, Sendable {
     let managedPath: String
     /// The files with the system's defaults, most important first.
     let systemPaths: [String]
+    /// The managed settings: drop-ins, and then the file, which wins.
+    let managed: DropIns
+    /// The system's defaults, most important first; the last has the drop-ins and the file of `/etc`, too.
+    let system: [DropIns]
 
     /// Creates the location of a suite from its name, which it checks; opens and creates no files.
-    init(_ name: String, environment: Environment = .current) throws(PreferenceError) {
+    ///
+    /// - Parameter isOfProgram: Whether the suite is that of `PreferenceStore.standard`, which in a service has the state's folder itself.
+    init(
+        _ name: String,
+        isOfProgram: Bool = false,
+        environment: Environment = .current
+    ) throws(PreferenceError) {
         try Self.check(name)
         self.name = name
         let file = "/\(name)/preferences.jsonl"
         managedPath = "/etc/\(name)/managed.jsonl"
         // "All paths set in these environment variables must be absolute. If an implementation encounters a relative
         // path […] it should consider the path invalid and ignore it."
-        let folders = (environment.configurationFolders ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
-        systemPaths = folders.isEmpty ? ["/etc/xdg" + file] : folders.map { Self.folder(String($0)) + file }
+        let given = (environment.configurationFolders ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
+        let folders = (given.isEmpty ? ["/etc/xdg"] : given.map { Self.folder(String($0)) }).map { "\($0)/\(name)" }
+        systemPaths = folders.map { $0 + "/preferences.jsonl" }
+        let vendor = ["/run/\(name)", "/usr/lib/\(name)"]
+        managed = DropIns(folders: (["/etc/\(name)"] + vendor).map { $0 + "/managed.d" }, files: [managedPath])
+        // A policy, unlike a default, doesn't depend on a variable.
+        let deployed = (isOfProgram ? environment.deployedFolder : nil) ?? "/etc/\(name)"
+        let others = folders.contains(deployed) ? [] : [deployed]
+        let weakest = DropIns(
+            folders: (folders + others + vendor).map { $0 + "/preferences.d" },
+            files: (others.map { $0 + "/preferences.jsonl" }) + systemPaths.suffix(1)
+        )
+        system = systemPaths.dropLast().map { DropIns(files: [$0]) } + [weakest]
         if let folder = environment.configurationHome, folder.hasPrefix("/") {
             userPath = Self.folder(folder) + file
+        } else if let folder = environment.folderInPlaceOfHome {
+            userPath = folder + (isOfProgram ? "/preferences.jsonl" : file)
         } else if let home = environment.homeFolder {
             userPath = Self.folder(home) + "/.config" + file
         } else {
@@ -83,6 +140,22 @@ struct SuiteLocation: Hashable, Sendable {
                 "the suite \"\(name)\" has no file, because the home folder is unknown; set HOME or XDG_CONFIG_HOME"
             )
         }
+    }
+
+    /// Returns the path of the file with a program's state, by the name of its suite, which it checks.
+    static func statePath(of name: String, environment: Environment = .current) throws(PreferenceError) -> String {
+        try check(name)
+        if let folder = environment.stateFolder { return folder + "/state.jsonl" }
+        if let folder = environment.stateHome, folder.hasPrefix("/") {
+            return Self.folder(folder) + "/\(name)/state.jsonl"
+        }
+        guard let home = environment.homeFolder else {
+            throw PreferenceError(
+                .unavailable,
+                "the state of \"\(name)\" has no file, because the home folder is unknown; set HOME or XDG_STATE_HOME"
+            )
+        }
+        return Self.folder(home) + "/.local/state/\(name)/state.jsonl"
     }
 
     /// Returns the default suite of the standard store: the name of the program's file.
@@ -121,7 +194,7 @@ struct SuiteLocation: Hashable, Sendable {
     }
 
     /// Returns the path without slashes at its end.
-    private static func folder(_ path: String) -> String {
+    fileprivate static func folder(_ path: String) -> String {
         var path = path[...]
         while path.last == "/" { path.removeLast() }
         return String(path)
@@ -146,6 +219,9 @@ enum CurrentProcess {
         // The string is in the buffer.
         return withExtendedLifetime(buffer) { PathText.string(folder) }
     }
+
+    /// Returns whether the program may create files in a folder.
+    static func canWrite(inFolder path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 }
 
     /// Returns the name of the program's file.
     static func executableName() -> String? { executablePath().flatMap(programName) }

@@ -1,5 +1,11 @@
 import Preferences
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 struct Preferences: PreferenceGroup {
     @Preference("theme") var theme = "light"
     @Preference("count") var count = 0
@@ -51,6 +57,14 @@ func use(_ preferences: Preferences) async throws {
     let observation = preferences.$theme.observe { change in _ = (change.old, change.new, change.origin) }
     observation.cancel()
     try await preferences.$count.store.flush()
+}
+
+// Places of a service.
+func useServices(_ url: URL) {
+    let store: PreferenceStore = .layered([.credentials, .settingsFile(at: url), .standard])
+    let frame = Preference("frame", default: 0, in: .state)
+    let state: PreferenceStore = .state
+    _ = (store, frame, state)
 }
 
 // Without `await`, as in `App.init()`, these block.

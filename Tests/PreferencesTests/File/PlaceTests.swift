@@ -52,6 +52,56 @@ struct PlaceTests {
         #expect(output == "set\n7\n{\"volume\":7}\n1\n")
     }
 
+    // MARK: Services
+
+    @Test
+    func stateHasAFileOfItsOwn() throws {
+        let output = try run(
+            """
+            "$1" set 7; "$1" state 1; cat "$HOME/.local/state/PlaceProbe/state.jsonl"
+            XDG_STATE_HOME=$HOME/s "$1" state 2; STATE_DIRECTORY=$HOME/a:$HOME/b "$1" state 3
+            cat "$HOME/.config/PlaceProbe/preferences.jsonl"
+            PREFERENCES_ISOLATED=1 XDG_STATE_HOME=$HOME/t "$1" state 4; ls "$HOME"
+            """
+        )
+        let home = folder.path
+        #expect(
+            output == """
+                set
+                \(home)/.local/state/PlaceProbe/state.jsonl
+                {"launches":1}
+                \(home)/s/PlaceProbe/state.jsonl
+                \(home)/a/state.jsonl
+                {"volume":7}
+                none
+                a
+                output
+                s
+
+                """
+        )
+    }
+
+    @Test
+    func serviceWithoutAHomeFolderStoresInItsStatesFolder() throws {
+        let output = try run(
+            """
+            mkdir $HOME/c; echo '{"volume":3}' >$HOME/c/preferences.jsonl
+            STATE_DIRECTORY=$HOME/s CONFIGURATION_DIRECTORY=$HOME/c; export STATE_DIRECTORY CONFIGURATION_DIRECTORY; unset HOME
+            "$1" path; "$1" get; "$1" set 7; "$1" get; cat $STATE_DIRECTORY/preferences.jsonl
+            """
+        )
+        #expect(output == "\(folder.path)/s/preferences.jsonl\n3\nset\n7\n{\"volume\":7}\n")
+    }
+
+    @Test
+    func credentialsAreRead() throws {
+        let output = try run(
+            "\"$1\" credential; mkdir $HOME/c; echo hunter2 >$HOME/c/apiToken; CREDENTIALS_DIRECTORY=$HOME/c \"$1\" credential"
+        )
+        #expect(output == "apiToken = none (default) none\napiToken = <redacted> (credentials) hunter2\n")
+    }
+
     @Test
     func locationThatIsNoTextLeadsToTheFile() throws {
         let output = try run(

@@ -1,3 +1,4 @@
+import FileTestSupport
 import Testing
 
 @testable import Preferences
@@ -46,6 +47,44 @@ struct SuiteLocationTests {
         environment.configurationFolders = "/a:relative:/b/:"
         let location = try SuiteLocation("app", environment: environment)
         #expect(location.systemPaths == ["/a/app/preferences.jsonl", "/b/app/preferences.jsonl"])
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, "/home/ann/.local/state/app/state.jsonl"), ("/s//", nil, "/s/app/state.jsonl"),
+            ("relative", "relative", "/home/ann/.local/state/app/state.jsonl"),
+            ("/s", "/var/lib/app/:/var/lib/b", "/var/lib/app/state.jsonl"),
+            (nil, "relative:/var/lib/b", "/var/lib/b/state.jsonl"),
+        ] as [(String?, String?, String)]
+    )
+    func stateHasItsPlace(_ stateHome: String?, _ stateFolders: String?, _ path: String) throws {
+        var environment = Self.home
+        (environment.stateHome, environment.stateFolders) = (stateHome, stateFolders)
+        #expect(try SuiteLocation.statePath(of: "app", environment: environment) == path)
+        #expect(#expect(throws: PreferenceError.self) { try SuiteLocation.statePath(of: ".a") }?.code == .invalidName)
+        let error = #expect(throws: PreferenceError.self) { try SuiteLocation.statePath(of: "a", environment: .init()) }
+        #expect(error?.code == .unavailable)
+    }
+
+    /// A dynamic user's home folder is `/`, and one that `ProtectHome` hides can't be written.
+    @Test(arguments: [nil, "", "relative", "/dev/null", "/nonexistent"])
+    func serviceThatCanNotWriteItsHomeFolderHasItsStatesFolder(_ home: String?) throws {
+        var environment = SuiteLocation.Environment(stateFolders: "/var/lib/player", home: home)
+        let program = try SuiteLocation("player", isOfProgram: true, environment: environment)
+        #expect(program.userPath == "/var/lib/player/preferences.jsonl")
+        #expect(
+            try SuiteLocation("shared", environment: environment).userPath == "/var/lib/player/shared/preferences.jsonl"
+        )
+        environment.configurationHome = "/config"
+        #expect(try SuiteLocation("shared", environment: environment).userPath == "/config/shared/preferences.jsonl")
+    }
+
+    @Test
+    func serviceThatCanWriteItsHomeFolderUsesIt() throws {
+        let folder = try TemporaryFolder()
+        let environment = SuiteLocation.Environment(stateFolders: "/var/lib/player", home: folder.path)
+        let location = try SuiteLocation("player", isOfProgram: true, environment: environment)
+        #expect(location.userPath == folder.path(".config/player/preferences.jsonl"))
     }
 
     @Test(arguments: [
