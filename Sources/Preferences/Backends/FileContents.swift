@@ -113,6 +113,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         do throws(JSONLineError) { _ = try JSONLine.readPlain(UnsafeRawBufferPointer(rebasing: text)) } catch {
             return true
         }
+        if text.contains(UInt8(ascii: "\n")) { return false }
         return text.indices.contains { text[$0] == UInt8(ascii: "\"") && text[$0...].starts(with: "\"$".utf8) }
     }
 
