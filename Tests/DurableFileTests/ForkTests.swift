@@ -66,9 +66,11 @@ struct ForkTests {
         do { return Int32(try SystemFileSystem().names(inFolder: "/proc/self/task").count) } catch { return -1 }
     }
 
-    @Test
-    func childAndParentGoOnWithTheSameFile() throws {
+    /// Also if a program keeps the file open that the child replaces.
+    @Test(arguments: [false, true])
+    func childAndParentGoOnWithTheSameFile(isKeptOpen: Bool) throws {
         #expect(threadCount() > 1)
+        let kept = isKeptOpen ? try SystemFileSystem().open(folder.path("log"), for: .appending) : nil
         let fileSystem = FaultyFileSystem()
         let isWaiting = Condition(false)
         fileSystem.beforeEachCall { call, _ in if call == "poll" { isWaiting.signal { $0 = true } } }
@@ -86,6 +88,7 @@ struct ForkTests {
         #expect(result == 1, "another thread would meet this one at a lock, which traps")
         try log.set("c", "3")
         #expect(log.values == ["a": "1", "b": "2", "c": "3"])
+        withExtendedLifetime(kept) {}
     }
 }
 #endif

@@ -146,7 +146,9 @@ extension LogFile {
             var isLast = false
             do throws(LogError) {
                 // Asked before the last look, as a program might write and close the file in between.
-                isLast = times <= 1 && (watcher == nil || !lateLines.haveWriters(fileSystem))
+                // In a child of `fork` the jobs run at once, inside of each other; its parent might keep the file open.
+                let canWait = watcher != nil && WorkerQueue.isAvailable
+                isLast = times <= 1 && !(canWait && lateLines.haveWriters(fileSystem))
                 let isAny = try core.withLock { core throws(LogError) in
                     try core.appendLateLines(&lateLines, isLast: isLast)
                 }
