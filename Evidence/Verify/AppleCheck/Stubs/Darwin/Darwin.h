@@ -138,6 +138,7 @@ pid_t getpid(void);
 int access(const char *, int);
 int faccessat(int, const char *, int, int);
 int chmod(const char *, mode_t);
+int chown(const char *, uid_t, gid_t);
 int link(const char *, const char *);
 int symlink(const char *, const char *);
 int mkfifo(const char *, mode_t);
