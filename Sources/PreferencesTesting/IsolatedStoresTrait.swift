@@ -1,7 +1,7 @@
 public import Preferences
 public import Testing
 
-/// A trait that gives each test its own in-memory stores in place of `.standard` and of every `.suite`.
+/// A trait that gives each test its own in-memory stores in place of `.standard`, `.state` and of every `.suite`.
 ///
 /// On a suite it applies to each test inside, and to each case of a test with arguments, separately; the nearest trait
 /// wins. So tests that write the same names can run at the same time, and none touches the user's store. For detached tasks and

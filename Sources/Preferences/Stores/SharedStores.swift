@@ -86,7 +86,7 @@ extension PreferenceStore {
     /// that can throw, such as `write`, `update`, `read()`, `load()` and `flush()`, throws, and changes nothing.
     ///
     /// In a program started with `PREFERENCES_ISOLATED=1` in its environment, or with the arguments `-PreferencesIsolated YES`,
-    /// this store and every suite are in memory, initially empty and without managed settings: for previews and for tests of
+    /// this store, `state` and every suite are in memory, initially empty and without managed settings: for previews and for tests of
     /// the user interface. They are in memory in a test process, too; see `isolatesTestProcesses`.
     public static let standard = SharedStores.store(.standard)
 
@@ -151,7 +151,7 @@ extension PreferenceStore {
         PreferenceIsolation.current
     }
 
-    /// Runs `body` with a new in-memory store in place of `.standard` and of every `.suite`.
+    /// Runs `body` with a new in-memory store in place of `.standard`, `.state` and of every `.suite`.
     ///
     /// Every preference uses the new stores while it is used inside `body`, also those in static properties and in objects
     /// created before; each suite has its own store. Layered stores over a shared one are replaced, too. Stores that the
@@ -184,7 +184,7 @@ extension PreferenceStore {
 }
 
 extension PreferenceStore {
-    /// Whether `.standard` and every suite keep their values in memory in a test process, so that a test without
+    /// Whether `.standard`, `.state` and every suite keep their values in memory in a test process, so that a test without
     /// `withIsolatedStores` or the trait `.isolatedStores` never changes the user's preferences; `true` by default.
     ///
     /// A test process is one in which Swift Testing or XCTest is loaded. Its tests share these stores: the first use outside a
