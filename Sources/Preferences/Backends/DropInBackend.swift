@@ -242,7 +242,9 @@ private final class FileEntries: LogContents, @unchecked Sendable {  // used und
 
     var hasChanges: Bool { hasNews || isLoadPending }
 
-    func lines() -> [UInt8] { [] }
+    // The file is never written.
+    func lines(inPlaceOf old: UnsafeRawBufferPointer, isRequested: Bool) -> [UInt8] { [] }
+    var lineCount: Int { 0 }
 
     /// Returns the entries, which are known from now on.
     func drain() -> [String: PropertyListValue?] {
