@@ -33,7 +33,8 @@ package enum PathText {
         return String(result)
     }
 
-    private static func hasEscapes(_ string: String) -> Bool {
+    /// Returns whether a path has characters that stand for bytes, or look as if they did.
+    package static func hasEscapes(_ string: String) -> Bool {
         string.unicodeScalars.contains { $0.value >= escape + 0x80 }
     }
 

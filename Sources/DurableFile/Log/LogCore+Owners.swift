@@ -38,11 +38,14 @@ extension LogCore {
     /// Whether the way to a file leads through a name that any user could have created: one of another user, in a folder
     /// that all users can write, sticky or not.
     ///
-    /// What is below a name of this user or of root is where these let it be.
+    /// What is below a name of this user or of root is where these let it be. The last name is of another user, who might have
+    /// replaced it since that was found.
     private func isInOpenFolder(_ path: String) -> Bool {
         do {
-            return try LogPath(path: path).walk(fileSystem).entries.contains { entry throws(FileSystemError) in
+            let entries = try LogPath(path: path).walk(fileSystem).entries
+            return try entries.contains { entry throws(FileSystemError) in
                 guard try fileSystem.status(at: entry.folder).mode & 0o002 != 0 else { return false }
+                if entry == entries.last { return true }
                 return try !trusts(fileSystem.linkStatus(at: LogPath(path: entry.folder).child(entry.name).path).owner)
             }
         } catch { return true }
@@ -50,8 +53,11 @@ extension LogCore {
 
     /// Whether a line could be appended now, as far as the system tells without trying.
     mutating func isWritable() -> Bool {
-        guard !isReadOnly, !position.isForeign else { return false }
+        guard !isReadOnly else { return false }
         do {
+            // It might have been corrected since.
+            if position.isForeign { try catchUp(.all) }
+            if position.isForeign { return false }
             try checkOwners(creating: true)
             if let status = try statusAtPath() {
                 if let current, current.isWritable, current.identity == status.identity { return true }

@@ -76,7 +76,7 @@ extension PreferenceStore {
 extension PreferenceStore {
     /// Whether a write could be stored now, as far as that is known without trying.
     ///
-    ///     let store = settings.isWritable ? settings : .layered([changes, settings.readOnly(named: "generated")])
+    ///     if !settings.isWritable { print("the settings are generated; changes go to another file") }
     ///
     /// False for a store whose layers are all read-only, such as the environment, for a file that the user of the program isn't
     /// allowed to write or to create, for one that isn't a preferences file or can't be opened, and while managed settings can't be
@@ -89,12 +89,18 @@ extension PreferenceStore {
 }
 
 extension StoreCore {
-    /// Whether a set could be stored now, as far as that is known without trying.
+    /// Whether a write could be stored now, as far as that is known without trying.
     fileprivate var isWritable: Bool {
         let list = attachedLayers
         guard let writable = list.writable else { return false }
         do throws(PreferenceError) {
-            for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(nil) }
+            for layer in list.layers where layer.isManaged {
+                if layer.source.isOpen || !layer.source.isSlow {
+                    try layer.source.checkPolicy(nil)
+                } else if layer.source.failure != nil {
+                    return false
+                }
+            }
         } catch { return false }
         return writable.isWritable
     }

@@ -77,7 +77,9 @@ enum FileStores {
     }
 
     private static func findOrAdd(_ path: String) -> PreferenceStore {
+        var looks = 0
         while true {
+            looks += 1
             // The stores that are looked at are released after the lock: these may be their last references.
             let (known, count) = registry.withLock { registry in
                 let known = registry.entries.compactMap { path, entry in
@@ -97,7 +99,8 @@ enum FileStores {
             }
             if let other { return other.store }
             // Else the file was created or replaced in between, or another thread has added a store, perhaps of this file.
-            guard file == identity(of: path) else { continue }
+            // Not for ever, as some file systems number a file otherwise at each look.
+            guard looks > 3 || file == identity(of: path) else { continue }
             if let store = add(path, real, to: Set(known.map(\.path)), ifCountIs: count) { return store }
         }
     }
@@ -134,7 +137,8 @@ extension PreferenceStore {
     /// format.
     ///
     /// Links are followed at each use: if one is changed, the store shows and writes the file that its path leads to then, and
-    /// another request for the old file gives another store. A store that was requested by several paths follows the first of them;
+    /// another request for the old file gives another store; a store that another path already has of the new file remains a second
+    /// one, to which these writes are external changes. A store that was requested by several paths follows the first of them;
     /// so request a store again by the file's own path after the change of a link by which another part of the program uses it.
     ///
     /// - Parameters:
@@ -186,14 +190,19 @@ extension URL {
     /// The path of a file, also if its percent-encoded bytes aren't UTF-8, of which Foundation has no path.
     fileprivate var systemPath: String {
         let path = path
-        guard path.isEmpty else { return path }
-        let encoded = self.path(percentEncoded: true).utf8
+        guard path.isEmpty || PathText.hasEscapes(path) else { return path }
         var bytes: [UInt8] = []
-        var rest = encoded[...]
+        var rest = self.path(percentEncoded: true).utf8[...]
         while let byte = rest.popFirst() {
-            let digits = byte == UInt8(ascii: "%") ? UInt8(String(rest.prefix(2)) ?? "", radix: 16) : nil
-            bytes.append(digits ?? byte)
-            if digits != nil { rest = rest.dropFirst(2) }
+            let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            let decoded = byte == UInt8(ascii: "%") && digits.count == 2 ? UInt8(digits[0] * 16 + digits[1]) : nil
+            // As in Foundation's path, neither the end of a text nor a separator of folders comes from an escape.
+            if let decoded, decoded != 0, decoded != UInt8(ascii: "/") {
+                bytes.append(decoded)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
         }
         return PathText.string(bytes)
     }

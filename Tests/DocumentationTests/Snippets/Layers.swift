@@ -109,7 +109,10 @@ struct LayersSnippets {
         let settings = PreferenceStore(backend: GeneratedBackend())
         let changes = PreferenceStore.inMemory()
         // snippet: generated
-        let store = settings.isWritable ? settings : .layered([changes, settings.readOnly(named: "generated")])
+        let store: PreferenceStore =
+            settings.isWritable
+            ? .layered([settings, changes.readOnly(named: "earlier changes")])
+            : .layered([changes, settings.readOnly(named: "generated")])
         let preferences = GeneralPreferences(in: store)
         preferences.volume = 7
         print(preferences.volume, preferences.$volume.source)  // 7 store

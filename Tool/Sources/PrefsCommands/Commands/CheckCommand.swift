@@ -175,7 +175,7 @@ struct CheckCommand: ParsableCommand {
 
     private static func owners(of file: FileReport) throws -> Table {
         var table = Table()
-        table.add("file", file.path.withShownPaths)
+        table.add("file", file.path)
         table.add("permissions", file.permissions)
         for part in try file.way() { table.add(part.title, part.text) }
         return table

@@ -23,6 +23,6 @@ struct CompactCommand: ParsableCommand {
         try PreferencesFile.compact(path)
         _ = consume progress
         let after = try FileReport(path).size
-        Terminal.write("\(path.withShownPaths): \(file.size) bytes before, \(after) now\n")
+        Terminal.write("\(path): \(file.size) bytes before, \(after) now\n")
     }
 }

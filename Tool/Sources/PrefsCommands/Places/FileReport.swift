@@ -32,9 +32,9 @@ struct FileReport {
     /// Returns each link on the way to the file and its folder, with mode and owner: their owners decide which file is read.
     func way() throws -> [(title: String, text: String)] {
         let links = try PreferencesFile.links(to: path).map { link in
-            ("link", "\(link.withShownPaths): \(try Self.modeAndOwner(of: link))")
+            ("link", "\(link): \(try Self.modeAndOwner(of: link))")
         }
-        return links + [("folder", "\(folder.withShownPaths): \(try Self.modeAndOwner(of: folder))")]
+        return links + [("folder", "\(folder): \(try Self.modeAndOwner(of: folder))")]
     }
 
     private static func modeAndOwner(of path: String) throws -> String {

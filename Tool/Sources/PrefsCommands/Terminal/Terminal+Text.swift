@@ -5,8 +5,9 @@ import Glibc
 struct ShownText {
     fileprivate(set) var text: String
 
-    /// Creates text with all control characters escaped except line ends and tabs, which callers escape in names and values.
-    init(_ text: String) { self.text = PreferenceText.printable(text, keeping: ["\n", "\t"]) }
+    /// Creates text with the bytes of paths that aren't UTF-8 and all control characters escaped except line ends and tabs, which callers
+    /// escape in names and values.
+    init(_ text: String) { self.text = PreferenceText.printable(text.withShownPaths, keeping: ["\n", "\t"]) }
 
     /// Creates text in a colour if colours are wanted.
     init(_ text: String, _ colour: Terminal.Colour) {
