@@ -172,7 +172,7 @@ int durable_file_has_other_names(const char *path) {
 int durable_file_has_writers(int descriptor) {
     // A lease is broken with a signal, by default one that ends the program. This one is ignored by default.
     if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return 0;
-    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 1 : errno == EACCES ? -1 : 0;
     fcntl(descriptor, F_SETLEASE, F_UNLCK);
     return 0;
 }

@@ -79,7 +79,14 @@ struct ForkTests {
         isWaiting.wait { $0 ? .done(()) : .until(.seconds(10)) }
         let result = try fork {
             do throws(LogError) {
+                let file = try log.core.withLock { core throws(LogError) in try core.statusAtPath()?.identity }
+                try log.set("b", "1")
                 try log.set("b", "2")
+                // It isn't tidied by each set because no thread can do that later.
+                guard try log.core.withLock({ core throws(LogError) in try core.statusAtPath()?.identity }) == file
+                else {
+                    return -3
+                }
                 try log.sync()
                 try log.compact()
             } catch { return -1 }

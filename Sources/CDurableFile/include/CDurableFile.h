@@ -63,8 +63,8 @@ int durable_file_get_status(int descriptor, const char *path, bool follows, stru
 int durable_file_has_other_names(const char *path);
 
 #if defined(__linux__)
-/// Returns 1 if a descriptor of any process can write to the file, 0 if none can or that is unknown (F_SETLEASE in
-/// fcntl(2), which Swift's Glibc module lacks).
+/// Returns 1 if a descriptor of any process can write to the file, 0 if none can or the file system doesn't tell, -1 with
+/// `errno` if this user can't ask for another one's file (F_SETLEASE in fcntl(2), which Swift's Glibc module lacks).
 ///
 /// The descriptor must be open for reading only.
 int durable_file_has_writers(int descriptor);

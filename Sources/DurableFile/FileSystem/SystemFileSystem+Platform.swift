@@ -25,7 +25,9 @@ extension SystemFileSystem {
     }
 
     package func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool {
-        durable_file_has_writers(file.descriptor) != 0
+        let answer = durable_file_has_writers(file.descriptor)
+        if answer < 0 { throw FileSystemError("fcntl", file.path, .accessDenied) }
+        return answer != 0
     }
 
     package var isPrivileged: Bool { user == 0 || durable_file_is_elevated() }

@@ -156,6 +156,9 @@ struct CompactionSchedule: Sendable {
     static let smallestWaste: Int64 = 64 << 10
     private var nextSize = smallestWaste
     private var failure: (identity: FileIdentity?, size: Int64)?
+    /// When the file was tidied last.
+    private var tidied: Duration?
+    private var tidyingFactor = 1
 
     /// Whether the live lines have to be counted.
     func mustLook(at compaction: Compaction, _ reason: CompactionReason) -> Bool {
@@ -190,9 +193,15 @@ struct CompactionSchedule: Sendable {
         return false
     }
 
-    /// How long a file of some size must not have changed before it is tidied: a second for each `smallestWaste`, so that
-    /// little is written even if a program sets something now and then all day.
-    static func quiet(_ size: Int64) -> Duration { .seconds(max(1, size / smallestWaste)) }
+    /// How long a file of some size must not have changed before it is tidied: a second for each `smallestWaste`, and twice as
+    /// long as before if it was tidied a short time ago, so that a program that sets something all the time writes little.
+    func quiet(_ size: Int64) -> Duration { .seconds(max(1, size / Self.smallestWaste)) * tidyingFactor }
+
+    mutating func noteTidying(at now: Duration) {
+        let isOften = tidied.map { now - $0 < .seconds(10) * tidyingFactor } ?? false
+        tidyingFactor = isOften ? min(2 * tidyingFactor, 64) : 1
+        tidied = now
+    }
 
     mutating func noteSuccess(live: Int) {
         failure = nil

@@ -106,8 +106,9 @@ struct LateLines: Sendable {
         }
     }
 
-    /// Whether a program has the old file open and might write to it, as far as the system tells.
-    func haveWriters(_ fileSystem: any FileSystem) -> Bool {
-        do { return try isReadOnly && fileSystem.hasWriters(old) } catch { return false }
+    /// Whether a program has the old file open and might write to it; nil if the system doesn't tell.
+    func haveWriters(_ fileSystem: any FileSystem) -> Bool? {
+        guard isReadOnly else { return false }
+        do { return try fileSystem.hasWriters(old) } catch { return nil }
     }
 }

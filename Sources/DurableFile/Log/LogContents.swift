@@ -35,9 +35,9 @@ package protocol LogContents: AnyObject, Sendable {
     /// Whether a damaged line might be the parts of entries, as of programs that were ended in the middle of a line; otherwise it
     /// is of another kind of file.
     func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool
-    /// Returns lines after which those that `lines` returns mean the same as alone, whatever some lines of the file before
-    /// them say.
-    func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8]
+    /// Returns what `lines` returned between lines that give it the same meaning as alone, whatever some lines of the file
+    /// before them say.
+    func repetition(of lines: [UInt8], after old: UnsafeRawBufferPointer) throws -> [UInt8]
 }
 
 extension LogContents {
@@ -47,7 +47,7 @@ extension LogContents {
 
     package func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool { false }
 
-    package func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8] { [] }
+    package func repetition(of lines: [UInt8], after old: UnsafeRawBufferPointer) throws -> [UInt8] { lines }
 
     /// Returns empty contents of the same type.
     func empty() -> any LogContents { Self() }

@@ -35,7 +35,7 @@ extension LogCore {
             // Another program has changed the file.
             try catchUp(.compared(whole: true))
         }
-        return true
+        throw .busy(path: path, waited: longestCompactionWait)
     }
 
     /// Returns the bytes of the file if those that were read are still there.
@@ -63,15 +63,18 @@ extension LogCore {
                 if known.insert(line).inserted { kept += line }
             }
             let complete = old[..<Int(position.offset)]
-            var new =
-                kept + (try complete.withUnsafeBytes { try contents.lines(inPlaceOf: $0, isRequested: isRequested) })
+            let lines = try complete.withUnsafeBytes { try contents.lines(inPlaceOf: $0, isRequested: isRequested) }
+            // Without an entry, a file with lines of another kind would count as another program's.
+            var new = kept + (lines.isEmpty && !kept.isEmpty ? Array("{}\n".utf8) : lines)
             // Without what an unfinished line says, which comes last.
             if position.end > position.offset { new += old[Int(position.offset)...] + [10] }
             let isShorter = new.count < old.count
             guard isShorter || handle.sync.failure != nil else { return nil }
-            let removals = try old.withUnsafeBytes { try contents.removals(of: $0) }
+            let repetition = try old.withUnsafeBytes { try contents.repetition(of: new, after: $0) }
             let file = try fileSystem.open(path, for: .overwriting)
-            guard try fileSystem.status(file).identity == handle.identity else { return nil }
+            guard try fileSystem.status(file).identity == handle.identity else {
+                throw LogError.busy(path: path, waited: longestCompactionWait)
+            }
             return Rewriting(
                 file: file,
                 appending: handle.file,
@@ -79,7 +82,7 @@ extension LogCore {
                 old: old,
                 lineStart: position.offset,
                 // It doesn't begin in a line of those that are overwritten, whatever a crash leaves of these.
-                appended: [10] + removals + new,
+                appended: [10] + repetition,
                 new: new,
                 isShorter: isShorter
             )
@@ -138,7 +141,13 @@ private struct Rewriting {
         do throws(FileSystemError) { try append(&pieces) } catch { failure = error }
         let end = try isFollowing(pieces) ? pieces.last?.upperBound : nil
         if end == nil { try giveWay(pieces) }
-        if let failure { throw failure }
+        if let failure {
+            // On a full disk, it would take the space that the next line needs.
+            if let end, try fileSystem.status(file).size == end {
+                try fileSystem.truncate(file, to: Int64(old.count))
+            }
+            throw failure
+        }
         return end
     }
 
@@ -195,13 +204,15 @@ private struct Rewriting {
     private func overwrite(_ bytes: [UInt8]) throws(FileSystemError) {
         var written = 0
         while written < bytes.count {
-            written += try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
+            let count = try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
                 try fileSystem.overwrite(
                     UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[written...])),
                     in: file,
                     at: Int64(written)
                 )
             }
+            if count == 0 { throw FileSystemError("write", file.path, .noSpace) }
+            written += count
         }
         try fileSystem.syncData(file)
     }
@@ -210,7 +221,9 @@ private struct Rewriting {
     /// written over what it had saved.
     private func restore(_ newlines: [UInt8], before end: Int64) throws(FileSystemError) {
         guard try !has(appended, at: end - Int64(appended.count)), try has(newlines, at: 0) else { return }
-        let rest = try bytes(Int64(newlines.count)..<(try fileSystem.status(file).size))
+        let size = try fileSystem.status(file).size
+        guard size >= newlines.count else { return }
+        let rest = try bytes(Int64(newlines.count)..<size)
         try fileSystem.writeAll(appended + rest + [10], to: appending)
         try fileSystem.syncData(file)
     }

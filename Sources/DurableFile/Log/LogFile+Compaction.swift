@@ -54,11 +54,12 @@ extension LogFile {
                 do throws(LogError) {
                     let lines = try compaction.lines()
                     guard schedule.isDue(compaction.source, lines, reason) else { return nil }
-                    guard let lateLines = try replace(compaction, lines) else {
+                    guard let lateLines = try replace(compaction, lines, reason) else {
                         try core.withLock { core throws(LogError) in try core.catchUp(.all) }
                         continue
                     }
                     schedule.noteSuccess(live: lines.count)
+                    if reason == .untidy { schedule.noteTidying(at: fileSystem.now()) }
                     // The lines that can't be read are still there, and no reason to rewrite it again.
                     if case .inPlace(let position) = lateLines { schedule.noteFailure(position) }
                     return lateLines.late
@@ -89,7 +90,11 @@ extension LogFile {
 
     /// Puts a new file in the place of the old one, or rewrites that if none can take its place; returns nil if another
     /// program has changed it in between.
-    private func replace(_ compaction: Compaction, _ lines: [UInt8]) throws(LogError) -> Outcome? {
+    private func replace(
+        _ compaction: Compaction,
+        _ lines: [UInt8],
+        _ reason: CompactionReason
+    ) throws(LogError) -> Outcome? {
         let failure: LogError?
         do throws(LogError) {
             if try compaction.isReplacing() {
@@ -102,6 +107,12 @@ extension LogFile {
             if case .failed(let cause) = error, cause.code == .noEntry { return nil }
             guard error.forbidsReplacing else { throw error }
             failure = error
+        }
+        // Each step of that is synced, while other programs wait for the file's lock.
+        let waste = compaction.source.offset - Int64(lines.count)
+        guard reason.isForced || waste >= CompactionSchedule.smallestWaste else {
+            if let failure { throw failure }
+            return .inPlace(compaction.source)
         }
         let isRewritten = try whileBusy { core throws(LogError) in
             try core.rewrite(isRequested: compaction.isRequested)
@@ -139,35 +150,52 @@ extension LogFile {
     ///
     /// The job retains the log: otherwise its lines would be lost with the last store. If the lines can't be appended, that
     /// is reported once and tried again for half a minute.
-    private func appendLateLines(_ lateLines: LateLines, times: Int, failures: Int = 0) {
-        let pause = times > 0 ? Duration.milliseconds(100) : .milliseconds(500)
-        worker.run(after: pause * (1 << failures)) { [self] in
-            var (lateLines, failures) = (lateLines, failures)
-            var isLast = false
-            do throws(LogError) {
-                // Asked before the last look, as a program might write and close the file in between.
-                // In a child of `fork` the jobs run at once, inside of each other; its parent might keep the file open.
-                let canWait = watcher != nil && WorkerQueue.isAvailable
-                isLast = times <= 1 && !(canWait && lateLines.haveWriters(fileSystem))
-                let isAny = try core.withLock { core throws(LogError) in
-                    try core.appendLateLines(&lateLines, isLast: isLast)
-                }
-                if isAny { scheduleSync() }
-                failures = 0
-            } catch {
-                if failures == 0 { notifyInBackground(of: error) }
-                failures += 1
-                isLast = failures > Self.mostFailures
-            }
-            notifyInBackground()
-            if !isLast { appendLateLines(lateLines, times: max(0, times - 1), failures: failures) }
+    private func appendLateLines(_ lateLines: LateLines, times: Int, waits: Int = 0, failures: Int = 0) {
+        let pause = times > 0 ? Duration.milliseconds(100) : min(.milliseconds(500) * (1 << min(waits, 4)), .seconds(8))
+        let isScheduled = worker.schedule(after: pause * (1 << failures)) { [self] in
+            appendLateLines(lateLines, times, waits, failures)
         }
+        // Without a thread the only look is now.
+        if !isScheduled { appendLateLines(lateLines, 0, 0, 0, isOnly: true) }
+    }
+
+    private func appendLateLines(
+        _ lateLines: LateLines,
+        _ times: Int,
+        _ waits: Int,
+        _ failures: Int,
+        isOnly: Bool = false
+    ) {
+        var (lateLines, failures) = (lateLines, failures)
+        var isLast = isOnly
+        do throws(LogError) {
+            // Asked before the last look, as a program might write and close the file in between.
+            if times <= 1, !isOnly {
+                isLast = watcher == nil || !(lateLines.haveWriters(fileSystem) ?? (waits < Self.mostWaits))
+            }
+            let isAny = try core.withLock { core throws(LogError) in
+                try core.appendLateLines(&lateLines, isLast: isLast)
+            }
+            if isAny { scheduleSync() }
+            failures = 0
+        } catch {
+            if failures == 0 { notifyInBackground(of: error) }
+            failures += 1
+            isLast = isOnly || failures > Self.mostFailures
+        }
+        notifyInBackground()
+        guard !isLast else { return }
+        let nextWaits = times > 1 ? 0 : waits + 1
+        appendLateLines(lateLines, times: max(0, times - 1), waits: nextWaits, failures: failures)
     }
 }
 
 extension LogFile {
     /// How often in a row the lines of an old file are tried to be appended again.
     private static var mostFailures: Int { 5 }
+    /// How often an old file is looked at after the first second if the system doesn't tell whether a program has it open: for
+    /// some minutes.
+    private static var mostWaits: Int { 40 }
 }
 
 extension LogError {

@@ -267,7 +267,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// only what has changed.
     private func tidyWhenIdle() {
         let before = core.withLock { $0.position }
-        worker.run(after: CompactionSchedule.quiet(before.offset)) { [weak self] in
+        let pause = compacting.withLock { $0.quiet(before.offset) }
+        let isScheduled = worker.schedule(after: pause) { [weak self] in
             guard let self else { return }
             let now = core.withLock { $0.position }
             guard (now.identity, now.end) == (before.identity, before.end) else { return tidyWhenIdle() }
@@ -277,6 +278,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
                 if error.cause == nil { notifyInBackground(of: error) }
             }
         }
+        if !isScheduled { tidyingScheduledIn.store(.max, ordering: .releasing) }
     }
 
     private func replaceFailedFileInBackground() {

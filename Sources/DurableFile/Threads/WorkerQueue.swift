@@ -47,17 +47,21 @@ package final class WorkerQueue: Sendable {
 
     /// Runs a job on a thread, at once or after a delay. Must not be called with a lock held that the job takes.
     package func run(after delay: Duration = .zero, _ job: @escaping Job) {
+        // Without a thread it runs at once, on this one: a caller might wait for it.
+        if !schedule(after: delay, job) { job() }
+    }
+
+    /// Runs a job on a thread, at once or after a delay, or returns false if there can't be a thread.
+    func schedule(after delay: Duration, _ job: @escaping Job) -> Bool {
         // A child of `fork` has no such thread, whatever the schedule says.
-        guard Self.isAvailable else { return job() }
+        guard Self.isAvailable else { return false }
         let due = pool.fileSystem.now() + delay
-        let isScheduled = pool.schedule.signal { schedule in
+        return pool.schedule.signal { schedule in
             schedule.add(job, to: number, due: due, isBlocking: isBlocking)
             guard !isManual, !pool.startThread(for: &schedule), schedule.threads == 0 else { return true }
             _ = schedule.removeJobs(of: number)
             return false
         }
-        // Without a thread it runs at once, on this one: a caller might wait for it.
-        if !isScheduled { job() }
     }
 
     /// Runs the next job of a manual queue, even if it isn't due yet; returns false if the queue is empty.

@@ -12,7 +12,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     @exclusivity(unchecked) private var line: [UInt8] = []
     /// The values that the names of an unfinished last line had before it.
     private var unfinished: [String: PropertyListValue?] = [:]
-    /// The number of comments, except the compaction's own.
+    /// The number of comments and unknown names, except for the compaction's own comments.
     private var commentCount = 0
     private var isMarked = false
     /// Whether `load` has returned the values, so that they change only by being published.
@@ -30,9 +30,9 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading {
         LineReading { () throws(JSONLineError) in
             if isLoaded {
-                try JSONLine.read(line, isFirst: isFirst, { set($1, for: $0) }, comment: { keep(comment: $0) })
+                try JSONLine.read(line, isFirst: isFirst, { set($1, for: $0) }, remark: { keep($0) })
             } else {
-                try table.read(line, isFirst: isFirst) { keep(comment: $0) }
+                try table.read(line, isFirst: isFirst) { keep($0) }
             }
         }
     }
@@ -87,6 +87,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         for item in layout.items {
             switch item {
             case .comment(let text): try JSONLine.write(comment: text, to: &bytes)
+            case .unknown(let text): bytes += "{\(text)}\n".utf8
             case .space: if !bytes.isEmpty, !bytes.endsWithEmptyLine { bytes.append(UInt8(ascii: "\n")) }
             case .name(let name):
                 guard values[name] != nil else { continue }
@@ -117,9 +118,9 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return text.indices.contains { text[$0] == UInt8(ascii: "\"") && text[$0...].starts(with: "\"$".utf8) }
     }
 
-    func removals(of lines: UnsafeRawBufferPointer) throws -> [UInt8] {
+    func repetition(of lines: [UInt8], after old: UnsafeRawBufferPointer) throws -> [UInt8] {
         var removed: Set<String> = []
-        for line in lines.split(separator: 10) {
+        for line in old.split(separator: 10) {
             do throws(JSONLineError) {
                 try JSONLine.read(UnsafeRawBufferPointer(rebasing: line), isFirst: line.startIndex == 0) { name, _ in
                     if value(of: name) == nil { removed.insert(name) }
@@ -131,13 +132,16 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         var bytes: [UInt8] = []
         try JSONLine.write(comment: FileLayout.repetitionMark, to: &bytes)
         for name in removed.sorted() { try JSONLine.write(name: name, value: nil, to: &bytes) }
+        bytes += lines
+        try JSONLine.write(comment: FileLayout.repetitionEnd, to: &bytes)
         return bytes
     }
 
-    private func keep(comment: String) {
-        switch comment {
-        case FileLayout.compactionMark: isMarked = true
-        case FileLayout.repetitionMark: (commentCount, isMarked) = (0, false)
+    private func keep(_ remark: JSONLine.Remark) {
+        switch remark {
+        case .comment(FileLayout.compactionMark): isMarked = true
+        case .comment(FileLayout.repetitionMark): (commentCount, isMarked) = (0, false)
+        case .comment(FileLayout.repetitionEnd): break
         default: commentCount += 1
         }
     }

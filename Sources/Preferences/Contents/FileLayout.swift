@@ -1,8 +1,10 @@
-/// The order of the names and comments in the lines of a file, which a compaction keeps.
+/// The order of the names, comments and unknown parts in the lines of a file, which a compaction keeps.
 struct FileLayout {
     enum Item: Equatable {
         case name(String)
         case comment(String)
+        /// A name of a newer version with its value, as they are in the file.
+        case unknown(String)
         /// One or more empty lines.
         case space
     }
@@ -10,8 +12,9 @@ struct FileLayout {
     /// The comment that follows the values if someone has asked for the compaction: the file no longer contains their earlier
     /// values, but every later change.
     static let compactionMark = "compacted"
-    /// The comment in the middle of a file that is being rewritten in place, after which all that still counts is repeated.
+    /// The comments around the lines at the end of a file that is being rewritten in place, which repeat all that still counts.
     static let repetitionMark = "the lines above are repeated below"
+    static let repetitionEnd = "the lines above were repeated"
 
     /// The names, each where it first appears, the comments, and the empty lines between these.
     private(set) var items: [Item] = []
@@ -22,6 +25,8 @@ struct FileLayout {
     /// The last text of each name.
     private var texts: [String: Slice<UnsafeRawBufferPointer>] = [:]
     private var isAfterSpace = false
+    /// What stands before a repetition that might not be complete.
+    private var repeated: [Item] = []
 
     /// Creates the layout of the complete lines of a file; `lines` must not change while it exists.
     init(_ lines: UnsafeRawBufferPointer) {
@@ -32,6 +37,7 @@ struct FileLayout {
             start = end + 1
         }
         texts = [:]
+        if !repeated.isEmpty { items = repeated + items.filter { $0 != .space && !repeated.contains($0) } }
     }
 
     private mutating func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) {
@@ -47,19 +53,19 @@ struct FileLayout {
             }
             return
         }
-        var (names, comments): ([String], [String]) = ([], [])
+        var (names, remarks): ([String], [JSONLine.Remark]) = ([], [])
         do throws(JSONLineError) {
             try JSONLine.read(
                 line,
                 isFirst: isFirst,
                 { name, _ in names.append(name) },
-                comment: { comments.append($0) }
+                remark: { remarks.append($0) }
             )
         } catch {
             // It isn't among the lines of the new file.
             return
         }
-        for comment in comments { add(comment: comment) }
+        for remark in remarks { add(remark) }
         for name in names { add(name, line[...], isOverridden) }
     }
 
@@ -69,12 +75,14 @@ struct FileLayout {
         if isOverridden { overridden.insert(name) }
     }
 
-    private mutating func add(comment: String) {
-        switch comment {
-        case Self.compactionMark: isMarked = true
-        case Self.repetitionMark:
-            (items, overridden, isMarked, texts, isAfterSpace) = ([], [], false, [:], false)
-        default: add(.comment(comment))
+    private mutating func add(_ remark: JSONLine.Remark) {
+        switch remark {
+        case .comment(Self.compactionMark): isMarked = true
+        case .comment(Self.repetitionMark):
+            (repeated, items, texts, isAfterSpace) = (items, [], [:], false)
+        case .comment(Self.repetitionEnd): repeated = []
+        case .comment(let text): add(Item.comment(text))
+        case .unknown(let text): if !items.contains(.unknown(text)) { add(Item.unknown(text)) }
         }
     }
 
@@ -91,13 +99,15 @@ struct FileLayout {
 
     /// Marks the last line of some bytes: the name that it sets had other values, which the file no longer contains.
     static func markOverridden(_ bytes: inout [UInt8]) {
-        if bytes.suffix(2) == [UInt8(ascii: "}"), UInt8(ascii: "\n")] {
+        if bytes.suffix(2) == [UInt8(ascii: "}"), UInt8(ascii: "\n")], bytes.count < JSONLine.maximumLength {
             bytes.insert(UInt8(ascii: " "), at: bytes.count - 2)
         }
     }
 
     /// Whether a line without its newline is marked by `markOverridden`.
     static func hasOverridden(_ line: UnsafeRawBufferPointer) -> Bool {
-        line.count > 2 && line[line.count - 2] == UInt8(ascii: " ") && line[line.count - 1] == UInt8(ascii: "}")
+        // A person who writes a space there usually writes one after the brace, too.
+        line.count > 3 && line[1] == UInt8(ascii: "\"") && line[line.count - 3] != UInt8(ascii: " ")
+            && line[line.count - 2] == UInt8(ascii: " ") && line[line.count - 1] == UInt8(ascii: "}")
     }
 }

@@ -24,9 +24,16 @@ enum JSONLine {
     /// such lines.
     static let maximumLength = 64 << 20
 
+    /// A part of a line that sets nothing.
+    enum Remark: Equatable {
+        case comment(String)
+        /// A name with a single `$`, as of a newer version, and its value, as they are in the file.
+        case unknown(String)
+    }
+
     /// Reads one line without its newline.
     ///
-    /// Calls `body` for each entry in order, then `comment` for each comment, but only after the whole line was found valid. A
+    /// Calls `body` for each entry in order, then `remark` for all else, but only after the whole line was found valid. A
     /// line that contains only white space has no entries. A byte order mark is accepted if `isFirst` is true, for the first
     /// line of the file.
     ///
@@ -37,7 +44,7 @@ enum JSONLine {
         isStrict: Bool = false,
         maximumLength: Int = maximumLength,
         _ body: (_ name: String, _ value: PropertyListValue?) -> Void,
-        comment: (String) -> Void = { _ in }
+        remark: (Remark) -> Void = { _ in }
     ) throws(JSONLineError) {
         var reader = JSONReader(line)
         reader.isStrict = isStrict
@@ -45,7 +52,7 @@ enum JSONLine {
         let entries = try reader.line(maximumLength: maximumLength)
         if let first = entries.first { body(first.name, first.value) }
         for entry in entries.others { body(entry.name, entry.value) }
-        for text in reader.comments { comment(text) }
+        for text in reader.remarks { remark(text) }
     }
 
     /// Returns the length in bytes of an object at the start of some bytes that may extend over several lines; `nil` if it

@@ -15,8 +15,8 @@ struct JSONReader {
     var scratch: [UInt8] = []
     /// The error for the line's format, if that is too new.
     private var newerFormat: JSONLineError?
-    /// The texts of `$comment`, in order.
-    private(set) var comments: [String] = []
+    /// What sets nothing, in order.
+    private(set) var remarks: [JSONLine.Remark] = []
     /// Whether the text is any JSON: then a `$` has no meaning, and null, which can't be stored, is the real NaN.
     var isPlain = false
     /// Whether the text is only skipped: what a newer version may write is accepted, such as a number that no type holds.
@@ -101,10 +101,11 @@ struct JSONReader {
                 guard case .string(let text) = try value(nesting: 0) else {
                     throw damaged("a comment is not a string", at: start)
                 }
-                comments.append(text)
+                remarks.append(.comment(text))
                 continue
             case .unknown:
                 _ = try plainValue()
+                remarks.append(.unknown(text(from: start)))
                 continue
             }
             skipSpace()
@@ -222,9 +223,14 @@ struct JSONReader {
     private mutating func unknownForm(from start: Int, nesting: Int) throws(JSONLineError) -> PropertyListValue {
         offset = start
         _ = try plainValue(nesting: nesting - 1)
+        return .unknownForm(text(from: start))
+    }
+
+    /// Returns what was read since an offset, on one line.
+    private func text(from start: Int) -> String {
         let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
         // A line break can only be space between keys and values, and would end the line when it is written.
-        return .unknownForm(text.replacing("\r\n", with: " ").replacing("\n", with: " ").replacing("\r", with: " "))
+        return text.replacing("\r\n", with: " ").replacing("\n", with: " ").replacing("\r", with: " ")
     }
 
     /// Reads any JSON, in which a `$` has no meaning.

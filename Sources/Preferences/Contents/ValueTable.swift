@@ -285,7 +285,7 @@ struct ValueTable: ~Copyable, Sendable {
     mutating func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,
-        comment: (String) -> Void = { _ in }
+        remark: (JSONLine.Remark) -> Void = { _ in }
     ) throws(JSONLineError) {
         var scanner = JSONScanner(line)
         let first = scanner.next()
@@ -295,7 +295,7 @@ struct ValueTable: ~Copyable, Sendable {
             step = scanner.next()
         }
         guard step == .end else {
-            return try JSONLine.read(line, isFirst: isFirst, { set($1, for: $0) }, comment: comment)
+            return try JSONLine.read(line, isFirst: isFirst, { set($1, for: $0) }, remark: remark)
         }
         if stepCount == 1 { return set(first, of: line) }
         scanner = JSONScanner(line)

@@ -141,8 +141,8 @@ public struct PreferencesHistory: Sendable {
         do throws(JSONLineError) {
             try JSONLine.read(bytes, isFirst: line == 1) {
                 changes.updateValue($1, forKey: $0)
-            } comment: {
-                isCompaction = isCompaction || $0 == FileLayout.compactionMark
+            } remark: {
+                isCompaction = isCompaction || $0 == .comment(FileLayout.compactionMark)
             }
         } catch {
             if error.kind == .unknownFormat { throw error }

@@ -1,3 +1,4 @@
+import DurableFile
 import FileTestSupport
 import Testing
 
@@ -208,13 +209,71 @@ struct HandWrittenFileTests {
         try FileManager.default.linkItem(atPath: folder.path("preferences.jsonl"), toPath: folder.path("other"))
         let contents = FileContents()
         let old = Array(try folder.read("other").utf8)
-        let removals = try old.withUnsafeBytes { try contents.removals(of: $0) }
+        let repetition = try old.withUnsafeBytes { try contents.repetition(of: Array("{\"c\":1}\n".utf8), after: $0) }
         #expect(
-            String(decoding: removals, as: UTF8.self)
-                == "{\"$comment\":\"the lines above are repeated below\"}\n{\"a\":null}\n{\"b\":null}\n{\"gone\":null}\n"
+            String(decoding: repetition, as: UTF8.self)
+                == """
+                {"$comment":"the lines above are repeated below"}
+                {"a":null}
+                {"b":null}
+                {"gone":null}
+                {"c":1}
+                {"$comment":"the lines above were repeated"}
+
+                """
         )
         try backend.compact()
         #expect(try folder.read("other") == "{\"a\":50}\n{\"b\":1}\n{\"$comment\":\"compacted\"}\n")
         #expect(try load(self.backend()) == ["a": 50, "b": 1])
+    }
+
+    /// A program that rewrites the file in place may be ended at any byte of what it appends first.
+    @Test
+    func interruptedRewritingKeepsCommentsAndOrder() throws {
+        let old = "{\"$comment\":\"one\"}\n{\"b\":1}\n\n{\"$comment\":\"two\"}\n{\"a\":1}\n{\"b\":2}\n"
+        let new = "{\"$comment\":\"one\"}\n{\"b\":2 }\n\n{\"$comment\":\"two\"}\n{\"a\":1}\n"
+        let contents = FileContents()
+        for line in old.split(separator: "\n") {
+            #expect(Array(line.utf8).withUnsafeBytes { contents.read($0, isFirst: false) } == .complete)
+        }
+        let repetition = try Array(old.utf8).withUnsafeBytes { try contents.repetition(of: Array(new.utf8), after: $0) }
+        for count in 0...repetition.count {
+            try folder.write(
+                old + "\n" + String(decoding: repetition[..<count], as: UTF8.self),
+                to: "preferences.jsonl"
+            )
+            let backend = backend()
+            #expect(try load(backend) == ["a": 1, "b": 2])
+            try backend.compact()
+            // Without the line that was cut, which may still get its end, and the comments of the compactions.
+            let lines = try folder.read("preferences.jsonl").split(separator: "\n").map {
+                $0.replacing(" }", with: "}")
+            }
+            #expect(
+                Array(
+                    lines.filter { $0.hasSuffix("}") && !$0.contains("compacted") && !$0.contains("lines above") }
+                        .prefix(4)
+                ) == [
+                    "{\"$comment\":\"one\"}", "{\"b\":2}", "{\"$comment\":\"two\"}", "{\"a\":1}",
+                ],
+                "\(count) bytes"
+            )
+        }
+    }
+
+    /// Another version may write such names, and a compaction must not lose them.
+    @Test
+    func compactionKeepsNamesThatThisVersionDoesNotKnow() throws {
+        try folder.write(
+            "{\"a\":1,\"$later\": {\"x\":[1, null]}}\n{\"a\":2}\n{\"$later\": {\"x\":[1, null]}}\n",
+            to: "preferences.jsonl"
+        )
+        let backend = backend()
+        _ = try load(backend)
+        try backend.compact()
+        #expect(
+            try folder.read("preferences.jsonl")
+                == "{\"$later\": {\"x\":[1, null]}}\n{\"a\":2}\n{\"$comment\":\"compacted\"}\n"
+        )
     }
 }

@@ -154,6 +154,8 @@ struct TidyFileTests {
                 isDisturbed.withLock { $0 = true }
                 do { try folder.append("{\"a\":77}\n{\"b\":2}\n", to: "file") } catch { Issue.record(error) }
             }
+            // A mounted file isn't tidied, as that takes five syncs.
+            if isMounted { try backend.compact() }
             while tests.worker.queue.runNextJob() {}
             tests.fileSystem.beforeEachCall(nil)
             isReached = found.withLock { $0 }
