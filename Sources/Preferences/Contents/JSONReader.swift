@@ -104,8 +104,7 @@ struct JSONReader {
                 remarks.append(.comment(text))
                 continue
             case .unknown:
-                _ = try plainValue()
-                remarks.append(.unknown(text(from: start)))
+                remarks.append(.unknown(try text(from: start)))
                 continue
             }
             skipSpace()
@@ -125,7 +124,6 @@ struct JSONReader {
         case entry(String)
         case format
         case comment
-        /// A name of a newer version, which sets nothing.
         case unknown
     }
 
@@ -222,15 +220,15 @@ struct JSONReader {
     /// Reads an object of a form that this version doesn't know, from its start: any JSON, whose text is kept.
     private mutating func unknownForm(from start: Int, nesting: Int) throws(JSONLineError) -> PropertyListValue {
         offset = start
-        _ = try plainValue(nesting: nesting - 1)
-        return .unknownForm(text(from: start))
+        return .unknownForm(try text(from: start, nesting: nesting - 1))
     }
 
-    /// Returns what was read since an offset, on one line.
-    private func text(from start: Int) -> String {
-        let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+    /// Reads any JSON; returns the text since an offset, on one line.
+    private mutating func text(from start: Int, nesting: Int = 0) throws(JSONLineError) -> String {
+        _ = try plainValue(nesting: nesting)
         // A line break can only be space between keys and values, and would end the line when it is written.
-        return text.replacing("\r\n", with: " ").replacing("\n", with: " ").replacing("\r", with: " ")
+        return String(decoding: bytes[start..<offset], as: UTF8.self).replacing("\r\n", with: " ")
+            .replacing("\n", with: " ").replacing("\r", with: " ")
     }
 
     /// Reads any JSON, in which a `$` has no meaning.

@@ -115,7 +115,7 @@ struct BadInvocationTests {
         try tool.write("{\"volume\":5,\"theme\":\"dark\"}\n", to: "config/app/preferences.jsonl")
         try tool.write("{\"$format\":2}\n", to: "newer.jsonl")
         try tool.write("{\"a\":1}\n{\"a\":\n{\"b\":2}\n", to: "damaged.jsonl")
-        try tool.write("{\"a\":1,}", to: "broken.json")
+        try tool.write("{\"a\":1,,}", to: "broken.json")
         try tool.write("[1]", to: "list.json")
         try tool.write("<plist version=\"1.0\"><dict><key>a</key></dict></plist>", to: "broken.plist")
         try tool.write("bplist00\u{1}\u{2}", to: "broken.bplist")
