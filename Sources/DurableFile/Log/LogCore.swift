@@ -6,6 +6,8 @@ internal import Synchronization
 struct LogCore: Sendable {
     let path: String
     let isReadOnly: Bool
+    /// Whether the file is known to exist.
+    private let isKnown: Bool
     /// Whether the file is used regardless of its owner.
     var trustsOwners: Bool
     /// Whether objects that span several lines are read, and not only recognized: in files that are never written, and
@@ -61,6 +63,7 @@ struct LogCore: Sendable {
         path: String,
         contents: any LogContents,
         isReadOnly: Bool = false,
+        isKnown: Bool = false,
         joinsLines: Bool = false,
         trustsOwners: Bool = false,
         fileSystem: any FileSystem,
@@ -70,6 +73,7 @@ struct LogCore: Sendable {
         self.trustsOwners = trustsOwners
         self.contents = contents
         self.isReadOnly = isReadOnly
+        self.isKnown = isKnown
         self.joinsLines = isReadOnly || joinsLines
         self.fileSystem = fileSystem
         self.lockTimeout = lockTimeout
@@ -238,7 +242,7 @@ struct LogCore: Sendable {
     /// Whether nothing is known to be at the path: a folder on the way can't be entered, or is none. A link that leads to
     /// such a folder is there.
     private func isHidden(_ error: FileSystemError) -> Bool {
-        guard error.hidesEntry else { return false }
+        guard error.hidesEntry, !isKnown || error.code != .accessDenied else { return false }
         do {
             _ = try fileSystem.linkStatus(at: path)
             return false

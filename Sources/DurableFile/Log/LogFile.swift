@@ -30,11 +30,13 @@ package final class LogFile<Contents: LogContents>: Sendable {
     ///
     /// - Parameters:
     ///   - isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
+    ///   - isKnown: Whether a file that is only read is known to exist: one in a folder that can't be entered isn't taken as missing.
     ///   - joinsLines: Whether an object that spans several lines is read, as it always is in a read-only file.
     ///   - trustsOwners: Whether the file is used regardless of its owner.
     package init(
         path: String,
         isReadOnly: Bool = false,
+        isKnown: Bool = false,
         joinsLines: Bool = false,
         trustsOwners: Bool = false,
         fileSystem: any FileSystem = SystemFileSystem(),
@@ -49,6 +51,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
                 path: path,
                 contents: contents,
                 isReadOnly: isReadOnly,
+                isKnown: isKnown,
                 joinsLines: joinsLines,
                 trustsOwners: trustsOwners,
                 fileSystem: fileSystem,

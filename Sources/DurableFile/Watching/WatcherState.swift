@@ -180,7 +180,8 @@ struct WatcherState: Sendable {
             let isOnTheWay = !isLast && !entry.isLink
             if !isOnTheWay, try fileSystem.isRemote(entry.folder) { return nil }
             do {
-                let watch = try fileSystem.addWatch(queue, folder: entry.folder, namesOnly: !isLast)
+                let namesOnly = !isLast || file.isFolder
+                let watch = try fileSystem.addWatch(queue, folder: entry.folder, namesOnly: namesOnly)
                 watches.append((watch, entry.name))
             } catch {
                 // A folder that this user can traverse but not read; it is rarely replaced.

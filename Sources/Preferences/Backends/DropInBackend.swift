@@ -7,39 +7,30 @@ struct DropIns: Hashable, Sendable {
     /// The files that are read after the drop-ins, in their order.
     var files: [String]
 
-    /// Returns the paths in the order in which they are read; `unlisted` is called with a folder that can't be listed.
-    func paths(
-        _ fileSystem: any FileSystem,
-        unlisted: (FileSystemError) -> Void
-    ) throws(FileSystemError) -> [String] {
-        var paths: [String: String] = [:]
-        for folder in folders {
-            for name in try names(in: folder, fileSystem, unlisted: unlisted) where paths[name] == nil {
-                paths[name] = folder + "/" + name
-            }
+    /// Returns the paths in the order in which the files are read, each followed by those of the files that it replaces.
+    ///
+    /// - Parameter names: The names of the drop-ins in each of the folders.
+    func paths(of names: [[String]], _ fileSystem: any FileSystem) -> [[String]] {
+        var paths: [String: [String]] = [:]
+        for (folder, names) in zip(folders, names) {
+            for name in names { paths[name, default: []].append(folder + "/" + name) }
         }
         let dropIns = paths.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(\.value)
         // As for systemd's own files, a link to /dev/null takes the place of a file and has no values.
-        return dropIns.filter { LogPath(path: $0).real(fileSystem) != "/dev/null" } + files
+        return dropIns.filter { LogPath(path: $0[0]).real(fileSystem) != "/dev/null" } + files.map { [$0] }
     }
+}
 
-    private func names(
-        in folder: String,
-        _ fileSystem: any FileSystem,
-        unlisted: (FileSystemError) -> Void
-    ) throws(FileSystemError) -> [String] {
-        do {
-            return try fileSystem.names(inFolder: folder).filter { $0.hasSuffix(".jsonl") && !$0.hasPrefix(".") }
-        } catch {
-            switch error.code {
-            case .noEntry, .notAFolder: return []
-            // None of its files is known.
-            case .accessDenied:
-                unlisted(error)
-                return []
-            default: throw error
-            }
-        }
+/// The drop-ins in a folder, and the state of the folder from before they were listed.
+private struct Listing: Equatable {
+    let identity: FileIdentity
+    let times: ChangeTimes
+    let names: [String]
+
+    init(of folder: String, _ fileSystem: any FileSystem) throws(FileSystemError) {
+        identity = try fileSystem.status(at: folder).identity
+        times = try fileSystem.changeTimes(at: folder)
+        names = try fileSystem.names(inFolder: folder).filter { $0.hasSuffix(".jsonl") && !$0.hasPrefix(".") }
     }
 }
 
@@ -57,6 +48,9 @@ final class DropInBackend: PlacedBackend {
         var host: PreferenceBackendHost?
         /// The watches of the folders.
         var watches: [Watch] = []
+        /// What the folders had when they could last be listed.
+        var listings: [String: Listing] = [:]
+        var isNotifying = false
         /// The files by their paths, and whether each was read.
         var files: [String: (log: LogFile<FileEntries>, isRead: Bool)] = [:]
         var values: [String: PropertyListValue] = [:]
@@ -86,7 +80,7 @@ final class DropInBackend: PlacedBackend {
         // Watched before they are listed, so that no change is missed in between.
         if state.withLock({ $0.watches.isEmpty }), let watcher {
             let watches = places.folders.map { folder in
-                watcher.watch(folder, isFolder: true) { [weak self] event in self?.handle(event) }
+                watcher.watch(folder, isFolder: true) { [weak self] event in self?.handle(event, folder) }
             }
             state.withLock { $0.watches = watches }
         }
@@ -112,32 +106,75 @@ final class DropInBackend: PlacedBackend {
         throw PreferenceError(onlyRead: places.files.last ?? "")
     }
 
-    /// Reads what has changed in all files, and then throws the error of the first that can't be read: its values stay.
+    /// Reads what has changed in all files, and then throws the first error: values that were read before stay.
     private func readFiles() throws(PreferenceError) {
         var problem: PreferenceError?
-        let paths: [String]
-        do throws(FileSystemError) {
-            paths = try places.paths(fileSystem) { report(unlisted: $0) }
-        } catch { throw PreferenceError(LogError.failed(error)) }
-        for path in paths {
-            do throws(LogError) { try read(path) } catch { problem = problem ?? PreferenceError(error) }
+        let names = places.folders.map { folder in
+            do throws(FileSystemError) { return try self.names(in: folder) } catch {
+                problem = problem ?? PreferenceError(LogError.failed(error))
+                return state.withLock { $0.listings[folder]?.names } ?? []
+            }
         }
-        let gone = state.withLock { state in
-            let known = state.files
-            state.files = known.filter { paths.contains($0.key) }
-            state.merge(paths)
-            return known
+        var (order, used): ([String], Set<String>) = ([], [])
+        for paths in places.paths(of: names, fileSystem) {
+            used.insert(paths[0])
+            do throws(LogError) { try read(paths[0], isListed: !places.files.contains(paths[0])) } catch {
+                problem = problem ?? PreferenceError(error)
+            }
+            // If it was never read, the file that it replaces stays in force.
+            if let path = state.withLock({ state in paths.first { state.files[$0]?.isRead == true } }) {
+                order.append(path)
+            }
         }
-        withExtendedLifetime(gone) {}
+        used.formUnion(order)
+        take(order, used)
         if let problem { throw problem }
     }
 
-    private func read(_ path: String) throws(LogError) {
+    /// Takes over the values of files in their order, and drops the files that aren't used any more.
+    private func take(_ order: [String], _ used: Set<String>) {
+        var (values, paths): ([String: PropertyListValue], [String: String]) = ([:], [:])
+        let files = state.withLock { $0.files }
+        for path in order {
+            for (name, value) in files[path]?.log.withContents({ $0.drain() }) ?? [:] {
+                values[name] = value
+                paths[name] = value == nil ? nil : path
+            }
+        }
+        state.withLock { state in
+            (state.values, state.paths) = (values, paths)
+            state.files = files.filter { used.contains($0.key) }
+        }
+    }
+
+    /// Returns the names of the drop-ins in a folder; throws if some that are in force can't be listed.
+    private func names(in folder: String) throws(FileSystemError) -> [String] {
+        do {
+            let listing = try Listing(of: folder, fileSystem)
+            state.withLock { $0.listings[folder] = listing }
+            return listing.names
+        } catch {
+            switch error.code {
+            case .noEntry, .notAFolder:
+                state.withLock { $0.listings[folder] = nil }
+                return []
+            // None of its files is known.
+            case .accessDenied where state.withLock({ $0.listings[folder] == nil }):
+                report(unlisted: error)
+                return []
+            default: throw error
+            }
+        }
+    }
+
+    /// Reads a file, which is known to exist if its folder lists it.
+    private func read(_ path: String, isListed: Bool) throws(LogError) {
         let (log, isRead) = state.withLock { state in
             if let known = state.files[path] { return known }
             let log = LogFile<FileEntries>(
                 path: path,
                 isReadOnly: true,
+                isKnown: isListed,
                 trustsOwners: TrustedOwners.setting.fix().value,
                 fileSystem: fileSystem,
                 watcher: watcher
@@ -161,7 +198,17 @@ final class DropInBackend: PlacedBackend {
         }
     }
 
-    private func notifyHost() { state.withLock { $0.host }?.changed() }
+    /// Has the store read the files, once for all changes that are noticed until then.
+    private func notifyHost() {
+        guard state.withLock({ !exchange(&$0.isNotifying, with: true) }) else { return }
+        notifier.run { [weak self] in
+            let host = self?.state.withLock { state in
+                state.isNotifying = false
+                return state.host
+            }
+            host?.changed()
+        }
+    }
 
     private func report(_ error: PreferenceError) { state.withLock { $0.host }?.report(error) }
 
@@ -179,23 +226,17 @@ final class DropInBackend: PlacedBackend {
         )
     }
 
-    /// Has the store list the folders once nothing has happened to them for a moment.
-    private func handle(_ event: WatchEvent) -> WatchFinding? {
+    /// Has the store list the folders if nothing has happened to one for a moment, and it isn't as it was listed.
+    private func handle(_ event: WatchEvent, _ folder: String) -> WatchFinding? {
         guard case .idle = event else { return WatchFinding(isBlank: false, hasChanges: false) }
-        notifier.run { [weak self] in self?.notifyHost() }
-        return WatchFinding(isBlank: false, hasChanges: true)
-    }
-}
-
-extension DropInBackend.State {
-    fileprivate mutating func merge(_ order: [String]) {
-        (values, paths) = ([:], [:])
-        for path in order {
-            for (name, value) in files[path]?.log.withContents({ $0.drain() }) ?? [:] {
-                values[name] = value
-                paths[name] = value == nil ? nil : path
-            }
+        let known = state.withLock { $0.listings[folder] }
+        var listing: Listing?
+        do { listing = try Listing(of: folder, fileSystem) } catch {
+            // It is gone, or can't be listed.
         }
+        guard listing != known else { return WatchFinding(isBlank: false, hasChanges: false) }
+        notifyHost()
+        return WatchFinding(isBlank: false, hasChanges: true)
     }
 }
 
@@ -228,7 +269,10 @@ private final class FileEntries: LogContents, @unchecked Sendable {  // used und
         }
     }
 
-    func dropUnfinished() { unfinished = [:] }
+    func dropUnfinished() {
+        if !unfinished.isEmpty { hasNews = true }
+        unfinished = [:]
+    }
 
     func replace(with contents: FileEntries) {
         (entries, unfinished, hasNews) = (contents.entries, contents.unfinished, true)

@@ -114,9 +114,9 @@ extension Source {
     func refresh(_ call: StoreCall?) throws(PreferenceError) {
         let wasOpen = isOpen
         try open(call)
-        guard wasOpen, let backend else { return }
+        guard wasOpen, backend != nil else { return }
         if reentrant != nil { return revalidate(names(of: cores)) }
-        try withTurn(.other, call) { (_) throws(PreferenceError) in try backend.catchUp() }
+        try withTurn(.other, call) { (_) throws(PreferenceError) in try catchUpBackend() }
     }
 
     /// Returns the names that stores declared and the backend was not queried for.

@@ -34,6 +34,8 @@ final class Source: ValueSource {
     private let earlySubscriptions = Atomic<Int>(0)
     /// Whether a store that shows the source has names that were declared secret.
     let hasSecrets = Atomic(false)
+    /// Whether files of the source were changed and can't be read since, so that any name may be managed by them.
+    let isPolicyUnread = Atomic(false)
     /// Whether a store that writes the source has preferences with former names.
     let hasFormerNames = Atomic(false)
 
@@ -404,7 +406,7 @@ extension Source {
         _ mayOpen: inout Bool
     ) throws(PreferenceError) {
         if isOpen {
-            try backend?.catchUp()
+            try catchUpBackend()
         } else if mayOpen, failure != nil {
             // The backend could not be loaded, and now signals that it may be. Only once, because a load that fails may signal,
             // too.

@@ -349,9 +349,21 @@ extension StoreCore {
 }
 
 extension Source {
+    /// Has the backend read external changes; call with the turn.
+    func catchUpBackend() throws(PreferenceError) {
+        do throws(PreferenceError) { try backend?.catchUp() } catch {
+            // A network that doesn't answer has no policy that was never read.
+            if backend is DropInBackend { isPolicyUnread.store(true, ordering: .relaxed) }
+            throw error
+        }
+        isPolicyUnread.store(false, ordering: .relaxed)
+    }
+
     /// Throws if the managed settings can't be read, because then any name may be managed.
     func checkPolicy(_ call: StoreCall?) throws(PreferenceError) {
-        do throws(PreferenceError) { try open(call) } catch {
+        do throws(PreferenceError) {
+            if isPolicyUnread.load(ordering: .relaxed) { try refresh(call) } else { try open(call) }
+        } catch {
             throw PreferenceError(
                 .managed,
                 "the managed settings can't be read, so nothing was changed; fix the cause and try again",

@@ -72,14 +72,6 @@ struct SuiteLocation: Hashable, Sendable {
         /// The folder of a service's state, if the service manager has set one.
         var stateFolder: String? { Self.first(of: stateFolders) }
 
-        /// The folder of a service's state, if it can't store anything in its home folder: as a dynamic user, whose home is `/`, and
-        /// with `ProtectHome`.
-        var folderInPlaceOfHome: String? {
-            guard let folder = stateFolder else { return nil }
-            if let home, home.hasPrefix("/"), CurrentProcess.canWrite(inFolder: home) { return nil }
-            return folder
-        }
-
         /// The folder with the files that a service is configured by, if the service manager has set one.
         var deployedFolder: String? { Self.first(of: deployedFolders) }
 
@@ -121,19 +113,24 @@ struct SuiteLocation: Hashable, Sendable {
         let vendor = ["/run/\(name)", "/usr/lib/\(name)"]
         managed = DropIns(folders: (["/etc/\(name)"] + vendor).map { $0 + "/managed.d" }, files: [managedPath])
         // A policy, unlike a default, doesn't depend on a variable.
-        let deployed = (isOfProgram ? environment.deployedFolder : nil) ?? "/etc/\(name)"
-        let others = folders.contains(deployed) ? [] : [deployed]
+        let deployed = (isOfProgram ? environment.deployedFolder : nil).map { [$0] } ?? []
+        let others = (deployed + (deployed == ["/etc/\(name)"] ? [] : ["/etc/\(name)"])).filter {
+            !folders.contains($0)
+        }
         let weakest = DropIns(
             folders: (folders + others + vendor).map { $0 + "/preferences.d" },
-            files: (others.map { $0 + "/preferences.jsonl" }) + systemPaths.suffix(1)
+            files: others.reversed().map { $0 + "/preferences.jsonl" } + systemPaths.suffix(1)
         )
         system = systemPaths.dropLast().map { DropIns(files: [$0]) } + [weakest]
         if let folder = environment.configurationHome, folder.hasPrefix("/") {
             userPath = Self.folder(folder) + file
-        } else if let folder = environment.folderInPlaceOfHome {
+        } else if let home = environment.homeFolder.map({ Self.folder($0) + "/.config" + file }),
+            environment.stateFolder == nil || CurrentProcess.canRead(home) || CurrentProcess.canCreate(home)
+        {
+            userPath = home
+        } else if let folder = environment.stateFolder {
+            // A dynamic user's home folder is `/`, and `ProtectHome` hides a home folder.
             userPath = folder + (isOfProgram ? "/preferences.jsonl" : file)
-        } else if let home = environment.homeFolder {
-            userPath = Self.folder(home) + "/.config" + file
         } else {
             throw PreferenceError(
                 .unavailable,
@@ -220,8 +217,20 @@ enum CurrentProcess {
         return withExtendedLifetime(buffer) { PathText.string(folder) }
     }
 
-    /// Returns whether the program may create files in a folder.
-    static func canWrite(inFolder path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 }
+    /// Returns whether a file exists and the program may read it.
+    static func canRead(_ path: String) -> Bool { path.withPath { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) } == 0 }
+
+    /// Returns whether the program may create a file and its missing folders: in the nearest folder that exists.
+    static func canCreate(_ path: String) -> Bool {
+        var parts = path.split(separator: "/").dropLast()
+        while true {
+            let folder = "/" + parts.joined(separator: "/")
+            if folder.withPath({ faccessat(AT_FDCWD, $0, F_OK, AT_EACCESS) }) == 0 {
+                return folder.withPath { faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) } == 0
+            }
+            guard parts.popLast() != nil else { return false }
+        }
+    }
 
     /// Returns the name of the program's file.
     static func executableName() -> String? { executablePath().flatMap(programName) }

@@ -70,6 +70,18 @@ struct DropInTests {
         )
         location = try SuiteLocation("app", isOfProgram: true, environment: environment)
         #expect(location.system.last?.files == ["/deployed/preferences.jsonl", "/etc/app/preferences.jsonl"])
+        let all = ["/a/app", "/etc/app", "/deployed", "/run/app", "/usr/lib/app"].map { $0 + "/preferences.d" }
+        #expect(location.system.last?.folders == all)
+        environment.configurationFolders = nil
+        location = try SuiteLocation("app", isOfProgram: true, environment: environment)
+        #expect(
+            location.system.last?.folders.prefix(3) == [
+                "/etc/xdg/app/preferences.d", "/deployed/preferences.d", "/etc/app/preferences.d",
+            ]
+        )
+        #expect(
+            location.system.last?.files == ["/etc/app", "/deployed", "/etc/xdg/app"].map { $0 + "/preferences.jsonl" }
+        )
         #expect(location.managed.files == ["/etc/app/managed.jsonl"], "no variable moves a policy")
     }
 
@@ -188,6 +200,66 @@ struct DropInTests {
         fileSystem.end()
         try store.refresh()
         #expect(store.contents == ["a": 2, "b": 2])
+    }
+
+    /// A policy that was in force can't be lost by a permission.
+    @Test(arguments: ["folder", "files", "stronger"])
+    func policyThatWasReadStaysInForceAndLetsNothingBeSet(_ fault: String) throws {
+        let fileSystem = FaultyFileSystem()
+        try folder.write("{\"volume\":3}\n", to: "run/a.jsonl")
+        let managed = store(isManaged: true, fileSystem: fileSystem)
+        let store = PreferenceStore.layered([managed, .inMemory()])
+        let (volume, theme) = (Preference("volume", default: 5, in: store), Preference("theme", default: 1, in: store))
+        try theme.write(2)
+        #expect(volume.value == 3)
+        let fault: FaultyFileSystem.Fault =
+            switch fault {
+            case "folder":
+                .init(.error(.accessDenied), isLasting: true, calls: ["readdir"], path: folder.path("run"))
+            case "files":
+                .init(.error(.accessDenied), isLasting: true, calls: ["stat"], path: folder.path("run/a.jsonl"))
+            default: .init(.error(.accessDenied), isLasting: true, calls: ["open"], path: folder.path("etc/a.jsonl"))
+            }
+        try folder.write("{\"volume\":4}\n", to: fault.path == folder.path("etc/a.jsonl") ? "etc/a.jsonl" : "own.jsonl")
+        fileSystem.begin(fault)
+        #expect(throws: PreferenceError.self) { try managed.refresh() }
+        #expect(volume.value == (fault.path == folder.path("etc/a.jsonl") ? 3 : 4) && volume.isManaged)
+        #expect(#expect(throws: PreferenceError.self) { try theme.write(3) }?.code == .managed)
+        #expect(!store.isWritable)
+        fileSystem.end()
+        try theme.write(3)
+        #expect(volume.value == 4 && store.isWritable)
+    }
+
+    @Test
+    func listedFileInAFolderThatCanNotBeEnteredIsNotTakenAsMissing() throws {
+        let fileSystem = FaultyFileSystem()
+        try folder.write("{\"volume\":3}\n", to: "etc/a.jsonl")
+        fileSystem.begin(
+            .init(.error(.accessDenied), isLasting: true, calls: ["stat", "lstat"], path: folder.path("etc/a.jsonl"))
+        )
+        #expect(throws: PreferenceError.self) { try store(fileSystem: fileSystem).load() }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func unfinishedLineThatIsRemovedIsSeenAtOnce() async throws {
+        try folder.write("{\"volume\":1}", to: "own.jsonl")
+        let store = store(watcher: .shared)
+        var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
+        #expect(await values.next() == 1)
+        try folder.truncate("own.jsonl", andWrite: "")
+        #expect(await values.next() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["own.jsonl", "etc/a.jsonl"])
+    func policyThatCanNotBeReadIsReadOnceItIsRemoved(_ name: String) async throws {
+        try makeFolder(name)
+        try folder.write("{\"volume\":1}\n", to: "run/b.jsonl")
+        let store = store(watcher: .shared)
+        var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
+        #expect(await values.next() == 0)
+        try FileManager.default.removeItem(atPath: folder.path(name))
+        #expect(await values.next() == 1)
     }
 
     @Test(.timeLimit(.minutes(1)))
