@@ -16,11 +16,12 @@ extension PreferenceStore {
     /// reads by its declared type, like those of `arguments`; or data if it isn't UTF-8. All of them are secrets, in each
     /// layered store, too: descriptions, errors and reports print `<redacted>`. The other values of such a store are none.
     ///
-    /// The files are read once, when the store is first used, because the service manager doesn't change them. Without the variable, the
-    /// layer has no values; if a file can't be read, opening the layer fails. It isn't replaced inside `withIsolatedStores`.
+    /// The files are read once, when the store is first used, because the service manager doesn't change them. Without the variable, or if
+    /// that isn't an absolute path, the layer has no values; if a file can't be read, opening the layer fails. It isn't replaced inside `withIsolatedStores`.
     public static let credentials = credentials(inFolder: CurrentProcess.variable("CREDENTIALS_DIRECTORY"))
 
-    static func credentials(inFolder folder: String?) -> PreferenceStore {
+    static func credentials(inFolder variable: String?) -> PreferenceStore {
+        let folder = variable.flatMap { $0.hasPrefix("/") ? $0 : nil }
         let source: Source
         do throws(PreferenceError) { source = Source(try folder.map(Self.values) ?? [:]) } catch {
             source = Source(NoBackend(because: error))

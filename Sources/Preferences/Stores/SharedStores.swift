@@ -276,8 +276,8 @@ extension PreferenceStore {
     /// The name of the suite of `.standard` if that is a file. It has no effect on Apple platforms, where the bundle determines
     /// it.
     ///
-    /// The default is the executable's name. Set it first thing in the program: the first read or write of `.standard` fixes
-    /// it, and a later change, or an invalid name, traps.
+    /// The default is the executable's name. Set it first thing in the program: the first read or write of `.standard`, `.state` or a
+    /// suite fixes it, and a later change, or an invalid name, traps.
     public static var applicationIdentifier: String? {
         get { ApplicationIdentifier.setting.value }
         set {
@@ -301,9 +301,8 @@ package enum ApplicationIdentifier {
         return if let name { name } else { try SuiteLocation.defaultName() }
     }
 
-    /// Returns whether a suite is that of the program, as far as that is decided now.
+    /// Returns whether a suite is that of the program, whose name can't be changed afterwards.
     static func isName(_ suite: String) -> Bool {
-        if let name = setting.value { return name == suite }
-        do throws(PreferenceError) { return try SuiteLocation.defaultName() == suite } catch { return false }
+        do throws(PreferenceError) { return try fix() == suite } catch { return false }
     }
 }

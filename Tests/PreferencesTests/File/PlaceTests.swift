@@ -87,7 +87,8 @@ struct PlaceTests {
         let output = try run(
             """
             mkdir $HOME/c; echo '{"volume":3}' >$HOME/c/preferences.jsonl
-            STATE_DIRECTORY=$HOME/s CONFIGURATION_DIRECTORY=$HOME/c; export STATE_DIRECTORY CONFIGURATION_DIRECTORY; unset HOME
+            STATE_DIRECTORY=$HOME/s CONFIGURATION_DIRECTORY=$HOME/c; HOME=/dev/null
+            export STATE_DIRECTORY CONFIGURATION_DIRECTORY HOME
             "$1" path; "$1" get; "$1" set 7; "$1" get; cat $STATE_DIRECTORY/preferences.jsonl
             """
         )

@@ -3,6 +3,12 @@ import Testing
 
 @testable import Preferences
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 struct SuiteLocationTests {
     private static let home = SuiteLocation.Environment(home: "/home/ann", userFolder: "/var/ann")
 
@@ -67,7 +73,7 @@ struct SuiteLocationTests {
     }
 
     /// A dynamic user's home folder is `/`, and one that `ProtectHome` hides can't be written.
-    @Test(arguments: [nil, "", "relative", "/dev/null", "/nonexistent"])
+    @Test(arguments: [nil, "", "relative", "/dev/null", "/dev/null/gone"])
     func serviceThatCanNotWriteItsHomeFolderHasItsStatesFolder(_ home: String?) throws {
         var environment = SuiteLocation.Environment(stateFolders: "/var/lib/player", home: home)
         let program = try SuiteLocation("player", isOfProgram: true, environment: environment)
@@ -85,6 +91,26 @@ struct SuiteLocationTests {
         let environment = SuiteLocation.Environment(stateFolders: "/var/lib/player", home: folder.path)
         let location = try SuiteLocation("player", isOfProgram: true, environment: environment)
         #expect(location.userPath == folder.path(".config/player/preferences.jsonl"))
+    }
+
+    /// A service whose user has a home folder in the user database keeps the file that it had.
+    @Test
+    func serviceWithAUsableFileKeepsIt() throws {
+        let folder = try TemporaryFolder()
+        var environment = SuiteLocation.Environment(stateFolders: "/var/lib/player", userFolder: folder.path)
+        let path = folder.path(".config/player/preferences.jsonl")
+        #expect(try SuiteLocation("player", isOfProgram: true, environment: environment).userPath == path)
+        try FileManager.default.createDirectory(
+            atPath: folder.path(".config/player"),
+            withIntermediateDirectories: true
+        )
+        try folder.write("", to: ".config/player/preferences.jsonl")
+        #expect(try SuiteLocation("player", isOfProgram: true, environment: environment).userPath == path)
+        // A file on the way leaves no place for the folder.
+        try folder.write("", to: "file")
+        environment = .init(stateFolders: "/var/lib/player", home: folder.path("file"), userFolder: folder.path)
+        let moved = try SuiteLocation("player", isOfProgram: true, environment: environment).userPath
+        #expect(moved == "/var/lib/player/preferences.jsonl")
     }
 
     @Test(arguments: [

@@ -76,6 +76,13 @@ struct CredentialTests {
         #expect(store.names.isEmpty)
     }
 
+    @Test(arguments: ["", "relative"])
+    func folderThatIsNoAbsolutePathIsNone(_ folder: String) throws {
+        let store = PreferenceStore.credentials(inFolder: folder)
+        try store.load()
+        #expect(store.names.isEmpty)
+    }
+
     @Test(arguments: ["missing", "file"])
     func folderThatCanNotBeReadFailsAndOtherLayersAreUsed(_ kind: String) throws {
         let place = kind == "missing" ? folder.path("gone") : folder.path("file")

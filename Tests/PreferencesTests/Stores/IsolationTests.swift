@@ -32,6 +32,19 @@ struct IsolationTests {
     }
 
     @Test
+    func stateIsIsolatedFromTheStandardStoreAndFromOtherScopes() {
+        let launches = Preference("isolation.launches", default: 0, in: .state)
+        PreferenceStore.withIsolatedStores(["isolation.launches": 1]) {
+            #expect(launches.value == 0)
+            launches.value = 7
+            #expect(PreferenceStore.state.contents == ["isolation.launches": 7])
+            #expect(PreferenceStore.standard["isolation.launches"] == 1)
+            PreferenceStore.withIsolatedStores { #expect(launches.value == 0) }
+        }
+        PreferenceStore.withIsolatedStores { #expect(launches.value == 0) }
+    }
+
+    @Test
     func everySuiteHasItsOwnStore() {
         PreferenceStore.withIsolatedStores(["isolation.theme": "blue"]) {
             Prefs.theme.value = "dark"
