@@ -17,7 +17,14 @@ final class SettingsFileBackend: PlacedBackend {
         var values: [String: PropertyListValue] = [:]
         /// The lines of the values.
         var lines: [String: Int] = [:]
+        /// Whether the program that wrote the file last has closed it since.
+        var isClosed = false
+        /// When a text without its end was first found.
+        var unfinishedSince: Duration?
     }
+
+    /// How long a text without its end is waited for, as a program might be saving it in place.
+    private static let longestSave = Duration.seconds(1)
 
     init(path: String, fileSystem: any FileSystem = SystemFileSystem(), watcher: Watcher? = .shared) {
         self.path = path
@@ -39,25 +46,56 @@ final class SettingsFileBackend: PlacedBackend {
         }
         withExtendedLifetime(known) {}
         let text = try text()
-        if let error = state.withLock({ $0.read(text) }) {
-            throw self.error(error, "it is read again once it is saved", in: text)
-        }
+        let reading = Reading(text)
+        if let error = reading.error { throw self.error(error, "it is read again once it is saved", in: text) }
+        state.withLock { $0.take(reading, text) }
+        report(reading.skipped, in: text)
         return state.withLock { $0.values }
     }
 
     func catchUp() throws(PreferenceError) {
         let text = try text()
-        let error = state.withLock { state -> JSONLineError? in
-            if state.text == text { return nil }
-            let old = state.values
-            let error = state.read(text)
-            if error == nil { state.host?.collect(state.values.changes(since: old)) }
-            return error
+        let isKnown = state.withLock { state in
+            if state.text == text { state.unfinishedSince = nil }
+            return state.text == text
         }
-        guard let error else { return }
-        let host = state.withLock { $0.host }
-        host?.report(self.error(error, "the values that were read before stay in force", in: text))
+        if isKnown { return }
+        let reading = Reading(text)
+        if let error = reading.error {
+            if reading.isUnfinished, isBeingSaved() { return }
+            state.withLock { ($0.text, $0.unfinishedSince) = (text, nil) }
+            report(self.error(error, "the values that were read before stay in force", in: text))
+        } else {
+            state.withLock { state in
+                let old = state.values
+                state.take(reading, text)
+                state.host?.collect(state.values.changes(since: old))
+            }
+            report(reading.skipped, in: text)
+        }
     }
+
+    /// Whether a program might still be saving the file in place; if so, has the store read it again later.
+    private func isBeingSaved() -> Bool {
+        let now = fileSystem.now()
+        let (isSaved, isFirst) = state.withLock { state in
+            let isFirst = state.unfinishedSince == nil
+            let since = state.unfinishedSince ?? now
+            state.unfinishedSince = since
+            return (state.watch == nil || state.isClosed || now >= since + Self.longestSave, isFirst)
+        }
+        if isSaved { return false }
+        if isFirst { notifier.run(after: Self.longestSave) { [weak self] in self?.notifyHost() } }
+        return true
+    }
+
+    private func report(_ skipped: [JSONLineError], in text: [UInt8]?) {
+        for error in skipped { report(self.error(error, "the value is left out", in: text)) }
+    }
+
+    private func report(_ error: PreferenceError) { state.withLock { $0.host }?.report(error) }
+
+    private func notifyHost() { state.withLock { $0.host }?.changed() }
 
     func apply(
         _ changes: [String: PropertyListValue?],
@@ -83,34 +121,41 @@ final class SettingsFileBackend: PlacedBackend {
     /// Has the store read the file once it is idle: a program that saves it in place might not have finished.
     private func handle(_ event: WatchEvent) -> WatchFinding? {
         guard case .idle = event else {
+            state.withLock { $0.isClosed = event == .closed }
             var isBlank = true
             do { isBlank = try fileSystem.status(at: path).size == 0 } catch {
                 // The file isn't there, or can't be looked at now.
             }
             return WatchFinding(isBlank: isBlank, hasChanges: false)
         }
-        notifier.run { [weak self] in
-            let host = self?.state.withLock { $0.host }
-            host?.changed()
-        }
+        notifier.run { [weak self] in self?.notifyHost() }
         return WatchFinding(isBlank: false, hasChanges: true)
     }
 }
 
-extension SettingsFileBackend.State {
-    /// Takes over the values of a text, or returns its error.
-    fileprivate mutating func read(_ text: [UInt8]?) -> JSONLineError? {
-        self.text = text
-        guard let text else {
-            (values, lines) = ([:], [:])
-            return nil
-        }
+/// What a text of settings has: its values, or an error; a file that doesn't exist has no values.
+private struct Reading {
+    private(set) var values: [String: PropertyListValue] = [:]
+    private(set) var lines: [String: Int] = [:]
+    /// The errors of values that can't be used.
+    private(set) var skipped: [JSONLineError] = []
+    private(set) var error: JSONLineError?
+    /// Whether the text ends before its object does.
+    private(set) var isUnfinished = false
+
+    init(_ text: [UInt8]?) {
+        guard let text else { return }
         let object = ForeignJSON(text)
         do throws(JSONLineError) {
-            values = try object.changes(isStrict: false).compactMapValues { $0 }
-            lines = object.lines
-            return nil
-        } catch { return error }
+            let (changes, errors) = try object.readable(isStrict: false)
+            (values, lines, skipped) = (changes.compactMapValues { $0 }, object.lines, errors)
+        } catch { (self.error, isUnfinished) = (error, object.isUnfinished) }
+    }
+}
+
+extension SettingsFileBackend.State {
+    fileprivate mutating func take(_ reading: Reading, _ text: [UInt8]?) {
+        (self.text, values, lines, unfinishedSince) = (text, reading.values, reading.lines, nil)
     }
 }
 

@@ -17,31 +17,53 @@ struct ForeignJSON {
         self.strict = strict
     }
 
+    /// Whether the text ends before its object does, so that it may still be in the process of being saved.
+    var isUnfinished: Bool { strict.isUnfinished }
+
     /// Returns the values that the object sets; `nil` removes a name.
     ///
     /// - Parameter isStrict: Whether a name or a form that this version doesn't know is an error.
-    /// - Throws: An error whose offset is one in the text.
+    /// - Throws: The first error, whose offset is one in the text.
     func changes(isStrict: Bool) throws(JSONLineError) -> [String: PropertyListValue?] {
+        let (changes, errors) = try readable(isStrict: isStrict)
+        if let error = errors.first { throw error }
+        return changes
+    }
+
+    /// Returns the values that the object sets, and in the order of the text the errors of those that can't be used.
+    ///
+    /// - Throws: An error of the whole text, whose offset is one in the text.
+    func readable(
+        isStrict: Bool
+    ) throws(JSONLineError) -> (changes: [String: PropertyListValue?], errors: [JSONLineError]) {
         var changes: [String: PropertyListValue?] = [:]
+        var errors: [JSONLineError] = []
         for (key, member) in try members() where !["$schema", "$id"].contains(key) {
             let place = strict.places[key] ?? 0
-            var line: [UInt8] = []
-            do throws(PreferenceError) {
-                try JSONLine.writePlain(
-                    .dictionary([key: member.isNull ? member : member.foreignForm]),
-                    to: &line
-                )
-            } catch { throw JSONLineError(kind: .damaged, reason: error.message, offset: place) }
-            let result = line.withUnsafeBytes { line in
-                Result { () throws(JSONLineError) in
-                    try JSONLine.read(line, isStrict: isStrict) { changes.updateValue($1, forKey: $0) }
+            do throws(JSONLineError) {
+                let line = try Self.line(key, member)
+                let result = line.withUnsafeBytes { line in
+                    Result { () throws(JSONLineError) in
+                        try JSONLine.read(line, isStrict: isStrict) { changes.updateValue($1, forKey: $0) }
+                    }
                 }
-            }
-            do throws(JSONLineError) { try result.get() } catch {
-                throw JSONLineError(kind: error.kind, reason: error.reason, offset: place)
+                try result.get()
+            } catch {
+                let error = JSONLineError(kind: error.kind, reason: error.reason, offset: place)
+                if error.kind == .unknownFormat { throw error }
+                errors.append(error)
             }
         }
-        return changes
+        return (changes, errors.sorted { $0.offset < $1.offset })
+    }
+
+    /// Returns the line of a preferences file that sets one name.
+    private static func line(_ key: String, _ member: PropertyListValue) throws(JSONLineError) -> [UInt8] {
+        var line: [UInt8] = []
+        do throws(PreferenceError) {
+            try JSONLine.writePlain(.dictionary([key: member.isNull ? member : member.foreignForm]), to: &line)
+        } catch { throw JSONLineError(kind: .damaged, reason: error.message, offset: 0) }
+        return line
     }
 
     private func members() throws(JSONLineError) -> [String: PropertyListValue] {
@@ -90,11 +112,16 @@ private struct StrictJSON {
     private var brackets: [Bool] = []
     /// The last two tokens by their first bytes, and the offset of the last one in the output.
     private var last: (byte: UInt8, before: UInt8, offset: Int) = (0, 0, 0)
+    /// Whether a comment has no end, which is searched for once.
+    private var hasOpenComment = false
 
     init(_ text: [UInt8]) {
         self.text = text
         output.reserveCapacity(text.count)
     }
+
+    /// Whether there is nothing, or a bracket or a comment without its end.
+    var isUnfinished: Bool { last.byte == 0 || !brackets.isEmpty || hasOpenComment }
 
     /// Returns the offset in the text of one in the output.
     func original(_ offset: Int) -> Int {
@@ -126,7 +153,7 @@ private struct StrictJSON {
                 if !brackets.isEmpty { brackets.removeLast() }
                 copy()
             case UInt8(ascii: "\""), UInt8(ascii: "'"): string(quote: byte)
-            case _ where isName && Self.isWord(byte) && !(48...57 ~= byte): name()
+            case _ where isName && isInName && !(48...57 ~= byte): name()
             case _ where Self.isWord(byte) || [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(byte):
                 word()
             default: copy()
@@ -183,7 +210,11 @@ private struct StrictJSON {
                 index += length
             } else if isNext("//", at: index) {
                 while index < text.count, text[index] != 10, text[index] != 13 { index += 1 }
-            } else if isNext("/*", at: index), let end = endOfComment {
+            } else if !hasOpenComment, isNext("/*", at: index) {
+                guard let end = endOfComment else {
+                    hasOpenComment = true
+                    break
+                }
                 index = end
             } else {
                 break
@@ -215,9 +246,15 @@ private struct StrictJSON {
 
     // MARK: Words and numbers
 
+    /// Whether a name without quotes may have the next byte; of the escapes it may have that of a character by its number only.
+    private var isInName: Bool {
+        guard index < text.count, Self.isWord(text[index]), lengthOfSpace == nil else { return false }
+        return text[index] != UInt8(ascii: "\\") || isNext("\\u", at: index)
+    }
+
     private mutating func name() {
         output.append(UInt8(ascii: "\""))
-        while index < text.count, Self.isWord(text[index]), lengthOfSpace == nil { copy() }
+        while isInName { copy() }
         output.append(UInt8(ascii: "\""))
     }
 
@@ -249,7 +286,10 @@ private struct StrictJSON {
             return UInt64(number, radix: 16).map { sign + String($0) }
         default: break
         }
-        guard digits.utf8.contains(where: { 48...57 ~= $0 }) else { return nil }
+        // Another sign or word isn't a number, nor is an exponent alone.
+        guard let first = digits.utf8.first, 48...57 ~= first || first == UInt8(ascii: "."),
+            digits.utf8.prefix(while: { $0 | 32 != UInt8(ascii: "e") }).contains(where: { 48...57 ~= $0 })
+        else { return nil }
         if digits.hasPrefix(".") { digits = "0" + digits }
         if let point = digits.firstIndex(of: "."), let next = Optional(digits.index(after: point)),
             next == digits.endIndex || digits[next] == "e" || digits[next] == "E"

@@ -63,13 +63,14 @@ extension PreferenceStore {
     ///
     /// The file is never written, so its comments stay. Its changes are visible as soon as it is saved. A text with a
     /// syntax error is reported with its line, and the values that were read before stay in force; if there are none, opening the
-    /// layer fails. In `Preference.source` the layer is named `settings`.
+    /// layer fails. A value that can't be read is reported and left out. A text that ends too early is waited for until the program that
+    /// writes it closes the file, for at most a second. In `Preference.source` the layer is named `settings`.
     ///
     /// - Parameter url: The file's URL.
     public static func settingsFile(at url: URL) -> PreferenceStore {
         let source =
             url.isFileURL
-            ? Source(SettingsFileBackend(path: url.path))
+            ? Source(SettingsFileBackend(path: url.systemPath))
             : Source(NoBackend(because: PreferenceError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")))
         return PreferenceStore(Layer(source: source, name: "settings", isReadOnly: true))
     }

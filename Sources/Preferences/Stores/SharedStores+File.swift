@@ -188,7 +188,7 @@ extension URL {
     }
 
     /// The path of a file, also if its percent-encoded bytes aren't UTF-8, of which Foundation has no path.
-    fileprivate var systemPath: String {
+    var systemPath: String {
         let path = path
         guard path.isEmpty || PathText.hasEscapes(path) else { return path }
         var bytes: [UInt8] = []

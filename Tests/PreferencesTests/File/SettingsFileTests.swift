@@ -105,6 +105,50 @@ struct SettingsFileTests {
     }
 
     @Test
+    func valueThatCanNotBeReadIsLeftOut() throws {
+        try folder.write("{\n  volume: 7,\n  when: {$date: 'never'},\n}", to: Self.name)
+        let store = unwatched()
+        try store.load()
+        #expect(store.contents == ["volume": 7])
+        #expect(reports.elements.map(\.damagedLine?.number) == [3])
+        #expect(reports.elements.first?.message.contains("the value is left out") == true)
+    }
+
+    /// A program that saves the file in several writes hasn't damaged it; one that has closed it has.
+    @Test(.timeLimit(.minutes(1)))
+    func textWithoutItsEndIsReportedOnceItsWriterHasClosedTheFile() async throws {
+        try folder.write("{volume: 1}", to: Self.name)
+        let store = PreferenceStore.settingsFile(at: url)
+        let (issues, continuation) = AsyncStream.makeStream(of: PreferenceError.self)
+        store.issueHandler = { [reports] in
+            reports.record($0)
+            continuation.yield($0)
+        }
+        var issue = issues.makeAsyncIterator()
+        var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
+        #expect(await values.next() == 1)
+        let file = try #require(fopen(url.path, "w"))
+        fputs("{volume: 2,", file)
+        fflush(file)
+        try await store.refresh()
+        #expect(store["volume"] == 1 && reports.elements.isEmpty)
+        fputs("}", file)
+        fflush(file)
+        #expect(await values.next() == 2)
+        #expect(reports.elements.isEmpty)
+        fclose(file)
+        try folder.truncate(Self.name, andWrite: "{volume: 3,")
+        #expect(await issue.next()?.code == .damaged)
+        #expect(store["volume"] == 2)
+    }
+
+    @Test
+    func pathThatIsNoTextIsUsed() throws {
+        let url = try #require(URL(string: "file://" + folder.path("caf%E9.json")))
+        #expect("\(PreferenceStore.settingsFile(at: url))".hasPrefix("settings, \(folder.path)/caf"))
+    }
+
+    @Test
     func valueThatCanNotBeUsedIsReportedWithItsLine() throws {
         try folder.write("{\n  // A comment.\n  volume: 'loud',\n}", to: Self.name)
         let store = unwatched()

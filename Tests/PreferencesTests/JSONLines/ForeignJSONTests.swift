@@ -22,6 +22,7 @@ struct ForeignJSONTests {
         "{a:\"b}",
         "{a:'b\n'}", "{a:1}/*", "{a:1}x", "{a:b}", "{a:0x}", "{a:.}", "{a:+}", "{a:--1}", "{a:1.2.3}", "{1a:1}", "[1]]",
         "{a:'\\x4'}",
+        "{a:+-1}", "{a:.e1}", "{a:-.e1}", "{a\\\": 1}", "{\\\": 1}", "{a:+true}",
         "/", "{a:/1}", "{a:1}}", "{]", "{a:[1}", "{a:1;b:2}", "{:1}", "{a:tru}",
     ]
 
@@ -135,6 +136,32 @@ struct ForeignJSONTests {
         "{a:" + String(repeating: "[", count: 200) + String(repeating: "]", count: 200) + "}",
     ])
     func deepNestingIsAnError(_ text: String) {
+        #expect(throws: JSONLineError.self) { try ForeignJSON(Array(text.utf8)).changes(isStrict: false) }
+    }
+
+    @Test
+    func nameMayHaveTheNumberOfACharacter() throws {
+        #expect(try read(#"{a\u0062: 1, \u0063: 2}"#) == ["ab": 1, "c": 2])
+    }
+
+    @Test
+    func valueThatCanNotBeUsedLeavesTheOthers() throws {
+        let text = "{a: 1, when: {$date: 'never'},\n b: 2, bytes: {$data: '!'}}"
+        let (changes, errors) = try ForeignJSON(Array(text.utf8)).readable(isStrict: false)
+        #expect(changes == ["a": 1, "b": 2])
+        #expect(errors.map { ForeignJSON.place(of: $0.offset, in: Array(text.utf8)).line } == [1, 2])
+        #expect(errors.first?.offset == 7)
+    }
+
+    @Test(arguments: ["", " \n", "{", "{a", "{a:1,", "{a:'b}", "{a:[1,2", "{a:1} /*", "{a:{$date:'20"])
+    func textWithoutItsEndIsUnfinished(_ text: String) { #expect(ForeignJSON(Array(text.utf8)).isUnfinished) }
+
+    @Test(arguments: ["{a:1}", "{a:}", "{a:1 b:2}", "{a:1}x", "[1]"])
+    func textWithItsEndIsFinished(_ text: String) { #expect(!ForeignJSON(Array(text.utf8)).isUnfinished) }
+
+    @Test(.timeLimit(.minutes(1)))
+    func commentsWithoutEndAreReadOnce() {
+        let text = "{a:1}" + String(repeating: "/* ", count: 500_000)
         #expect(throws: JSONLineError.self) { try ForeignJSON(Array(text.utf8)).changes(isStrict: false) }
     }
 
