@@ -17,7 +17,8 @@ extension PreferenceStore {
     /// layered store, too: descriptions, errors and reports print `<redacted>`. The other values of such a store are none.
     ///
     /// The files are read once, when the store is first used, because the service manager doesn't change them. Without the variable, or if
-    /// that isn't an absolute path, the layer has no values; if a file can't be read, opening the layer fails. It isn't replaced inside `withIsolatedStores`.
+    /// that isn't an absolute path, the layer has no values; if a file can't be read, opening the layer fails. It isn't replaced inside
+    /// `withIsolatedStores`.
     public static let credentials = credentials(inFolder: CurrentProcess.variable("CREDENTIALS_DIRECTORY"))
 
     static func credentials(inFolder variable: String?) -> PreferenceStore {

@@ -29,7 +29,7 @@ extension SharedStore {
     func location() throws(PreferenceError) -> SuiteLocation {
         switch self {
         case .standard, .state: try SuiteLocation(ApplicationIdentifier.fix(), isOfProgram: true)
-        case .suite(let name): try SuiteLocation(name, isOfProgram: ApplicationIdentifier.isName(name))
+        case .suite(let name): try SuiteLocation(name, isOfProgram: ApplicationIdentifier.isPlaced(name))
         }
     }
 }

@@ -276,8 +276,8 @@ extension PreferenceStore {
     /// The name of the suite of `.standard` if that is a file. It has no effect on Apple platforms, where the bundle determines
     /// it.
     ///
-    /// The default is the executable's name. Set it first thing in the program: the first read or write of `.standard`, `.state` or a
-    /// suite fixes it, and a later change, or an invalid name, traps.
+    /// The default is the executable's name. Set it first thing in the program: the first read or write of `.standard` or `.state`, in a
+    /// service also that of a suite, fixes it, and a later change, or an invalid name, traps.
     public static var applicationIdentifier: String? {
         get { ApplicationIdentifier.setting.value }
         set {
@@ -301,8 +301,10 @@ package enum ApplicationIdentifier {
         return if let name { name } else { try SuiteLocation.defaultName() }
     }
 
-    /// Returns whether a suite is that of the program, whose name can't be changed afterwards.
-    static func isName(_ suite: String) -> Bool {
+    /// Returns whether a suite is that of the program, and has a place of its own in a service; then the program's name can't be changed
+    /// afterwards.
+    static func isPlaced(_ suite: String) -> Bool {
+        guard SuiteLocation.Environment.isOfService else { return false }
         do throws(PreferenceError) { return try fix() == suite } catch { return false }
     }
 }

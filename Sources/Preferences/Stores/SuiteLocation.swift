@@ -69,6 +69,12 @@ struct SuiteLocation: Hashable, Sendable {
             return userFolder.flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
 
+        /// Whether a service manager has started the program with folders of its own.
+        static var isOfService: Bool {
+            CurrentProcess.variable("STATE_DIRECTORY") != nil
+                || CurrentProcess.variable("CONFIGURATION_DIRECTORY") != nil
+        }
+
         /// The folder of a service's state, if the service manager has set one.
         var stateFolder: String? { Self.first(of: stateFolders) }
 
