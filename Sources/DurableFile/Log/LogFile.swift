@@ -262,6 +262,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
     }
 
     private func scheduleTidying() {
+        // A thread must not wait for files in which there is nothing to tidy.
+        guard core.withLock({ $0.position.lines > $0.contents.lineCount }) else { return }
         let forks = durable_file_fork_count()
         if tidyingScheduledIn.exchange(forks, ordering: .acquiringAndReleasing) != forks { tidyWhenIdle() }
     }

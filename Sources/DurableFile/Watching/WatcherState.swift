@@ -20,6 +20,8 @@ struct WatcherState: Sendable {
 
     /// The interval at which a file without events is polled.
     static let pollInterval = Duration.milliseconds(500)
+    /// How often at most a file that changes is looked at for new links.
+    static let nameLookInterval = Duration.seconds(1)
     /// The number of polls after which events are requested again.
     static let pollsBeforeArming = 20
 
@@ -31,6 +33,8 @@ struct WatcherState: Sendable {
         /// The number of each watched folder, and the name in it; nil if the file has to be polled.
         var entries: [(watch: Int32, name: String)]?
         var lastLook: Look?
+        /// When the file is looked at for new links the next time that it changes.
+        var nextNameLook = Duration.zero
         /// Whether a polled file has changed since the poll before the last one: it might have changed again at the same time.
         var hasJustChanged = false
 
@@ -56,6 +60,12 @@ struct WatcherState: Sendable {
                 let isKnown = place < all.count && all[place].number == number
                 all.replaceSubrange(place..<place + (isKnown ? 1 : 0), with: newValue.map { [(number, $0)] } ?? [])
             }
+        }
+
+        /// Whether a file that has changed has to be looked at for new links; doesn't copy it.
+        func mustLookForNames(_ number: Int, at now: Duration) -> Bool {
+            let place = place(of: number)
+            return place < all.count && all[place].number == number && all[place].file.nextNameLook <= now
         }
 
         /// Returns the index of a number, or the index at which to insert it.
@@ -243,14 +253,14 @@ struct WatcherState: Sendable {
 
     /// Returns the files to look at because of events, of polling, or because they are watched from now on.
     mutating func touched(by events: [FolderEvent], at now: Duration, _ fileSystem: any FileSystem) -> Hits {
-        var touched = touched(by: events, fileSystem)
+        var touched = files(with: events, at: now, fileSystem)
         if nextPoll != nil { touched.merge(polled(at: now, fileSystem)) { hit, _ in hit } }
         if start != nil { touched.merge(started(at: now, fileSystem)) { hit, _ in hit } }
         return touched
     }
 
     /// Returns the files to look at because of events.
-    private mutating func touched(by events: [FolderEvent], _ fileSystem: any FileSystem) -> Hits {
+    private mutating func files(with events: [FolderEvent], at now: Duration, _ fileSystem: any FileSystem) -> Hits {
         var touched: Hits = [:]
         var moved: Set<Int> = []
         for event in events {
@@ -268,9 +278,11 @@ struct WatcherState: Sendable {
                 if event.kind != .content, event.kind != .closed { moved.insert(number) }
             }
         }
-        // A link that is added to a file has no event in the file's folder.
-        for number in touched.keys where !moved.contains(number) && hasNewName(number, fileSystem) {
-            moved.insert(number)
+        // A link that is added to a file has no event in the file's folder; to look for one at each event would be slow.
+        for number in touched.keys
+        where (moved.isEmpty || !moved.contains(number)) && files.mustLookForNames(number, at: now) {
+            files[number]?.nextNameLook = now + Self.nameLookInterval
+            if hasNewName(number, fileSystem) { moved.insert(number) }
         }
         for number in moved { arm(number, fileSystem) }
         return touched

@@ -105,6 +105,12 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     var lineCount: Int { allValues.count + commentCount + (isMarked ? 1 : 0) }
 
     func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool {
+        // A loss of power might leave zeros in place of parts of several lines and of their ends.
+        let parts = line.split(separator: 0)
+        if parts.count > 1 {
+            return parts.contains { $0.starts(with: #"{""#.utf8) || $0.elementsEqual("{".utf8) }
+                && line.allSatisfy { $0 >= 32 && $0 != 127 || [0, 9, 13].contains($0) }
+        }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = line.dropFirst(line.starts(with: mark) ? mark.count : 0).drop { $0 == 32 || $0 == 9 || $0 == 13 }
         guard text.first == UInt8(ascii: "{"),
