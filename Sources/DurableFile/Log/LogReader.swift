@@ -285,11 +285,12 @@ extension LogPosition {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the line is text with zeros in place of one part: binary files and UTF-16 have zeros in many places.
+    /// Whether the line is text with zeros in place of one part, or of all but one: binary files and UTF-16 have zeros in many
+    /// places.
     fileprivate var mightLackAPart: Bool {
-        guard let first = firstIndex(of: 0) else { return false }
-        let end = self[first...].firstIndex { $0 != 0 } ?? endIndex
-        return self[..<first].isText && self[end...].isText
+        guard contains(0) else { return false }
+        let parts = split(separator: 0)
+        return parts.allSatisfy(\.isText) && (parts.count <= 1 || parts.count == 2 && first != 0 && last != 0)
     }
 }
 

@@ -106,9 +106,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
 
     func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool {
         // A loss of power might leave zeros in place of parts of several lines and of their ends.
-        let parts = line.split(separator: 0)
-        if parts.count > 1 {
-            return parts.contains { $0.starts(with: #"{""#.utf8) || $0.elementsEqual("{".utf8) }
+        if line.contains(0) {
+            return line.split(separator: 0).contains { $0.starts(with: #"{""#.utf8) || $0.elementsEqual("{".utf8) }
                 && line.allSatisfy { $0 >= 32 && $0 != 127 || [0, 9, 13].contains($0) }
         }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

@@ -73,7 +73,11 @@ struct Checker {
             }
         }
         // A process that continues with the file loses nothing, and its sets are read.
-        let other = try load(fileSystem) { _ = try $0.apply(["after": .integer(1)], if: .none) }
+        let other = try load(fileSystem) { backend in
+            do { _ = try backend.apply(["after": .integer(1)], if: .none) } catch {
+                throw Obstacle("\(error) in \(describe(tree))")
+            }
+        }
         values["after"] = 1
         let after = try load(fileSystem) { _ in }
         guard after == values else { throw Obstacle("\(after) after a set to \(other) in \(describe(tree))") }

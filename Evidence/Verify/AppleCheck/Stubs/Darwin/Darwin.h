@@ -111,6 +111,8 @@ int posix_spawn(pid_t *_Nullable, const char *_Nonnull, const posix_spawn_file_a
 #define STDERR_FILENO 2
 #define X_OK (1<<0)
 #define W_OK (1<<1)
+#define R_OK (1<<2)
+#define F_OK 0
 #define PATH_MAX 1024
 int close(int);
 ssize_t pread(int, void *, size_t, off_t);
