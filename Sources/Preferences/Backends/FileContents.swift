@@ -124,19 +124,23 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     func repetition(of lines: [UInt8], after old: UnsafeRawBufferPointer) throws -> [UInt8] {
-        var removed: Set<String> = []
+        var values: [String: PropertyListValue?] = allValues.dictionary.mapValues(Optional.some)
         for line in old.split(separator: 10) {
             do throws(JSONLineError) {
                 try JSONLine.read(UnsafeRawBufferPointer(rebasing: line), isFirst: line.startIndex == 0) { name, _ in
-                    if value(of: name) == nil { removed.insert(name) }
+                    if value(of: name) == nil { values.updateValue(nil, forKey: name) }
                 }
             } catch {
                 // A damaged line has no names.
             }
         }
         var bytes: [UInt8] = []
+        // All in one line, which counts as a whole or not at all: of a line of several names, a loss of power must not leave some.
+        do throws(PreferenceError) { if !values.isEmpty { try JSONLine.write(.several(values), to: &bytes) } } catch {
+            guard error.code == .tooLarge else { throw error }
+            for (name, value) in values where value == nil { try JSONLine.write(name: name, value: nil, to: &bytes) }
+        }
         try JSONLine.write(comment: FileLayout.repetitionMark, to: &bytes)
-        for name in removed.sorted() { try JSONLine.write(name: name, value: nil, to: &bytes) }
         bytes += lines
         try JSONLine.write(comment: FileLayout.repetitionEnd, to: &bytes)
         return bytes

@@ -213,10 +213,8 @@ struct HandWrittenFileTests {
         #expect(
             String(decoding: repetition, as: UTF8.self)
                 == """
+                {"a":null,"b":null,"gone":null}
                 {"$comment":"the lines above are repeated below"}
-                {"a":null}
-                {"b":null}
-                {"gone":null}
                 {"c":1}
                 {"$comment":"the lines above were repeated"}
 
