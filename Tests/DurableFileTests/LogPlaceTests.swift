@@ -205,7 +205,7 @@ struct LogPlaceTests {
         #expect(log.values == ["a": "1", "b": "2"])
     }
 
-    /// What a loss of power might leave of the first line.
+    /// The first line as a loss of power might leave it.
     @Test(arguments: ["a", "a=1", "a=1\na", "\0\0\0!.\n", "\0\0\0", "\n\n", "!\0\0", "!\0a=1.\n"])
     func fileWithTheBeginningOfALineIsUsed(_ text: String) throws {
         try folder.write(text, to: "log")

@@ -45,7 +45,7 @@ struct Compaction: Sendable {
     func lines() throws(LogError) -> [UInt8] {
         var bytes: [UInt8] = []
         do {
-            // If another program saves the file in place meanwhile, the new file isn't used.
+            // If another program saves the file in place by then, the new file isn't used.
             let reader = LogReader(file: old, fileSystem: fileSystem, longestLine: .max)
             try reader.copy(from: 0, to: source.offset) { piece, _ throws(FileSystemError) in bytes += piece }
         } catch { throw .failed(error) }

@@ -38,7 +38,7 @@ extension LogCore {
     /// Whether the way to a file leads through a name that any user could have created: one of another user, in a folder
     /// that all users can write, sticky or not.
     ///
-    /// What is below a name of this user or of root is where these let it be. The last name is of another user, who might have
+    /// Anything below a name of this user or of root is there because they allow it. The last name is of another user, who might have
     /// replaced it since that was found.
     private func isInOpenFolder(_ path: String) -> Bool {
         do {

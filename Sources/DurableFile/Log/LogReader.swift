@@ -296,7 +296,7 @@ extension UnsafeRawBufferPointer {
 
 extension Slice<UnsafeRawBufferPointer> {
     /// Whether there are no control characters other than white space. A character might be incomplete.
-    fileprivate var isText: Bool { allSatisfy { $0 >= 32 && $0 != 127 || $0.isSpace } }
+    package var isText: Bool { allSatisfy { $0 >= 32 && $0 != 127 || $0.isSpace } }
 }
 
 extension UInt8 {

@@ -48,7 +48,7 @@ final class DropInBackend: PlacedBackend {
         var host: PreferenceBackendHost?
         /// The watches of the folders.
         var watches: [Watch] = []
-        /// What the folders had when they could last be listed.
+        /// The folders as they were when they could last be listed.
         var listings: [String: Listing] = [:]
         var isNotifying = false
         /// The files by their paths, and whether each was read.

@@ -107,8 +107,9 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     func mayBeEntries(_ line: UnsafeRawBufferPointer) -> Bool {
         // A loss of power might leave zeros in place of parts of several lines and of their ends.
         if line.contains(0) {
-            return line.split(separator: 0).contains { $0.starts(with: #"{""#.utf8) || $0.elementsEqual("{".utf8) }
-                && line.allSatisfy { $0 >= 32 && $0 != 127 || [0, 9, 13].contains($0) }
+            let parts = line.split(separator: 0)
+            return parts.allSatisfy(\.isText)
+                && parts.contains { $0.starts(with: #"{""#.utf8) || $0.elementsEqual("{".utf8) }
         }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = line.dropFirst(line.starts(with: mark) ? mark.count : 0).drop { $0 == 32 || $0 == 9 || $0 == 13 }

@@ -133,7 +133,7 @@ final class SettingsFileBackend: PlacedBackend {
     }
 }
 
-/// What a text of settings has: its values, or an error; a file that doesn't exist has no values.
+/// The values of a text of settings, or its error; a file that doesn't exist has no values.
 private struct Reading {
     private(set) var values: [String: PropertyListValue] = [:]
     private(set) var lines: [String: Int] = [:]

@@ -25,7 +25,7 @@ struct FileLayout {
     /// The last text of each name.
     private var texts: [String: Slice<UnsafeRawBufferPointer>] = [:]
     private var isAfterSpace = false
-    /// What stands before a repetition that might not be complete.
+    /// The items before a repetition that might not be complete.
     private var repeated: [Item] = []
 
     /// Creates the layout of the complete lines of a file; `lines` must not change while it exists.

@@ -1,7 +1,7 @@
 /// One JSON object as people and other programs write it: with comments and all else that JSON5 adds, with `null` inside of values, and
 /// with the keywords `$schema` and `$id`, which are left out.
 ///
-/// What JSON5 adds are comments, a comma behind the last element, names without quotes, texts in single quotes and over several
+/// JSON5 adds comments, a comma behind the last element, names without quotes, texts in single quotes and over several
 /// lines, hexadecimal numbers, `+1`, `.5`, `5.`, `Infinity` and `NaN` (https://spec.json5.org). A name has a value as in a preferences
 /// file, also one with a tag such as `$date`; an object is the value of its name. A `$` at the start of a key has no meaning in an object
 /// of several keys, which can't be a tag's. A member that is null is left out, an element that is null is the nil of an array, and a name

@@ -15,7 +15,7 @@ struct JSONReader {
     var scratch: [UInt8] = []
     /// The error for the line's format, if that is too new.
     private var newerFormat: JSONLineError?
-    /// What sets nothing, in order.
+    /// The parts of the line that set nothing, in order.
     private(set) var remarks: [JSONLine.Remark] = []
     /// Whether the text is any JSON: then a `$` has no meaning, and null, which can't be stored, is the real NaN.
     var isPlain = false

@@ -107,7 +107,7 @@ struct TidyFileTests {
             found.hasPrefix("{\"$comment\":\"Sound\"}\n{\"volume\":9 }\n{\"balance\":0}\n\n{\"$comment\":\"Look\"}\n")
         )
         #expect(found.hasSuffix("{\"é\":1}\n{\"new\":true}\n"))
-        // Whoever asks for a compaction gets a line that says so, and later ones keep it.
+        // A requested compaction adds a line that says so, and later ones keep it.
         try backend.compact()
         #expect(try text == found.replacing(" }", with: "}") + "{\"$comment\":\"compacted\"}\n")
         try set("volume", 1, in: backend)

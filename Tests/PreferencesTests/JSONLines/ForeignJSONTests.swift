@@ -75,7 +75,7 @@ struct ForeignJSONTests {
         #expect(found == expected?.filter { !$0.key.hasPrefix("$") }, "\(text)")
     }
 
-    /// What the standard says, and Foundation reads in another way or not at all.
+    /// Texts that the standard allows, and that Foundation reads in another way or not at all.
     @Test(arguments: [
         ("'x\\\ny'", "xy"), ("\"x\\\r\ny\"", "xy"), ("'\\x41\\v\\0'", "A\u{B}\0"), ("'\\q'", "q"), ("'\t'", "\t"),
         ("\u{A0}''\u{2028}", ""),
