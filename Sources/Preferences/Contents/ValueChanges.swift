@@ -301,7 +301,13 @@ struct UnreadableValue {
     var formerName: String? { candidate.formerName }
 
     /// The error to report if the read continues without the value.
-    var error: PreferenceError { saying(candidate.isOutside ? outcome : "\(outcome) and the stored value is kept") }
+    var error: PreferenceError { error(nil) }
+
+    /// Returns the same error with another outcome than that of a read, if one is given.
+    func error(_ outcome: String?) -> PreferenceError {
+        let text = outcome ?? self.outcome
+        return saying(candidate.isOutside || outcome != nil ? text : "\(text) and the stored value is kept")
+    }
 
     /// The error to throw if the read needs the value.
     var reason: PreferenceError { saying(candidate.isOutside ? "correct or remove it" : "the stored value is kept") }

@@ -135,6 +135,12 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     func storedDefault() throws(PreferenceError) -> PropertyListValue?
     var codingIdentifier: String { get }
     func canDecode(_ stored: PropertyListValue) -> Bool
+    /// Returns the problems of the preference with these stored values.
+    func problems(
+        in candidates: StoredCandidates,
+        of core: StoreCore,
+        _ outcome: ProblemOutcome
+    ) -> [PreferenceError]
     func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool

@@ -1,3 +1,5 @@
+internal import DurableFile
+
 extension PreferenceStore {
     /// Reports the arguments and environment variables that match no preference of the given groups, for example after a typing
     /// mistake.
@@ -15,19 +17,43 @@ extension PreferenceStore {
     /// - Returns: The unknown names, sorted: an argument's without its dashes, a variable's with the prefix.
     @discardableResult
     public func reportUnknownNames(for groups: any PreferenceGroup...) -> [String] {
-        let preferences = groups.flatMap { DeclaredPreferences.all(in: $0) }
+        let issues = resolved.core.unknownNames(for: groups.flatMap { DeclaredPreferences.all(in: $0) })
+        for issue in issues { report(issue.error) }
+        return Set(issues.map(\.name)).sorted()
+    }
+}
+
+extension StoreCore {
+    /// Returns the names in the layers of text that none of the preferences has, sorted, each with its error.
+    ///
+    /// - Parameter includesDeclared: Whether the names of other preferences that are declared in the store are known, too.
+    fileprivate func unknownNames(
+        for preferences: [any DeclaredPreference],
+        includesDeclared: Bool = false
+    ) -> [(name: String, error: PreferenceError)] {
         let declared = Set(preferences.map(\.name)).sorted()
         let former = Set(preferences.flatMap { $0.options?.formerNames ?? [] })
-        let issues = resolved.core.read(EmptyCollection()) { list in
+        let others = includesDeclared ? state.withLock { $0.names } : []
+        let issues = read(EmptyCollection()) { list in
             list.layers.filter(\.isListedText).flatMap { layer -> [(name: String, error: PreferenceError)] in
                 let known = declared.map(layer.spelled)
                 let names = Set(layer.source.contents.keys).subtracting(known).subtracting(former.map(layer.spelled))
-                    .filter { $0.hasPrefix(layer.spelled("")) }
+                    .subtracting(others.map(layer.spelled)).filter { $0.hasPrefix(layer.spelled("")) }
                 return names.map { ($0, PreferenceError(unknown: $0, in: layer, known)) }
             }
         }
-        for issue in issues.sorted(by: { $0.name < $1.name }) { report(issue.error) }
-        return Set(issues.map(\.name)).sorted()
+        return issues.sorted { $0.name < $1.name }
+    }
+}
+
+extension PreferenceError {
+    /// Returns the errors for the names in the layers of text that no preference of the store has.
+    static func unknownNames(of preferences: [any DeclaredPreference]) -> [PreferenceError] {
+        let stores = preferences.map(\.store.resolved)
+        let byStore = Dictionary(grouping: zip(preferences, stores)) { ObjectIdentifier($0.1) }
+        return Set(stores.map(ObjectIdentifier.init)).compactMap { byStore[$0] }.flatMap { members in
+            members[0].1.core.unknownNames(for: members.map(\.0), includesDeclared: true).map(\.error)
+        }.sorted { $0.message < $1.message }.withoutEqualTexts
     }
 }
 

@@ -1,0 +1,174 @@
+import FileTestSupport
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A configuration with each kind of preference that can have a problem.
+struct ServicePreferences: PreferenceGroup {
+    enum Mode: String, CaseIterable, Codable { case plain, wide }
+
+    struct Frame: Codable, Equatable {
+        var width = 1
+        var mode = Mode.plain
+        var modes: [Mode] = []
+    }
+
+    @Preference("port", .range(1...65535)) var port = 8080
+    @Preference("mode") var mode = Mode.plain
+    @Preference("frame") var frame = Frame()
+    @Preference("host", .required, .formerly("server")) var host: String?
+}
+
+struct ProblemTests {
+    typealias Mode = ServicePreferences.Mode
+
+    /// A fault in one layer: the stored value, or its text in a layer of text.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let name: String
+        let value: PropertyListValue
+        let text: String
+        let code: PreferenceError.Code
+        var path: [String] = []
+        let accepted: String
+        var testDescription: String { "\(name) \(text)" }
+    }
+
+    static let faults: [Fault] = [
+        .init(name: "port", value: "ninety", text: "80a80", code: .unreadable, accepted: "1...65535"),
+        .init(name: "port", value: 99999, text: "99999", code: .invalid, accepted: "1...65535"),
+        .init(name: "mode", value: "tall", text: "tall", code: .unreadable, accepted: "\"plain\", \"wide\""),
+    ]
+    static let places: [(layer: String, place: String)] = [
+        ("managed", "managed layer"), ("arguments", "--port"), ("environment", "APP_PORT"), ("file", "line 2"),
+        ("system", "system layer"),
+    ]
+
+    /// Returns a store with all layers, of which one has the values.
+    static func store(_ layer: String, _ values: [String: PropertyListValue], in folder: TemporaryFolder) throws
+        -> PreferenceStore
+    {
+        let texts = values.mapValues { value in if case .string(let text) = value { text } else { "\(value)" } }
+        func only(_ name: String) -> [String: PropertyListValue] { name == layer ? values : [:] }
+        let lines = values.map { name, value in "{\"\(name)\":\(value)}\n" }.joined()
+        try folder.write("{\"host\":\"localhost\"}\n" + (layer == "file" ? lines : ""), to: "preferences.jsonl")
+        return .layered([
+            .arguments(layer == "arguments" ? texts.map { "--\($0)=\($1)" } : []),
+            .environment(
+                layer == "environment"
+                    ? Dictionary(uniqueKeysWithValues: texts.map { ("APP_\($0.uppercased())", $1) }) : [:],
+                prefix: "APP"
+            ),
+            PreferenceStore(backend: MemoryBackend(only("managed")), isManaged: true),
+            try .file(at: URL(filePath: folder.path("preferences.jsonl"))),
+            PreferenceStore(backend: MemoryBackend(only("system")), name: "system", isReadOnly: true),
+        ])
+    }
+
+    @Test(arguments: places.map(\.layer), faults)
+    func faultOfALayerIsAProblem(layer: String, fault: Fault) throws {
+        let folder = try TemporaryFolder()
+        let isText = ["arguments", "environment"].contains(layer)
+        let value = isText ? .string(fault.text) : fault.value
+        let store = try Self.store(layer, [fault.name: value], in: folder)
+        let reports = Recorder<PreferenceError>()
+        store.issueHandler = { reports.record($0) }
+        let group = ServicePreferences(in: store)
+        let problems = group.problems
+        #expect(problems.count == 1)
+        let problem = try #require(problems.first)
+        #expect(problem.code == fault.code && problem.name == fault.name)
+        let place = try #require(Self.places.first { $0.layer == layer }?.place)
+        let spelled = place.replacing("port", with: fault.name).replacing("PORT", with: fault.name.uppercased())
+        #expect(problem.description.contains(spelled), "\(problem)")
+        #expect(problem.description.contains(fault.accepted), "\(problem)")
+        #expect(throws: PreferenceProblems.self) { try group.check() }
+        #expect(reports.elements.isEmpty, "a problem is returned, not reported")
+        #expect(group.port == 8080 && group.mode == .plain, "a plain group shows the default")
+    }
+
+    @Test
+    func valueBelowTheUsedOneIsNoProblem() throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.store("system", ["port": "ninety", "mode": "tall"], in: folder)
+        store["port"] = 90
+        store["mode"] = ["$unset": true]
+        #expect(ServicePreferences(in: store).problems.map(\.description) == [])
+    }
+
+    @Test
+    func replacedMembersAndLeftOutElementsAreProblemsAndMissingOnesAreNone() throws {
+        let store = PreferenceStore.inMemory(["host": "a"])
+        let group = ServicePreferences(in: store)
+        store["frame"] = ["width": 2, "later": true]
+        #expect(group.problems.isEmpty)
+        store["frame"] = ["width": "two", "modes": ["wide", "tall"]]
+        #expect(group.problems.map(\.codingPath) == [["width"], ["modes", "1"]])
+    }
+
+    @Test
+    func requiredValueIsMissing() throws {
+        let store = PreferenceStore.layered([.environment([:], prefix: "APP"), .inMemory(["port": 1])])
+        let problems = ServicePreferences(in: store).problems
+        #expect(problems.map(\.name) == ["host"] && problems.map(\.code) == [.invalid])
+        #expect(
+            problems.first?.message
+                == "the preference needs a value and has none; set it in APP_HOST or the layer \"store\"; accepted: String"
+        )
+        store["server"] = "old"
+        #expect(ServicePreferences(in: store).problems.isEmpty)
+        // One that can't be used is one problem, not two.
+        store["server"] = 5
+        #expect(ServicePreferences(in: store).problems.map(\.code) == [.unreadable])
+    }
+
+    @Test
+    func unknownNamesOfTextLayersAreProblems() throws {
+        let store = PreferenceStore.layered([
+            .arguments(["--prot=80", "--other=1"]), .environment(["APP_MODUS": "x", "APP_SERVER": "b"], prefix: "APP"),
+            .inMemory(["host": "a", "unknown": 1]),
+        ])
+        let other = Preference("other", default: 0, in: store)
+        let problems = ServicePreferences(in: store).problems
+        #expect(problems.map(\.code) == [.invalidName, .invalidName])
+        #expect(problems.map(\.message).joined().contains("did you mean \"port\"?"))
+        #expect(problems.map(\.message).joined().contains("APP_MODUS"))
+        #expect(other.value == 1)
+    }
+
+    @Test
+    func layerThatCantBeReadIsAProblem() throws {
+        let backend = OutsideBackend(failingLoads: 10)
+        let store = PreferenceStore.layered([.inMemory(["host": "a"]), PreferenceStore(backend: backend)])
+        store.issueHandler = { _ in }
+        #expect(ServicePreferences(in: store).problems.map(\.code) == [.unavailable])
+    }
+
+    @Test
+    func secretIsNotShown() throws {
+        struct Secrets: PreferenceGroup {
+            @Preference("pin", .secret, .range(1...9)) var pin = 1
+        }
+        let store = PreferenceStore.inMemory(["pin": 4711])
+        let problems = Secrets(in: store).problems
+        #expect(problems.count == 1 && !"\(problems)".contains("4711"))
+    }
+
+    @Test
+    func problemsArePrintedOneALine() throws {
+        let group = ServicePreferences(in: .inMemory(["port": 0, "mode": "tall"]))
+        let error = try #require(throws: PreferenceProblems.self) { try group.check() }
+        #expect(error.count == 3 && error.map(\.name) == ["port", "mode", "host"])
+        #expect(error.description.split(separator: "\n").count == 3)
+        #expect(error.errorDescription == error.description)
+        group.port = 5
+        group.mode = .wide
+        group.host = "a"
+        try group.check()
+    }
+}
