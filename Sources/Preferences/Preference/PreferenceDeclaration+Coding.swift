@@ -246,6 +246,24 @@ extension PreferenceDeclaration {
         return value
     }
 
+    /// Returns the value of the first candidate that can be decoded, without applying the rules, and what can't be decoded; the value is
+    /// nil if none can be, or if one that is unset comes first.
+    func readOwn(_ candidates: StoredCandidates) -> (Value?, [UnreadableValue]) {
+        var problems: [UnreadableValue] = []
+        let isSecret = isSecret
+        var value: Value?
+        _ = candidates.first { candidate in
+            if candidate.value.isUnset { return true }
+            var parts: [EvolvingProblem] = []
+            do throws(PreferenceError) { value = try decodeUnchecked(candidate.value, &parts) } catch {
+                problems.append(UnreadableValue(candidate, because: error, "it isn't migrated", isSecret: isSecret))
+            }
+            problems += parts.map { unreadable($0, of: candidate, isSecret: isSecret) }
+            return value != nil
+        }
+        return (value, problems)
+    }
+
     /// Returns whether a candidate can be decoded to a value.
     func canRead(_ candidate: StoredCandidate) -> Bool {
         var parts: [EvolvingProblem] = []

@@ -2,15 +2,88 @@
 public struct PreferenceMigration: Sendable {
     /// The version of the store's data after the step, at least 1.
     public let version: Int
-    let body: @Sendable (inout PreferenceTransaction) throws -> Void
+    /// Whether the step also runs on a store that has no values yet.
+    let runsOnNewStores: Bool
+    let body: @Sendable (inout Values) throws -> Void
 
     /// Creates a step.
     ///
-    /// The body must read and write the transaction only. It runs again if another process changes a value that it read. Its
+    /// The body must read and write its argument only. It runs again if another process changes a value that it read. Its
     /// changes are stored together with the version, when the whole step succeeds.
-    public init(_ version: Int, _ body: @escaping @Sendable (inout PreferenceTransaction) throws -> Void) {
+    ///
+    /// - Parameters:
+    ///   - version: The version of the store's data after the step.
+    ///   - onNewStores: Whether the step also runs on a store without values and without a version, which is that of a new user.
+    ///   - body: Changes the values.
+    public init(_ version: Int, onNewStores: Bool = false, _ body: @escaping @Sendable (inout Values) throws -> Void) {
         self.version = version
+        runsOnNewStores = onNewStores
         self.body = body
+    }
+}
+
+extension PreferenceMigration {
+    /// The values that a step reads and writes: those that the store itself has, or its writable layer. No other layer's, and no default.
+    ///
+    /// A subscript can't throw: the first error (a value that breaks its rule or can't be encoded, a preference of another store) is
+    /// thrown when the step ends, and then nothing is stored.
+    public struct Values {
+        fileprivate var transaction: PreferenceTransaction
+
+        /// The preference's own value, stored under its name or a former one, and decoded without its rules; `nil` if there is none.
+        ///
+        ///     $0[player.$volume]? *= 10
+        ///
+        /// A `nil` that was set and a value that can't be decoded are `nil`, too. They stay as they are; the latter is reported. A new value
+        /// is stored under the name alone; it must meet the rules, and keeps the members that the type doesn't know. `nil` removes a value
+        /// that could be decoded.
+        public subscript<Value>(preference: Preference<Value>) -> Value? {
+            mutating get { transaction.ownValue(of: preference)?.value }
+            set { transaction.setOwnValue(of: preference, to: newValue) }
+        }
+
+        /// The preference's own value, as the other form has it, for an optional preference.
+        public subscript<Wrapped>(preference: Preference<Wrapped?>) -> Wrapped? {
+            mutating get { transaction.ownValue(of: preference)?.value ?? nil }
+            set { transaction.setOwnValue(of: preference, to: newValue.map { .some($0) }) }
+        }
+
+        /// The value that is stored under a name, or `nil` if there is none. Setting `nil` removes the value.
+        ///
+        ///     $0["colour"] = nil
+        ///     $0["frame"]?[member: "isPinned"] = nil
+        public subscript(name: String) -> PropertyListValue? {
+            mutating get { transaction.ownValue(of: name) }
+            set { transaction[name] = newValue }
+        }
+
+        /// The names that have a value, sorted.
+        public var names: [String] {
+            mutating get { transaction.ownContents.keys.sorted() }
+        }
+
+        /// Changes the preference's own value, if it has one that can be decoded.
+        ///
+        ///     try $0.modify(player.$name) { name in name = try cleaned(name) }
+        public mutating func modify<Value>(
+            _ preference: Preference<Value>,
+            _ body: (inout Value) throws -> Void
+        ) rethrows {
+            guard var value = transaction.ownValue(of: preference)?.value else { return }
+            try body(&value)
+            transaction.setOwnValue(of: preference, to: value)
+        }
+
+        /// Moves a value to another name, as it is stored.
+        ///
+        ///     $0.move(from: "colour", to: "color")
+        ///
+        /// Nothing happens if there is no value under the old name, or one under the new name already.
+        public mutating func move(from old: String, to new: String) {
+            guard old != new, let value = self[old], self[new] == nil else { return }
+            self[new] = value
+            self[old] = nil
+        }
     }
 }
 
@@ -19,11 +92,12 @@ extension PreferenceStore {
     /// a loss of power.
     ///
     ///     try store.migrate(to: 2, steps: [
-    ///         .init(1) { $0["colour"] = $0["color"]; $0["color"] = nil },
-    ///         .init(2) { $0[preferences.$volume] *= 10 },
+    ///         .init(1) { $0.move(from: "colour", to: "color") },
+    ///         .init(2) { $0[player.$volume]? *= 10 },
     ///     ])
     ///
-    /// A store that was never migrated has version 0. Each step is one transaction that also stores its version, so it
+    /// A store that was never migrated has version 0. On one without a value of its own and without a version, as a new user has it, no
+    /// step runs but those that say `onNewStores`, and `version` is stored, all in one transaction. Otherwise each step is one transaction that also stores its version, so it
     /// happens once and completely, even if the program is killed or two processes start at the same time. A step that throws leaves
     /// the store in the state after the step before it. Call it before the first read, as in `App.init()`; in a task write `try
     /// await`.
@@ -81,6 +155,7 @@ extension PreferenceStore {
 private struct MigrationSteps {
     /// The program's steps, and one that only stores the version.
     let all: [PreferenceMigration]
+    private let steps: [PreferenceMigration]
     private let version: Int
 
     init(_ steps: [PreferenceMigration], upTo version: Int) throws(PreferenceError) {
@@ -92,6 +167,7 @@ private struct MigrationSteps {
                 "migration steps need versions from 1 to \(version), each once and ascending, and are \(versions)"
             )
         }
+        self.steps = steps
         all = steps + [PreferenceMigration(version) { _ in }]
         self.version = version
     }
@@ -99,16 +175,41 @@ private struct MigrationSteps {
     /// Runs a step unless it has run on the store.
     func run(_ step: PreferenceMigration, in transaction: inout PreferenceTransaction) throws {
         let current = try Self.version(in: &transaction)
-        guard current <= version else {
+        guard current ?? 0 <= version else {
             throw PreferenceError(
                 .newerVersion,
                 name: PreferenceStore.versionName,
-                "the store's data is of version \(current) and this program knows \(version); use a newer program"
+                "the store's data is of version \(current ?? 0) and this program knows \(version); use a newer program"
             )
         }
+        guard let current else {
+            if try isNew(&transaction) {
+                for step in all where step.runsOnNewStores { try step.run(in: &transaction) }
+                return transaction[PreferenceStore.versionName] = .integer(Int64(version))
+            }
+            return try run(step, from: 0, in: &transaction)
+        }
+        try run(step, from: current, in: &transaction)
+    }
+
+    private func run(_ step: PreferenceMigration, from current: Int, in transaction: inout PreferenceTransaction) throws
+    {
         guard current < step.version else { return }
-        try step.body(&transaction)
+        try step.run(in: &transaction)
         transaction[PreferenceStore.versionName] = .integer(Int64(step.version))
+    }
+
+    /// Returns whether the store has no values, as that of a new user.
+    private func isNew(_ transaction: inout PreferenceTransaction) throws -> Bool {
+        guard transaction.ownContents.keys.allSatisfy(PreferenceStore.recordNames.contains) else { return false }
+        guard transaction.isQueriedByName else { return true }
+        // Such a store lists only names that were asked for, so the steps show which ones an older version had.
+        var trial = transaction
+        for step in steps {
+            do { try step.run(in: &trial) } catch { break }
+        }
+        return trial.usedNames.subtracting(PreferenceStore.recordNames)
+            .allSatisfy { transaction.ownValue(of: $0) == nil }
     }
 
     /// Returns the changes that the steps would make to an open store, and stores nothing.
@@ -123,9 +224,9 @@ private struct MigrationSteps {
         return PreferenceStoreChange(from: before, to: transaction.contents, in: core)
     }
 
-    private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int {
+    private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int? {
         // Not that of another layer: an administrator's file says nothing about the user's data.
-        guard let stored = transaction.ownValue(of: PreferenceStore.versionName) else { return 0 }
+        guard let stored = transaction.ownValue(of: PreferenceStore.versionName) else { return nil }
         let shown = transaction.isSecret(PreferenceStore.versionName) ? .redacted : stored.description
         guard case .integer(let version) = stored, let version = Int(exactly: version), version >= 0 else {
             throw PreferenceError(
@@ -139,9 +240,18 @@ private struct MigrationSteps {
     }
 }
 
+extension PreferenceMigration {
+    /// Runs the body over the own values of a transaction.
+    fileprivate func run(in transaction: inout PreferenceTransaction) throws {
+        var values = Values(transaction: transaction)
+        defer { transaction = values.transaction }
+        try body(&values)
+    }
+}
+
 extension PreferenceStoreChange {
     /// Creates the difference between two states of a store.
-    fileprivate init(
+    init(
         from old: [String: PropertyListValue],
         to new: [String: PropertyListValue],
         in core: StoreCore

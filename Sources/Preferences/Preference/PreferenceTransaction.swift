@@ -76,6 +76,48 @@ public struct PreferenceTransaction {
         return false
     }
 
+    /// The values that the store itself has, by name.
+    var ownContents: [String: PropertyListValue] {
+        mutating get {
+            noteReadOfAll()
+            var contents = snapshot.ownValues
+            for (name, value) in changes { contents[name] = value }
+            return contents
+        }
+    }
+
+    /// Whether the store lists only names that it was asked for.
+    var isQueriedByName: Bool { core.layers.writable?.isQueriedByName ?? false }
+
+    /// The names that were read or written.
+    var usedNames: Set<String> { reads.names.union(changes.keys) }
+
+    /// Returns the first value that the store itself has under the preference's name or a former one and that can be decoded, without
+    /// applying the rules, and the candidates among which it was found; `nil` if there is none, or a `nil` that was set before it.
+    mutating func ownValue<Value>(of preference: Preference<Value>) -> (value: Value, among: StoredCandidates)? {
+        guard isOwn(preference) else { return nil }
+        let own = candidates(of: preference).filter { $0.layer == nil }
+        let (value, problems) = preference.declaration.readOwn(own)
+        for problem in problems { core.report(problem, of: preference.name) }
+        return value.map { ($0, own) }
+    }
+
+    /// Stores a value in place of the preference's own one; `nil` removes one that can be decoded.
+    mutating func setOwnValue<Value>(of preference: Preference<Value>, to value: Value?) {
+        guard isOwn(preference) else { return }
+        guard let value else {
+            // Swift sets `nil` again after `values[preference]?` has read it: what couldn't be decoded has to stay.
+            if ownValue(of: preference) != nil { store(nil, as: preference.name) }
+            return
+        }
+        do throws(PreferenceError) {
+            let own = candidates(of: preference).filter { $0.layer == nil }
+            try store(preference.declaration.encode(value, over: own), as: preference.name)
+        } catch {
+            fail(error)
+        }
+    }
+
     /// Removes the preference's stored value, so that the default applies; a member of a composite value is set to its
     /// default.
     public mutating func reset<Value>(_ preference: Preference<Value>) {
@@ -92,13 +134,17 @@ public struct PreferenceTransaction {
     /// All stored values, by name.
     public var contents: [String: PropertyListValue] {
         mutating get {
-            if let unread { fail(unread) }
-            do throws(PreferenceError) { try running.noteReadOfAll() } catch { fail(error) }
-            reads.noteAll(snapshot)
+            noteReadOfAll()
             var contents = snapshot.contents
             for (name, value) in changes { contents[name] = value }
             return contents
         }
+    }
+
+    private mutating func noteReadOfAll() {
+        if let unread { fail(unread) }
+        do throws(PreferenceError) { try running.noteReadOfAll() } catch { fail(error) }
+        reads.noteAll(snapshot)
     }
 
     /// Returns the values of a preference that would be read if the transaction ended here.

@@ -71,7 +71,7 @@ package struct StoreSnapshot: Sendable {
     }
 
     /// The values of the writable layer.
-    fileprivate var ownValues: [String: PropertyListValue] {
+    var ownValues: [String: PropertyListValue] {
         list.writableLayer?.listed(values[0].dictionary) ?? [:]
     }
 }
@@ -126,11 +126,15 @@ struct TransactionReads: Sendable {
         below[name] = Below(formerNames: names, candidates: candidates.filter { $0.layer != nil })
     }
 
-    /// Returns whether a name was already read.
-    func isNoted(_ name: String) -> Bool { condition.isComplete || condition.values.index(forKey: name) != nil }
+    /// The names that were read.
+    var names: Set<String> { Set(condition.values.keys) }
+
+    /// Returns whether the value of a name was already read.
+    func isNoted(_ name: String) -> Bool { condition.values.index(forKey: name) != nil }
 
     mutating func note(_ name: String, _ candidates: StoredCandidates) {
-        guard !isNoted(name) else { return }
+        // A complete condition covers an absent name. A store that is asked name by name lists only those it was asked for.
+        guard !isNoted(name), !condition.isComplete || candidates.own != nil else { return }
         condition.values.updateValue(candidates.own, forKey: name)
         below[name] = Below(candidates: candidates.withoutOwn)
     }

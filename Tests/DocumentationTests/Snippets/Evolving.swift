@@ -101,8 +101,8 @@ struct EvolvingGuideTests {
         store["frame"] = ["x": 1, "isPinned": true]
         // snippet: evolving removal
         let steps = [
-            PreferenceMigration(2) { transaction in
-                transaction["frame"]?[member: "isPinned"] = nil
+            PreferenceMigration(2) { values in
+                values["frame"]?[member: "isPinned"] = nil
             }
         ]
         try PreferenceStore.standard.migrate(to: 2, steps: steps)

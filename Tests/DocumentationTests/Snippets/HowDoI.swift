@@ -457,7 +457,7 @@ struct HowToStore {
         try store.migrate(
             to: 2,
             steps: [
-                .init(1) { $0[preferences.$volume] *= 10 },
+                .init(1) { $0[preferences.$volume]? *= 10 },
                 .init(2) { $0["colour"] = nil },
             ]
         )

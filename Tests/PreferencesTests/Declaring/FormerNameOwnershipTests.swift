@@ -261,7 +261,7 @@ struct FormerNameOwnershipTests {
             (["own.volume": 3], { _ in volume.migrate(from: "own.vol") }),
             (
                 ["own.volume": 30, "preferences.version": 1],
-                { store in try store.migrate(to: 1, steps: [.init(1) { $0[volume] *= 10 }]) }
+                { store in try store.migrate(to: 1, steps: [.init(1) { $0[volume]? *= 10 }]) }
             ),
         ]
         for (expected, change) in changes {

@@ -381,7 +381,10 @@ struct SecretErrorTests {
         let error = await #expect(throws: PreferenceError.self) { try await store.migrate(to: 1, steps: []) }
         #expect(error.map(texts)?.allSatisfy { !$0.contains("planted") } == true)
         try await store.write(nil, for: "preferences.version")
-        let change = try await store.migrate(to: 1, steps: [.init(1) { $0["token"] = .string(planted) }])
+        let change = try await store.migrate(
+            to: 1,
+            steps: [.init(1, onNewStores: true) { $0["token"] = .string(planted) }]
+        )
         #expect(texts(of: change).allSatisfy { !$0.contains("planted") } && change.new["token"] == .string(planted))
     }
 }

@@ -137,7 +137,7 @@ struct FailingPlacesTests {
         }
     }
 
-    private static let steps: [PreferenceMigration] = [.init(1) { $0["volume"] = 7 }]
+    private static let steps: [PreferenceMigration] = [.init(1, onNewStores: true) { $0["volume"] = 7 }]
 
     private static let calls: [Call] = [
         .blocking("write", .stores) { try $0.volume.write(7) },

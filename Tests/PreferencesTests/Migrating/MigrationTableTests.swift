@@ -1,0 +1,243 @@
+import Testing
+
+@testable import Preferences
+
+/// What a store has before and after the steps of a program, by the history of the store.
+struct MigrationTableTests {
+    struct Player: PreferenceGroup {
+        @Preference("volume", .range(0...100), .formerly("vol")) var volume = 5
+        @Preference("color") var color: String?
+    }
+
+    /// A store before the program starts, and its own values afterwards.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var own: [String: PropertyListValue] = [:]
+        var system: [String: PropertyListValue] = [:]
+        let after: [String: PropertyListValue]
+        var reports = 0
+    }
+
+    static let rows: [Row] = [
+        .init(testDescription: "new", after: ["preferences.version": 3]),
+        .init(
+            testDescription: "new, over an administrator's values and version",
+            system: ["volume": 3, "colour": "red", "preferences.version": 1],
+            after: ["preferences.version": 3]
+        ),
+        .init(
+            testDescription: "new, with the record of an import",
+            own: ["preferences.imported": ["app"]],
+            after: ["preferences.imported": ["app"], "preferences.version": 3]
+        ),
+        .init(
+            testDescription: "old",
+            own: ["volume": 7, "colour": "red", "junk": 1],
+            after: ["volume": 70, "color": "red", "preferences.version": 3]
+        ),
+        .init(
+            testDescription: "old, under a former name",
+            own: ["vol": 7],
+            after: ["volume": 70, "preferences.version": 3]
+        ),
+        .init(
+            testDescription: "old, without the values that are migrated",
+            own: ["other": 1],
+            system: ["volume": 3, "colour": "red"],
+            after: ["other": 1, "preferences.version": 3]
+        ),
+        .init(
+            testDescription: "old, with a value that breaks the new rule",
+            own: ["volume": -2],
+            after: ["volume": -2],
+            reports: 0
+        ),
+        .init(
+            testDescription: "old, with values that can't be decoded or are unset",
+            own: ["volume": "loud", "color": ["$unset": true], "colour": "red"],
+            after: ["volume": "loud", "color": ["$unset": true], "colour": "red", "preferences.version": 3],
+            reports: 1
+        ),
+        .init(
+            testDescription: "half-migrated",
+            own: ["volume": 7, "colour": "red", "preferences.version": 1],
+            after: ["volume": 70, "colour": "red", "preferences.version": 3]
+        ),
+        .init(
+            testDescription: "migrated",
+            own: ["volume": 7, "colour": "red", "preferences.version": 3],
+            after: ["volume": 7, "colour": "red", "preferences.version": 3]
+        ),
+        .init(
+            testDescription: "emptied after a migration",
+            own: ["preferences.version": 1],
+            after: ["preferences.version": 3]
+        ),
+        .init(
+            testDescription: "newer",
+            own: ["volume": 7, "preferences.version": 4],
+            after: ["volume": 7, "preferences.version": 4]
+        ),
+    ]
+
+    static func steps(_ player: Player) -> [PreferenceMigration] {
+        [
+            .init(1) { $0.move(from: "colour", to: "color") },
+            .init(2) { $0["junk"] = nil },
+            .init(3) { $0[player.$volume]? *= 10 },
+        ]
+    }
+
+    static let kinds: [String] = ["memory", "asked by name", "scope"]
+
+    static func store(_ kind: String, _ row: Row) -> (PreferenceStore, own: () -> [String: PropertyListValue]) {
+        let system = PreferenceStore.inMemory(row.system).readOnly(named: "system")
+        switch kind {
+        case "asked by name":
+            let backend = AskedBackend(row.own)
+            return (.layered([PreferenceStore(backend: backend), system]), { backend.stored })
+        case "scope":
+            let own = Dictionary(uniqueKeysWithValues: row.own.map { ("a." + $0, $1) })
+            let base = PreferenceStore.inMemory(own.merging(["volume": 1]) { $1 })
+            let scope = base.scoped(prefix: "a.")
+            return (.layered([scope, system]), { scope.contents })
+        default:
+            let own = PreferenceStore.inMemory(row.own)
+            return (.layered([own, system]), { own.contents })
+        }
+    }
+
+    @Test(arguments: kinds, rows)
+    func stepsOfAProgram(kind: String, row: Row) throws {
+        let (store, own) = Self.store(kind, row)
+        let reports = Recorder<PreferenceError>()
+        store.issueHandler = { reports.record($0) }
+        let player = Player(in: store)
+        let steps = Self.steps(player)
+        let isNewer = row.own["preferences.version"] == 4
+        // Only what is set has to meet the rule.
+        let breaksRule = row.own["volume"] == -2
+        for isTrial in [true, false, false] {
+            let before = own()
+            do {
+                let change = try store.migrate(to: 3, steps: steps, dryRun: isTrial)
+                #expect(!isNewer && !breaksRule)
+                let names = Set(before.keys).union(row.after.keys).filter { before[$0] != row.after[$0] }
+                // Such a store lists only the names that a step has read.
+                if kind != "asked by name" { #expect(change.names == names, "\(change)") }
+                #expect(own() == (isTrial ? before : row.after))
+            } catch let error as PreferenceError {
+                #expect(error.code == (isNewer ? .newerVersion : .invalid))
+                if breaksRule { #expect(own()["volume"] == -2) } else { #expect(own() == row.after) }
+            }
+        }
+        #expect(reports.elements.count == row.reports)
+    }
+
+    @Test
+    func stepForNewStoresRunsOnAnyStoreOnce() throws {
+        for own in [[:], ["other": 1]] as [[String: PropertyListValue]] {
+            let store = PreferenceStore.inMemory(own)
+            let steps: [PreferenceMigration] = [
+                .init(1, onNewStores: true) { $0["id"] = .integer($0.names.contains("id") ? 2 : 1) },
+                .init(2) { $0["id"] = 3 },
+            ]
+            try store.migrate(to: 2, steps: steps)
+            try store.migrate(to: 2, steps: steps)
+            #expect(store["id"] == (own.isEmpty ? 1 : 3))
+            #expect(store["preferences.version"] == 2)
+        }
+    }
+
+    @Test
+    func migrationOfANewStoreIsOneChange() throws {
+        let store = PreferenceStore.inMemory()
+        let changes = Recorder<PreferenceStoreChange>()
+        let observation = store.subscribe { changes.record(PreferenceStoreChange($0)) }
+        try store.migrate(
+            to: 2,
+            steps: [.init(1, onNewStores: true) { $0["a"] = 1 }, .init(2, onNewStores: true) { $0["b"] = 1 }]
+        )
+        #expect(changes.elements.map(\.names) == [["a", "b", "preferences.version"]])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func valueBelowItsNewRuleIsMigratedIntoIt() throws {
+        let store = PreferenceStore.inMemory(["scale": 2])
+        let scale = Preference("scale", default: 100, .range(10...1000), in: store)
+        try store.migrate(to: 1, steps: [.init(1) { $0[scale]? *= 10 }])
+        #expect(scale.value == 20)
+    }
+
+    @Test
+    func stepsModifyMoveAndList() throws {
+        struct Frame: Codable, Equatable { var width = 1 }
+        let store = PreferenceStore.inMemory(["frame": ["width": 2, "later": 3], "a": 1, "b": 2, "gone": 5])
+        let frame = Preference("frame", default: Frame(), in: store)
+        let color = Preference<String?>("color", default: nil, in: store)
+        let gone = Preference<Int?>("gone", default: 7, in: store)
+        try store.migrate(
+            to: 1,
+            steps: [
+                .init(1) {
+                    #expect($0.names == ["a", "b", "frame", "gone"])
+                    $0.modify(frame) { $0.width += 1 }
+                    $0.modify(color) { $0 = "red" }
+                    #expect($0[color] == nil && $0[gone] == 5)
+                    $0[gone] = nil
+                    $0.move(from: "a", to: "b")
+                    $0.move(from: "b", to: "c")
+                    $0.move(from: "none", to: "d")
+                }
+            ]
+        )
+        #expect(
+            store.contents == ["frame": ["width": 3, "later": 3], "a": 1, "c": 2, "preferences.version": 1]
+        )
+    }
+
+    @Test
+    func typeChangeOfAFormerNameIsMigratedOnce() throws {
+        let store = PreferenceStore.inMemory(["vol": "7"])
+        let volume = Preference("volume", default: 5, .formerly("vol"), in: store)
+        let old = Preference("vol", default: "", in: store)
+        for _ in 0..<2 { volume.migrate(from: old) { Int($0) ?? 5 } }
+        #expect(store.contents == ["volume": 7] && volume.value == 7)
+        store["vol"] = "9"
+        volume.migrate(from: old) { Int($0) ?? 5 }
+        #expect(volume.value == 7)
+    }
+}
+
+/// A backend that lists only the names it was asked for, as user defaults do.
+private final class AskedBackend: PreferenceBackend {
+    private let contents: MemoryBackend
+    var listsAllNames: Bool { false }
+
+    init(_ values: [String: PropertyListValue]) {
+        contents = MemoryBackend(values)
+    }
+
+    var stored: [String: PropertyListValue] { contents.load(host: .ignoring) }
+
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { [:] }
+
+    func values(for names: Set<String>) -> [String: PropertyListValue] { stored.filter { names.contains($0.key) } }
+
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        // Names that it wasn't asked for are unknown to the store.
+        var condition = condition
+        condition.isComplete = false
+        return try contents.apply(changes, if: condition)
+    }
+}
+
+extension PreferenceBackendHost {
+    fileprivate static var ignoring: PreferenceBackendHost {
+        PreferenceBackendHost(changed: { _ in }, report: { _ in })
+    }
+}
