@@ -233,7 +233,7 @@ let package = Package(
         // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Preferences", "PreferencesTesting"],
+            dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport"],
             swiftSettings: settings
         ),
         // The operations whose instructions `make instructions` counts; in this package, so that all checks share one release build.

@@ -15,7 +15,8 @@ struct DocumentTests {
         + ["Configuration", "Macros"].map { "Sources/Preferences\($0)/Preferences\($0).docc/Preferences\($0).md" }
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
-        "Preferences", "GettingStartedSwiftUI", "HowDoI", "Declaring", "EvolvingValues", "Reacting", "Testing",
+        "Preferences", "GettingStartedSwiftUI", "HowDoI", "Declaring", "EvolvingValues", "StartingRight", "Reacting",
+        "Testing",
         "ModularApps",
         "ChoosingAStore", "Secrets", "Layers", "Services", "Adopting", "ApplePlatforms",
         "CommandLine", "Adopting/FromUserDefaults", "Adopting/FromDefaults", "Adopting/FromPDefaults",

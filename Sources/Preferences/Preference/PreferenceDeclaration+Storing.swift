@@ -53,7 +53,7 @@ extension PreferenceDeclaration {
     {
         guard let new else {
             if let first = candidates.first, first.layer == nil, first.value.isUnset { return .unset }
-            let isHiding = candidates.first { $0.layer != nil } != nil || store.core.layers.hasUnreadWeakerLayers
+            let isHiding = candidates.first { $0.layer != nil } != nil || store.core.newest.layers.hasUnreadWeakerLayers
             return isHiding ? .unset : nil
         }
         guard dependsOnStored(new), !candidates.isEmpty else { return new }

@@ -44,6 +44,23 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         (slot, node) = store.core.declare(name, key) { PreferenceCell.create(for: Value.self) }
         signal = node.signal
         if let options { note(options) }
+        if let checks = store.core.checks { noteCheck(in: checks) }
+    }
+
+    /// Records what a value must meet that the store merges with others.
+    @inline(never)
+    private func noteCheck(in checks: DeclaredChecks) {
+        guard member == nil else { return }
+        // In a store of its own, because this one keeps the closure.
+        let declaration = bound(to: PreferenceStore(Layer(source: Source([:])), isSecret: isSecret))
+        checks.note(name) { (stored) throws(PreferenceError) in
+            var parts: [EvolvingProblem] = []
+            if stored.isUnset {
+                if declaration.isRequired { throw declaration.missing }
+                return
+            }
+            if let value = try declaration.decodeUnchecked(stored, &parts) { _ = try declaration.encode(value) }
+        }
     }
 
     /// Returns whether a value is `nil`, however that is stored, or one of another type that is stored as nothing.

@@ -34,7 +34,7 @@ extension StoreCore {
         let declared = Set(preferences.map(\.name)).sorted()
         let former = Set(preferences.flatMap { $0.options?.formerNames ?? [] })
         let others = includesDeclared ? state.withLock { $0.names } : []
-        let issues = read(EmptyCollection()) { list in
+        let issues = newest.read(EmptyCollection()) { list in
             list.layers.filter(\.isListedText).flatMap { layer -> [(name: String, error: PreferenceError)] in
                 let known = declared.map(layer.spelled)
                 let names = Set(layer.source.contents.keys).subtracting(known).subtracting(former.map(layer.spelled))

@@ -162,7 +162,7 @@ public struct PreferenceTransaction {
         do throws(PreferenceError) { try running.noteRead(name) } catch { fail(error) }
         // Read once, so that the body sees a single value for the name.
         if !reads.isNoted(name), core.needsQuery(name) {
-            snapshot.merge(name, from: core.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
+            snapshot.merge(name, from: core.newest.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
         }
         reads.note(name, snapshot.candidates(for: name))
     }

@@ -132,3 +132,40 @@ protocol PlainTextBackend: PreferenceBackend {
 extension FileBackend: PlainTextBackend {
     var place: String { path }
 }
+
+/// The checks that a value of each preference must pass, for a store whose values are merged with others before they are stored.
+struct DeclaredChecks: Sendable {
+    typealias Check = @Sendable (PropertyListValue) throws(PreferenceError) -> Void
+    private let table = Table()
+    private var prefix = ""
+
+    private final class Table: Sendable {
+        let checks = Lock<[String: Entry]>([:])
+    }
+
+    private struct Entry {
+        let check: Check
+    }
+
+    /// Records the check of the newest declaration of a name.
+    func note(_ name: String, _ check: @escaping Check) {
+        let replaced = table.checks.withLock { $0.updateValue(Entry(check: check), forKey: prefix + name) }
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Returns the checks of a scope.
+    func scoped(_ prefix: String) -> DeclaredChecks {
+        var checks = self
+        checks.prefix += prefix
+        return checks
+    }
+
+    fileprivate func check(of name: String) -> Check? { table.checks.withLock { $0[prefix + name]?.check } }
+}
+
+extension StoreCore {
+    /// Throws if a preference of the store can't have a stored value, or if its rules forbid it.
+    func check(_ value: PropertyListValue, of name: String) throws(PreferenceError) {
+        try checks?.check(of: name)?(value)
+    }
+}

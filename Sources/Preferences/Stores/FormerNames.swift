@@ -189,7 +189,7 @@ extension StoreCore {
     /// one.
     func ownValue(ofPreference name: String) -> (name: String, value: PropertyListValue)? {
         let names = [name] + formerNames(of: name)
-        return read(names) { list in
+        return newest.read(names) { list in
             guard let layer = list.writableLayer else { return nil }
             for name in names {
                 if let value = layer.value(of: name) { return (name, value) }

@@ -16,6 +16,8 @@ struct Layer: Sendable {
     var optionPrefix = ""
     /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
     var prefix = ""
+    /// The length of the prefix's beginning that no message shows, because it only tells copied layers of one source apart; in ASCII.
+    var hiddenLength = 0
     /// Converts a preference's name to the layer's spelling if that differs, as in environment variables; such names are not
     /// listed.
     var spelling: (@Sendable (String) -> String)?
@@ -45,6 +47,23 @@ struct Layer: Sendable {
         return spelling?(name) ?? name
     }
 
+    /// Returns the name as the place of the layer's values spells it, for messages.
+    fileprivate func shown(_ name: String) -> String { String(spelled(name).dropFirst(hiddenLength)) }
+
+    /// Returns the same layer over a source that has copies of its values, under names that begin with `key`.
+    func mirrored(by source: Source, under key: String) -> Layer {
+        Layer(
+            source: source,
+            name: name,
+            isReadOnly: isReadOnly,
+            isManaged: isManaged,
+            isText: isText,
+            optionPrefix: optionPrefix,
+            prefix: key + prefix,
+            hiddenLength: key.utf8.count + hiddenLength
+        )
+    }
+
     /// Returns the former names of a preference that the layer spells differently from its name and from each other.
     func distinct(_ formerNames: [String], from name: String) -> [String] {
         guard spelling != nil, !formerNames.isEmpty else { return formerNames }
@@ -70,8 +89,8 @@ struct Layer: Sendable {
     /// Returns where a value was written, for messages: the option, the variable, or the name as the source spells it; nil if that is the
     /// preference's.
     func origin(of name: String) -> String? {
-        if isText { return optionPrefix + spelled(name) }
-        return prefix.isEmpty && spelling == nil ? nil : spelled(name)
+        if isText { return optionPrefix + shown(name) }
+        return prefix.utf8.count == hiddenLength && spelling == nil ? nil : shown(name)
     }
 
     /// Returns the layer of a scope, whose prefix follows this layer's.
@@ -211,7 +230,7 @@ final class LayerList: Sendable {
                 ? nil : PreferenceSource(layer: layers[index].name, isManaged: layers[index].isManaged),
             source: layers[index].source,
             former: former.map {
-                .init(name: $0, spelled: layers[index].spelled($0), present: layers[index].spelled(name))
+                .init(name: $0, spelled: layers[index].shown($0), present: layers[index].shown(name))
             },
             origin: layers[index].origin(of: former ?? name)
         )

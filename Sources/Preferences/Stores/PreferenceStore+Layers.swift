@@ -98,7 +98,8 @@ extension Layer {
             } else {
                 "in memory"
             }
-        let scope = prefix.isEmpty || isText ? "" : ", \(prefix)*"
+        let shown = prefix.dropFirst(hiddenLength)
+        let scope = shown.isEmpty || isText ? "" : ", \(shown)*"
         return name + (place.isEmpty ? "" : ", " + place) + scope
     }
 }

@@ -68,11 +68,10 @@ extension PreferenceStore {
         let call = core.beginCall(.removeAll)
         core.prepareDeclared(call)
         let list = core.preparedLayers(EmptyCollection(), call)
-        guard let writable = list.writableLayer else { return }
+        guard list.writableLayer != nil else { return }
         do throws(PreferenceError) {
             try core.checkRead(call)
-            let names = core.read(EmptyCollection()) { _ in writable.source.names }.compactMap(writable.preferenceName)
-                .filter { !PreferenceStore.recordNames.contains($0) }
+            let names = core.newest.ownNames.filter { !PreferenceStore.recordNames.contains($0) }
             _ = try core.commit(.several(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) })), call)
         } catch {
             core.report(error)
@@ -100,6 +99,13 @@ extension PreferenceStore {
 }
 
 extension StoreCore {
+    /// The names in the writable layer.
+    fileprivate var ownNames: [String] {
+        read(EmptyCollection()) { list in
+            list.writableLayer.map { $0.source.names.compactMap($0.preferenceName) } ?? []
+        }
+    }
+
     /// Stores the changes, or keeps them if the store can't be opened, or reports the error.
     ///
     /// - Parameter name: The preference that changes, which the error names; by default the only changed name.

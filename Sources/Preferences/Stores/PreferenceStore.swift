@@ -45,7 +45,9 @@ public final class PreferenceStore: Sendable {
         core = StoreCore(
             issues: store.core.issues,
             scope: store.core.scope + prefix,
-            secrecy: store.core.secrecy
+            secrecy: store.core.secrecy,
+            checks: store.core.checks?.scoped(prefix),
+            target: store.core.target?.scoped(prefix: prefix)
         ) {
             store.asLayers.map { $0.scoped(prefix) }
         }
@@ -53,10 +55,31 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over the layers of another store, with all layers read-only.
-    fileprivate init(readOnly name: String, of store: PreferenceStore, replacement: StoreReplacement? = nil) {
-        core = StoreCore(issues: store.core.issues, scope: store.core.scope, secrecy: store.core.secrecy) {
-            store.asLayers.map { $0.readOnly(named: name) }
-        }
+    fileprivate convenience init(readOnly name: String, of store: PreferenceStore, replacement: StoreReplacement? = nil)
+    {
+        self.init(like: store, replacement: replacement) { store.asLayers.map { $0.readOnly(named: name) } }
+    }
+
+    /// Creates a store over some layers, with the issue handler and the scope of another store.
+    ///
+    /// - Parameters:
+    ///   - keepsChecks: Whether values are checked again before they are stored; see `DeclaredChecks`.
+    ///   - target: The store whose values the layers are copies of.
+    init(
+        like store: PreferenceStore,
+        keepsChecks: Bool = false,
+        target: PreferenceStore? = nil,
+        replacement: StoreReplacement? = nil,
+        layers: @escaping @Sendable () -> [Layer]
+    ) {
+        core = StoreCore(
+            issues: store.core.issues,
+            scope: store.core.scope,
+            secrecy: store.core.secrecy,
+            checks: keepsChecks ? DeclaredChecks() : nil,
+            target: target,
+            layers: layers
+        )
         self.replacement = replacement
     }
 

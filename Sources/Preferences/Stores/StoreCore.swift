@@ -15,6 +15,10 @@ final class StoreCore: Sendable {
     let secrecy: Secrecy
     /// Whether all values are secrets.
     var isSecret: Bool { secrecy == .all }
+    /// The store that this one is a copy of, if it has a copy's values: what depends on the newest values is done there.
+    let target: PreferenceStore?
+    /// The checks of the declared preferences, if the store keeps them.
+    let checks: DeclaredChecks?
     private let making: Lock<Making?>
     private let isMade = Atomic(false)
     private let knowsFormerNames = Atomic(false)
@@ -33,12 +37,16 @@ final class StoreCore: Sendable {
         issues: IssueReporter,
         scope: String = "",
         secrecy: Secrecy = .declared,
+        checks: DeclaredChecks? = nil,
+        target: PreferenceStore? = nil,
         layers: @escaping @Sendable () -> [Layer]
     ) {
         id = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         self.issues = issues
         self.scope = scope
         self.secrecy = secrecy
+        self.checks = checks
+        self.target = target
         making = Lock(Making(layers: layers))
     }
 
@@ -230,9 +238,15 @@ extension StoreCore {
         return shownBase(for: name)
     }
 
+    /// The store with the newest values: this one, unless it is a copy.
+    var newest: StoreCore { target?.core ?? self }
+
     /// Returns the candidates of the writable layer and those below it, also if they could not be read.
     func shownBase(for name: String) -> StoredCandidates {
-        let names = formerNames(of: name)
+        newest.shownBase(for: name, formerly: formerNames(of: name))
+    }
+
+    private func shownBase(for name: String, formerly names: [String]) -> StoredCandidates {
         for layer in layers.layers where layer.source.reentrant != nil {
             layer.source.revalidate(([name] + names).map(layer.spelled))
         }
@@ -241,6 +255,7 @@ extension StoreCore {
 
     /// Returns the snapshot that a transaction reads.
     func snapshot(_ call: StoreCall? = nil) -> StoreSnapshot {
+        if let target { return target.core.snapshot(call) }
         prepareDeclared(call)
         for layer in layers.layers { layer.source.revalidateDeclared() }
         return read(EmptyCollection()) { StoreSnapshot(of: $0) }
@@ -255,7 +270,7 @@ extension StoreCore {
 
     /// Returns the value that the writable layer has under a name.
     func ownValue(of name: String) -> PropertyListValue? {
-        read(CollectionOfOne(name)) { list in list.writableIndex.flatMap { list.layers[$0].value(of: name) } }
+        newest.read(CollectionOfOne(name)) { list in list.writableIndex.flatMap { list.layers[$0].value(of: name) } }
     }
 
     /// All listed names, each with the value that it reads as.
@@ -266,7 +281,7 @@ extension StoreCore {
 
     /// Returns whether a source must be queried for a name before it is read.
     func needsQuery(_ name: String) -> Bool {
-        layers.layers.contains { $0.source.needsQuery($0.spelled(name)) }
+        newest.layers.layers.contains { $0.source.needsQuery($0.spelled(name)) }
     }
 
     /// Queries the sources that are queried by name for all declared names.
@@ -303,12 +318,13 @@ extension StoreCore {
         if !list.isPlain {
             for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(call) }
             let (managed, isHolding) = state.withLock { state in
-                (list.managedName(among: changes, state.formerNames), reads?.holdBelow(in: list) ?? true)
+                let isHolding = target == nil ? reads?.holdBelow(in: list) ?? true : true
+                return (list.managedName(among: changes, state.formerNames), isHolding)
             }
             if let name = managed ?? managedNameElsewhere(among: changes, in: list) {
                 throw PreferenceError(managed: name)
             }
-            guard isHolding else { return false }
+            guard isHolding, newestHold(reads) else { return false }
         }
         // Not by `Result(catching:)`, whose four frames would be in each profile of a set.
         let result: Result<Bool, PreferenceError> = writable._withUnsafeGuaranteedRef { writable in
@@ -338,6 +354,13 @@ extension StoreCore {
 }
 
 extension StoreCore {
+    /// Returns whether the values that were read of a copied store are unchanged in the layers below the writable one.
+    private func newestHold(_ reads: TransactionReads?) -> Bool {
+        guard let target, let reads else { return true }
+        let list = target.core.layers
+        return target.core.state.withLock { _ in reads.holdBelow(in: list) }
+    }
+
     /// Throws if the calling thread must not make the changes.
     @inline(never)
     private func checkUse(for changes: ValueChanges, isSet: Bool) throws(PreferenceError) {

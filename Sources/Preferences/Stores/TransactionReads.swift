@@ -65,6 +65,16 @@ package struct StoreSnapshot: Sendable {
         list.contents(from: base) { values[$0 - base].dictionary }
     }
 
+    /// Returns the values of all layers together, each under its stored name after what `key` returns for the layer; nil leaves it out.
+    func values(_ key: (Layer, Int) -> String?) -> [String: PropertyListValue] {
+        var all: [String: PropertyListValue] = [:]
+        for (index, values) in zip(base..., values) {
+            guard let key = key(list.layers[index], index) else { continue }
+            for (name, value) in values.dictionary { all[key + name] = value }
+        }
+        return all
+    }
+
     /// Returns the value of the writable layer.
     func ownValue(of name: String) -> PropertyListValue? {
         list.writableLayer.flatMap { values[0][$0.spelled(name)] }
@@ -99,6 +109,9 @@ struct TransactionReads: Sendable {
     }
 
     init() {}
+
+    /// Creates the record of a condition on the writable layer.
+    init(_ condition: PreferenceCondition) { self.condition = condition }
 
     /// Creates the record of the value that a merge expects in the writable layer, whatever the others have.
     init(of name: String, mergedInto value: PropertyListValue) {

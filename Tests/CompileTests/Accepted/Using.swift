@@ -80,6 +80,39 @@ func start(_ preferences: Preferences, _ store: PreferenceStore) throws {
     try store.migrate(to: 1, steps: [])
 }
 
+// A program that refuses a wrong configuration, stays with the last valid one, and edits several values as one.
+func startRight(_ preferences: Preferences, _ store: PreferenceStore) throws {
+    do throws(PreferenceProblems) {
+        try preferences.check()
+        let validated: PreferenceStore = try .validated(Preferences.self, over: store)
+        _ = Preferences(in: validated)
+    } catch {
+        let problems: [PreferenceError] = error.problems
+        _ = (problems.count == error.count, error[0].code, error.description, error.map(\.message))
+    }
+    let problems: [PreferenceError] = preferences.problems
+    let draft: PreferenceDraft = store.draft()
+    Preferences(in: draft.store).count = problems.count
+    let changes: PreferenceStoreChange = draft.changes
+    func apply() throws(PreferenceError) {
+        if draft.hasChanges, !changes.names.isEmpty { try draft.apply() } else { draft.revert() }
+    }
+    try apply()
+    let steps: [PreferenceMigration] = [
+        .init(1) { $0.move(from: "colour", to: "color") },
+        .init(2, onNewStores: true) { values in
+            values[preferences.$count]? *= 10
+            let (count, nickname): (Int?, String?) = (values[preferences.$count], values[preferences.$nickname])
+            values[preferences.$nickname] = nickname.map { "\($0) \(count ?? 0)" }
+            try values.modify(preferences.$theme) { theme in
+                if theme.isEmpty { throw PreferenceError(.invalid, "empty") }
+            }
+            values["raw"] = values.names.isEmpty ? nil : .integer(1)
+        },
+    ]
+    try store.migrate(to: 2, steps: steps)
+}
+
 // With `await`, the same names suspend the task.
 func startInTask(_ preferences: Preferences, _ store: PreferenceStore) async throws {
     try await store.load()
@@ -87,6 +120,7 @@ func startInTask(_ preferences: Preferences, _ store: PreferenceStore) async thr
     try await store.flush()
     _ = try await preferences.$count.load() as Int
     try await store.migrate(to: 1, steps: [])
+    try await store.draft().apply()
 }
 
 // An error's code can be caught by its name, with a typed and an untyped error.

@@ -21,6 +21,29 @@ struct VolumeView: View {
 }
 // end
 
+// snippet: draft screen
+struct SettingsDialog: View {
+    @State private var draft = PreferenceStore.standard.draft()
+    @State private var message = ""
+
+    var body: some View {
+        VolumeView().preferenceStore(draft.store)
+        Text(message)
+        Button("Apply") { apply() }
+        Button("Cancel") { draft.revert() }
+    }
+
+    private func apply() {
+        do {
+            try draft.apply()
+            message = ""
+        } catch {
+            message = "\(error)"
+        }
+    }
+}
+// end
+
 // snippet: settings view
 struct GeneralView: View {
     @PreferenceState(preferences.$theme) var theme

@@ -1,0 +1,287 @@
+internal import DurableFile
+
+/// Changes of a store that aren't stored until they are applied, as of a screen with the buttons *Apply* and *Cancel*.
+///
+///     let draft = store.draft()
+///     let player = PlayerPreferences(in: draft.store)
+///     player.volume = 8
+///     try draft.apply()
+///
+/// The draft's store shows what the original store would show after `apply()`: it follows the changes of others, a `reset()` in it shows
+/// the value of a weaker layer, and a value of a stronger layer hides what is set. All members may be used on any thread.
+public final class PreferenceDraft: Sendable {
+    /// The store with the changes, for groups, observers and views; it may outlive the draft.
+    public let store: PreferenceStore
+    private let original: PreferenceStore
+    /// Nil if the original store has no writable layer.
+    private let backend: DraftBackend?
+
+    fileprivate init(of original: PreferenceStore) {
+        let list = original.core.layers
+        let backend = list.writableLayer.map { DraftBackend(over: $0, of: original) }
+        let source = backend.map { Source($0) }
+        self.original = original
+        self.backend = backend
+        store = PreferenceStore(like: original, keepsChecks: true) {
+            original.asLayers.enumerated().map { index, layer in
+                guard index == list.writableIndex, let source else { return layer }
+                return Layer(source: source, name: layer.name)
+            }
+        }
+    }
+
+    /// Whether `apply()` would change what is stored.
+    public var hasChanges: Bool { !changes.names.isEmpty }
+
+    /// What `apply()` would change: the values that the store itself has now, and those that it would have.
+    public var changes: PreferenceStoreChange {
+        let (old, new) = backend?.difference ?? ([:], [:])
+        let names = Set(old.keys).union(new.keys)
+        return PreferenceStoreChange(
+            names: names,
+            old: old,
+            new: new,
+            origin: .local,
+            secretNames: original.core.secretNames(among: names).union(store.core.secretNames(among: names))
+        )
+    }
+
+    /// Stores the changes in one transaction; the draft has none then, and can be edited again.
+    ///
+    /// A name that only others have changed keeps their value. A dictionary, a struct or a list that both have changed is merged, member by
+    /// member; of other values the draft's is stored.
+    ///
+    /// - Throws: `invalid` if a value, after merging, breaks the rule of a preference in the draft's store; `unreadable` if it can't be
+    ///   decoded; the errors of a transaction. Nothing is stored then, and the draft keeps its changes.
+    public func apply() throws(PreferenceError) {
+        guard let backend else { return }
+        do {
+            try original.transaction { try backend.store(in: &$0, checkedBy: store.core) }
+        } catch {
+            backend.end(isApplied: false)
+            throw PreferenceError(.unencodable, from: error)
+        }
+        backend.end(isApplied: true)
+    }
+
+    /// Stores the changes, as the blocking form does; the task is suspended while a backend with a timeout is called.
+    ///
+    /// - Throws: The errors of the blocking form, and `unavailable` if the backend was not called in time or the task was cancelled before.
+    public nonisolated(nonsending) func apply() async throws(PreferenceError) {
+        guard let backend else { return }
+        do {
+            try await original.transaction { try backend.store(in: &$0, checkedBy: store.core) }
+        } catch {
+            backend.end(isApplied: false)
+            throw PreferenceError(.unencodable, from: error)
+        }
+        backend.end(isApplied: true)
+    }
+
+    /// Discards the changes, so that the draft's store shows what the original store shows.
+    public func revert() { backend?.revert() }
+}
+
+extension PreferenceStore {
+    /// Creates a draft: changes that are shown in a store of their own, and stored together or not at all.
+    ///
+    ///     let draft = store.draft()
+    ///     PlayerPreferences(in: draft.store).volume = 8
+    ///     try draft.apply()
+    ///
+    /// Several drafts of a store may be edited at once. Opens the store when the draft is first used; for a store on a network call
+    /// `load()` before.
+    public func draft() -> PreferenceDraft { PreferenceDraft(of: resolved) }
+}
+
+/// The change of one name in a draft.
+struct DraftEdit: Sendable {
+    private let new: PropertyListValue?
+    /// The stored value that `new` is compared with: that at the first edit, with what others have changed besides since.
+    private let base: PropertyListValue?
+    /// Distinguishes the edit from others of the name.
+    fileprivate let number: Int
+    /// The value that a running `apply()` stores; the stored value might be this one already.
+    fileprivate var applied: PropertyListValue??
+    /// The same of the edit that this one replaced while it was being applied.
+    private let appliedBefore: PropertyListValue??
+
+    /// Creates an edit over the stored value.
+    ///
+    /// - Parameter earlier: The edit that this one replaces.
+    init(_ new: PropertyListValue?, over stored: PropertyListValue?, after earlier: DraftEdit?) {
+        self.new = new
+        number = (earlier?.number ?? 0) + 1
+        appliedBefore = earlier?.applied
+        base = earlier.map { Self.base($0.new, $0.base, stored) } ?? stored
+    }
+
+    /// Returns the value to store over the stored one.
+    func joined(to stored: PropertyListValue?) -> PropertyListValue? {
+        if let applied, applied == stored { return stored }
+        let base = appliedBefore == .some(stored) ? stored : base
+        guard let new, let base, let stored, new.hasParts(as: base), new.hasParts(as: stored) else { return new }
+        var merge = ValueMerge()
+        return merge.merged(new, base, into: stored) { _ in true }
+    }
+
+    /// Returns the base of an edit that was shown over a newer stored value, and is edited again.
+    ///
+    /// What the draft has not edited follows the stored value: a member that another program has added since isn't one of the draft's.
+    private static func base(
+        _ new: PropertyListValue?,
+        _ base: PropertyListValue?,
+        _ stored: PropertyListValue?
+    ) -> PropertyListValue? {
+        if new == base { return stored }
+        switch (new, base, stored) {
+        case (.dictionary(let new), .dictionary(let base), .dictionary(let stored)):
+            var members: [String: PropertyListValue] = [:]
+            for name in Set(new.keys).union(base.keys).union(stored.keys) {
+                members[name] = self.base(new[name], base[name], stored[name])
+            }
+            return .dictionary(members)
+        case (.array, .array, .array): return stored
+        default: return base
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// Returns whether both are dictionaries or both lists, so that they can be merged.
+    fileprivate func hasParts(as other: PropertyListValue) -> Bool {
+        switch (self, other) {
+        case (.dictionary, .dictionary): !isUnset && !other.isUnset
+        case (.array, .array): true
+        default: false
+        }
+    }
+}
+
+/// The writable layer of a draft's store: that of the original store, with the edits.
+private final class DraftBackend: PreferenceBackend {
+    private let layer: Layer
+    /// A store of that layer alone, which notifies of all its changes, also of those that a stronger layer hides.
+    private let own: PreferenceStore
+    private let state = Lock(State())
+
+    private struct State {
+        var edits: [String: DraftEdit] = [:]
+        var host: PreferenceBackendHost?
+        var observation: PreferenceObservation?
+    }
+
+    init(over layer: Layer, of original: PreferenceStore) {
+        var owned = layer
+        owned.owner = original
+        self.layer = owned
+        own = PreferenceStore(like: original) { [owned] in [owned] }
+    }
+
+    var listsAllNames: Bool { !layer.source.isQueriedByName }
+
+    func isManaged(_ name: String) -> Bool { layer.source.isManaged(layer.spelled(name)) }
+
+    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+        state.withLock { $0.host = host }
+        // Before the values are read: a change in between is then published after them.
+        let observation = own.subscribe { [weak self] batch in self?.publish(batch.stored.map(\.name)) }
+        return state.withLock { state in
+            state.observation = observation
+            return values(state)
+        }
+    }
+
+    func values(for names: Set<String>) -> [String: PropertyListValue] {
+        own.core.read(names) { _ in }
+        return state.withLock { state in
+            names.reduce(into: [:]) { $0[$1] = value(of: $1, state) }
+        }
+    }
+
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        try JSONLine.check(.several(changes))
+        return state.withLock { state in
+            let names = Set(changes.keys).union(condition.values.keys)
+            let values =
+                condition.isComplete ? values(state) : names.reduce(into: [:]) { $0[$1] = value(of: $1, state) }
+            let current = names.map { ($0, values[$0]) }
+            state.host?.collect(Dictionary(uniqueKeysWithValues: current))
+            guard condition.holds(for: values) else { return PreferenceBackendCommit(isStored: false) }
+            for (name, new) in changes {
+                state.edits[name] = DraftEdit(new, over: layer.value(of: name), after: state.edits[name])
+            }
+            return PreferenceBackendCommit(isStored: true)
+        }
+    }
+
+    /// The values of the edited names that the edits change, before and after.
+    var difference: (old: [String: PropertyListValue], new: [String: PropertyListValue]) {
+        _ = own.core.attachedLayers
+        return state.withLock { state in
+            var (old, new) = ([String: PropertyListValue](), [String: PropertyListValue]())
+            for (name, edit) in state.edits {
+                let stored = layer.value(of: name)
+                let value = edit.joined(to: stored)
+                if stored != value { (old[name], new[name]) = (stored, value) }
+            }
+            return (old, new)
+        }
+    }
+
+    /// Stores the edits, merged into what is stored now, in a transaction of the original store.
+    func store(in transaction: inout PreferenceTransaction, checkedBy core: StoreCore) throws {
+        let edits = state.withLock { $0.edits }
+        for name in edits.keys.sorted() {
+            guard let edit = edits[name] else { continue }
+            let stored = transaction.ownValue(of: name)
+            let value = edit.joined(to: stored)
+            if let value { try core.check(value, of: name) }
+            if value != stored { transaction[name] = value }
+            // An edit that was made in the meantime isn't the one that is stored.
+            state.withLock { if $0.edits[name]?.number == edit.number { $0.edits[name]?.applied = .some(value) } }
+        }
+    }
+
+    /// Removes the edits that were applied; those that were made in the meantime stay.
+    func end(isApplied: Bool) {
+        let names = state.withLock { state in
+            let names = state.edits.filter { $0.value.applied != nil }.keys
+            for name in names {
+                if isApplied { state.edits[name] = nil } else { state.edits[name]?.applied = nil }
+            }
+            return Array(names)
+        }
+        publish(names)
+    }
+
+    func revert() {
+        let names = state.withLock { Array(exchange(&$0.edits, with: [:]).keys) }
+        publish(names)
+    }
+
+    /// Has the draft's store show the newest values of names, which may have changed below the edits.
+    private func publish(_ names: [String]) {
+        let host = state.withLock { state in
+            let changes = names.map { ($0, value(of: $0, state)) }
+            // With the lock, which gives the changes their order.
+            state.host?.collect(Dictionary(changes) { first, _ in first })
+            return state.host
+        }
+        host?.changed([:])
+    }
+
+    private func value(of name: String, _ state: State) -> PropertyListValue? {
+        let stored = layer.value(of: name)
+        return state.edits[name].map { $0.joined(to: stored) } ?? stored
+    }
+
+    private func values(_ state: State) -> [String: PropertyListValue] {
+        var values = layer.listed(layer.source.contents)
+        for (name, edit) in state.edits { values[name] = edit.joined(to: layer.value(of: name)) }
+        return values
+    }
+}

@@ -1,0 +1,272 @@
+import DurableFile
+import FileTestSupport
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct ValidatedStoreTests {
+    typealias Service = ServicePreferences
+
+    private static let valid: [String: PropertyListValue] = ["host": "a", "port": 90]
+
+    /// A layer whose values change while the program runs.
+    enum Place: CaseIterable { case file, network, managed, system, memory }
+
+    /// A store with one layer of the kind, and what changes it from outside.
+    private struct Fixture {
+        let store: PreferenceStore
+        let change: (String, PropertyListValue) throws -> Void
+        let folder: TemporaryFolder
+
+        init(_ place: Place) throws {
+            let folder = try TemporaryFolder()
+            self.folder = folder
+            let backend = OutsideBackend(valid)
+            let outside: (String, PropertyListValue) -> Void = { backend.changeOutside($0, to: $1) }
+            switch place {
+            case .file:
+                try folder.write("{\"host\":\"a\",\"port\":90}\n", to: "preferences.jsonl")
+                store = try .file(at: URL(filePath: folder.path("preferences.jsonl")))
+                change = { try folder.append("{\"\($0)\":\($1)}\n", to: "preferences.jsonl") }
+            case .memory:
+                let memory = PreferenceStore.inMemory(valid)
+                (store, change) = (memory, { memory[$0] = $1 })
+            case .network: (store, change) = (PreferenceStore(backend: backend), outside)
+            case .managed:
+                store = .layered([.inMemory(), PreferenceStore(backend: backend, isManaged: true)])
+                change = outside
+            case .system:
+                store = .layered([.inMemory(), PreferenceStore(backend: backend, name: "system", isReadOnly: true)])
+                change = outside
+            }
+        }
+    }
+
+    static let faults: [(name: String, value: PropertyListValue)] = [
+        ("port", "ninety"), ("port", 0), ("mode", "tall"), ("frame", ["mode": "tall"]), ("frame", ["modes": ["tall"]]),
+        ("host", 5),
+    ]
+
+    @Test(arguments: Place.allCases, faults.indices)
+    func faultLeavesTheLastValidState(place: Place, fault: Int) async throws {
+        let (name, value) = Self.faults[fault]
+        let fixture = try Fixture(place)
+        let issues = Recorder<PreferenceError>()
+        let plain = Service(in: fixture.store)
+        let store = try PreferenceStore.validated(Service.self, over: fixture.store)
+        let service = Service(in: store)
+        let seen = Recorder<Int>()
+        let observation = service.$port.observe { seen.record($0.new) }
+        store.issueHandler = { issues.record($0) }
+        try fixture.change(name, value)
+        await eventually { issues.elements.contains { $0.message.contains("a restart reads the stored ones") } }
+        #expect(service.port == 90 && service.mode == .plain && service.frame == .init() && service.host == "a")
+        await eventually { fixture.store[name] == value }
+        // In the same run a plain group shows the default.
+        switch name {
+        case "port": #expect(plain.port == 8080)
+        case "host": #expect(plain.host == nil)
+        default: #expect(plain.mode == .plain && plain.frame == .init())
+        }
+        // A valid change waits for the faulty one to be corrected; then both are shown.
+        try fixture.change(name == "port" ? "host" : "port", name == "port" ? "b" : 91)
+        await eventually { fixture.store[name == "port" ? "host" : "port"] == (name == "port" ? "b" : 91) }
+        #expect(service.port == 90 && service.host == "a" && seen.elements.isEmpty)
+        let corrected: PropertyListValue = ["port": 91, "mode": "wide", "host": "b"][name] ?? ["width": 4]
+        try fixture.change(name, corrected)
+        await eventually { store[name] == corrected }
+        #expect(service.port == 91 && store["host"] == fixture.store["host"] && seen.elements == [91])
+        let reported = issues.elements.filter { $0.message.contains("a restart reads the stored ones") }
+        #expect(reported.count == 1, "\(reported)")
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test(arguments: ProblemTests.places.map(\.layer), ProblemTests.faults)
+    func faultAtTheStartIsThrown(layer: String, fault: ProblemTests.Fault) throws {
+        let folder = try TemporaryFolder()
+        let value = ["arguments", "environment"].contains(layer) ? .string(fault.text) : fault.value
+        let store = try ProblemTests.store(layer, [fault.name: value], in: folder)
+        let problems = try #require(throws: PreferenceProblems.self) {
+            try PreferenceStore.validated(Service.self, over: store)
+        }
+        #expect(problems.map(\.name) == [fault.name] && problems.map(\.code) == [fault.code])
+    }
+
+    @Test
+    func unknownNamesAndMissingMembersAreNoFaults() throws {
+        let store = PreferenceStore.layered([
+            .arguments(["--prot=1"]), .inMemory(["host": "a", "frame": ["width": 3], "other": 1]),
+        ])
+        let service = Service(in: try .validated(Service.self, over: store))
+        #expect(service.frame.width == 3 && service.port == 8080)
+        #expect(service.problems.map(\.message).joined().contains("no preference is named \"prot\""))
+        #expect("\(service.$port.store)" == "arguments; store, ValidatedBackend")
+    }
+
+    @Test
+    func textLayersAreRead() throws {
+        let store = PreferenceStore.layered([
+            .arguments(["--port=70"]), .environment(["APP_HOST": "b", "APP_MODE": "wide"], prefix: "APP"),
+            .inMemory(Self.valid),
+        ])
+        let service = Service(in: try .validated(Service.self, over: store))
+        #expect(service.port == 70 && service.host == "b" && service.mode == .wide)
+        #expect(service.$port.source.name == "arguments" && service.$mode.source.name == "environment")
+        #expect("\(service.$port)" == "port = 70 (arguments)")
+    }
+
+    @Test
+    func writesGoToTheStoreAndAreShownAtOnce() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{\"host\":\"a\",\"port\":90}\n", to: "preferences.jsonl")
+        let file = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
+        let store = try PreferenceStore.validated(Service.self, over: file)
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        let service = Service(in: store)
+        service.port = 91
+        #expect(service.port == 91 && file["port"] == 91)
+        service.frame.width = 2
+        try await service.$mode.write(.wide)
+        try await service.$port.update { $0 += 1 }
+        try await store.transaction { $0[service.$host] = "b" }
+        try await store.flush()
+        #expect(service.port == 92 && service.mode == .wide && service.host == "b" && service.frame.width == 2)
+        #expect(file.contents == store.contents && service.$port.source == .store && service.$port.isSet)
+        // One that would make a problem is rejected, however it is written.
+        let before = file.contents
+        #expect(throws: PreferenceError.self) { try store.write("ninety", for: "port") }
+        #expect(throws: PreferenceError.self) { try store.transaction { $0["frame"] = ["mode": "tall"] } }
+        #expect(throws: PreferenceError.self) { try store.write(nil, for: "host") }
+        service.$host.reset()
+        #expect(issues.elements.map(\.code) == [.invalid] && file.contents == before && service.host == "b")
+        // An own write lies over a state that isn't valid, and update reads the stored value.
+        try folder.append("{\"mode\":\"tall\"}\n", to: "preferences.jsonl")
+        await eventually { issues.elements.count > 1 }
+        service.port = 70
+        try await service.$port.update { $0 += 1 }
+        #expect(service.port == 71 && service.mode == .wide && file["port"] == 71)
+        #expect(throws: PreferenceError.self) { try service.$mode.update { $0 = .plain } }
+        service.mode = .plain
+        await eventually { store.contents == file.contents }
+        #expect(service.mode == .plain && issues.elements.count == 2)
+    }
+
+    @Test
+    func formerNamesScopesAndDraftsWorkOverIt() async throws {
+        let base = PreferenceStore.inMemory(["server": "a", "a.port": 1])
+        let store = try PreferenceStore.validated(Service.self, over: base)
+        let service = Service(in: store)
+        #expect(service.host == "a")
+        service.host = "b"
+        #expect(base.contents == ["host": "b", "a.port": 1])
+        let scope = store.scoped(prefix: "a.")
+        try await Service(in: scope).$port.update { $0 += 1 }
+        #expect(base["a.port"] == 2 && scope["port"] == 2)
+        let draft = store.draft()
+        Service(in: draft.store).port = 5
+        try await draft.apply()
+        #expect(service.port == 5 && base["port"] == 5)
+        store.removeAll()
+        #expect(base["host"] == "b", "removing the required value is a problem")
+    }
+
+    @Test
+    func statesOfSeveralLayersAreShownInOneStep() async throws {
+        let backends = (0..<2).map { _ in OutsideBackend(Self.valid) }
+        let base = PreferenceStore.layered([
+            PreferenceStore(backend: backends[0]),
+            PreferenceStore(backend: backends[1], name: "system", isReadOnly: true),
+        ])
+        let store = try PreferenceStore.validated(Service.self, over: base)
+        let issues = Recorder<PreferenceError>()
+        let changes = Recorder<PreferenceStoreChange>()
+        store.issueHandler = { issues.record($0) }
+        let observation = store.subscribe { changes.record(PreferenceStoreChange($0)) }
+        backends[0].changeOutside("port", to: "ninety")
+        await eventually { !issues.elements.isEmpty }
+        backends[1].changeOutside("mode", to: "wide")
+        backends[0].changeOutside("port", to: 91)
+        await eventually { !changes.elements.isEmpty }
+        #expect(changes.elements.map(\.names) == [["port", "mode"]])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func storeNeverWaitsForIt() async throws {
+        struct Slow: PreferenceGroup {
+            static let gate = Condition(false)
+            @Preference("port", .check { $0 != 7 || Slow.gate.wait { $0 ? .done(true) : .until(nil) } }) var port = 1
+        }
+        let base = PreferenceStore.inMemory()
+        let store = try PreferenceStore.validated(Slow.self, over: base)
+        let slow = Slow(in: store)
+        base["port"] = 7
+        base["port"] = 8
+        #expect(base["port"] == 8)
+        Slow.gate.signal { $0 = true }
+        await eventually { slow.port == 8 }
+    }
+
+    // MARK: A model
+
+    @Test
+    func anyProgramShowsValidStatesAndItsOwnWrites() async throws {
+        for seed in 0..<UInt64(rounds(1000)) {
+            var random = SeededGenerator(seed: seed)
+            let backend = OutsideBackend(Self.valid)
+            let base = PreferenceStore.layered([
+                PreferenceStore(backend: backend), PreferenceStore.inMemory(["port": 3]).readOnly(named: "system"),
+            ])
+            base.issueHandler = { _ in }
+            let store = try PreferenceStore.validated(Service.self, over: base)
+            let service = Service(in: store)
+            let plain = Service(in: base)
+            var log: [String] = []
+            for _ in 0..<Int.random(in: 1...10, using: &random) {
+                let outside: [(String, PropertyListValue?)] = [
+                    ("port", "junk"), ("port", 5), ("port", 0), ("host", "b"), ("host", nil), ("mode", "tall"),
+                    ("mode", "wide"),
+                    ("frame", ["mode": "tall"]), ("frame", ["mode": "wide"]), ("frame", nil),
+                ]
+                switch ["outside", "outside", "write", "update", "reset", "host"].pick(&random) {
+                case "outside":
+                    let (name, value) = outside.pick(&random)
+                    log.append("\(name) = \(value.map { "\($0)" } ?? "nil") outside")
+                    backend.changeOutside(name, to: value)
+                case "write":
+                    let port = Int.random(in: 1...9, using: &random)
+                    log.append("port = \(port)")
+                    service.port = port
+                    #expect(service.port == port && base["port"] == .integer(Int64(port)), "\(seed) \(log)")
+                case "update":
+                    log.append("update")
+                    do { try await service.$port.update { $0 = $0 % 9 + 1 } } catch let error as PreferenceError {
+                        #expect(
+                            [.unreadable, .invalid].contains(error.code) && plain.port != 5,
+                            "\(seed) \(log) \(error)"
+                        )
+                    }
+                case "reset":
+                    log.append("reset")
+                    service.$port.reset()
+                    #expect(service.port == 3, "\(seed) \(log)")
+                default:
+                    log.append("host")
+                    service.host = "c"
+                    #expect(service.host == "c", "\(seed) \(log)")
+                }
+                let shown = service.problems
+                #expect(shown.isEmpty, "\(seed) \(log) \(shown)")
+            }
+            guard plain.problems.isEmpty else { continue }
+            await eventually { store.contents == base.contents }
+        }
+    }
+}
