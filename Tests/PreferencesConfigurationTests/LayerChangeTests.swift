@@ -35,6 +35,33 @@ struct LayerChangeTests {
         #expect(await volumes.next() == 2)
     }
 
+    @Test
+    func validatedStoreOverTheReaderShowsOnlyValidStates() async throws {
+        struct Service: PreferenceGroup {
+            @Preference("port", .range(1...65535)) var port = 8080
+            @Preference("volume") var volume = 5
+        }
+        let provider = WatchedProvider(["port": 90, "volume": 7])
+        let layer = PreferenceStore.configuration(ConfigReader(provider: provider), for: Service.self)
+        let store = try PreferenceStore.validated(Service.self, over: .layered([.inMemory(), layer]))
+        let (problems, report) = AsyncStream.makeStream(of: PreferenceError.self)
+        store.issueHandler = { report.yield($0) }
+        let service = Service(in: store)
+        var states = PreferenceStore.updates(of: service.$port, service.$volume).makeAsyncIterator()
+        #expect(await states.next() ?? (0, 0) == (90, 7))
+        provider.base.setValue(0, forKey: "port")
+        var reported = problems.makeAsyncIterator()
+        #expect(await reported.next()?.code == .invalid)
+        provider.base.setValue(8, forKey: "volume")
+        provider.base.setValue(91, forKey: "port")
+        #expect(await states.next() ?? (0, 0) == (91, 8))
+        provider.base.setValue(0, forKey: "port")
+        #expect(await reported.next()?.code == .invalid)
+        #expect(throws: PreferenceProblems.self) {
+            try PreferenceStore.validated(Service.self, over: .layered([.inMemory(), layer]))
+        }
+    }
+
     /// The watch may begin long after the store was opened.
     @Test
     func changeBeforeTheWatchBeginsIsNotMissed() async throws {

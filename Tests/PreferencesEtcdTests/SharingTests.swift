@@ -36,6 +36,40 @@ struct SharingTests {
         observation.cancel()
     }
 
+    @Test
+    func validatedStoreShowsOnlyValidStates() async throws {
+        struct Service: PreferenceGroup {
+            @Preference("port", .range(1...65535)) var port = 8080
+            @Preference("host", .required) var host: String?
+        }
+        let (remote, local) = (
+            try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
+        )
+        try await local.load()
+        // The start fails while the host is missing.
+        #expect(throws: PreferenceProblems.self) { try PreferenceStore.validated(Service.self, over: local) }
+        try await remote.write("a", for: "host")
+        try await local.refresh()
+        let store = try PreferenceStore.validated(Service.self, over: local)
+        let service = Service(in: store)
+        let (seen, problems) = (Lock<[Int]>([]), Lock<[PreferenceError]>([]))
+        store.issueHandler = { issue in problems.withLock { $0.append(issue) } }
+        let observation = service.$port.observe { change in seen.withLock { $0.append(change.new) } }
+        try await remote.write("ninety", for: "port")
+        try await eventually("the problem was not reported") { problems.withLock { !$0.isEmpty } }
+        #expect(service.port == 8080 && service.host == "a")
+        try await service.$host.write("b")
+        #expect(service.host == "b")
+        try await remote.write(91, for: "port")
+        try await eventually("the valid state was not shown") { seen.withLock { $0 } == [91] }
+        #expect(service.port == 91 && service.host == "b")
+        await #expect(throws: PreferenceError.self) { try await service.$port.write(0) }
+        try await remote.refresh()
+        #expect(remote["port"] == 91 && remote["host"] == "b")
+        #expect(problems.withLock { $0.count } == 1)
+        observation.cancel()
+    }
+
     /// Programs of two versions that set whole values at once, each without the other one's member.
     @Test
     func membersOfAnotherVersionAreKept() async throws {

@@ -65,6 +65,8 @@ final class DropInBackend: PlacedBackend {
         self.watcher = watcher
     }
 
+    var isWrittenByHand: Bool { true }
+
     func path(of name: String?) -> String? {
         let path = name.flatMap { name in state.withLock { $0.paths[name] } }
         return path ?? places.files.last

@@ -229,6 +229,12 @@ package protocol PlacedBackend: PreferenceBackend {
     func path(of name: String?) -> String?
     /// Returns the number of the file's line that last set a name, from 1.
     func line(of name: String) -> Int?
+    /// Whether only people write the files, for this program.
+    var isWrittenByHand: Bool { get }
+}
+
+extension PlacedBackend {
+    package var isWrittenByHand: Bool { false }
 }
 
 extension PreferenceError {

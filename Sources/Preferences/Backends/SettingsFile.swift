@@ -33,6 +33,8 @@ final class SettingsFileBackend: PlacedBackend {
         file = WholeFile(path: path, fileSystem: fileSystem)
     }
 
+    var isWrittenByHand: Bool { true }
+
     func path(of name: String?) -> String? { path }
 
     func line(of name: String) -> Int? { state.withLock { $0.lines[name] } }

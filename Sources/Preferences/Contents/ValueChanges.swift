@@ -187,6 +187,14 @@ protocol ValueSource: AnyObject, Sendable {
     func line(of name: String) -> Int?
 }
 
+extension ValueSource {
+    /// Returns the file and the line of a name's value, for messages; `nil` if it isn't in a file.
+    func location(of name: String?) -> String? {
+        guard let path = path(of: name) else { return nil }
+        return path + (name.flatMap { line(of: $0) }.map { ", line \($0)" } ?? "")
+    }
+}
+
 /// A stored value that may be used for a name.
 ///
 /// A class, because a change's candidates are copied a dozen times on their way to an observer.
@@ -250,13 +258,12 @@ final class StoredCandidate: Equatable, Sendable {
         let alias = former.map { ", as \"\($0.spelled)\"" } ?? ""
         let spelled = former?.spelled ?? origin ?? name
         guard layer != nil || source?.path(of: spelled) != nil || former != nil else { return message }
-        let line = spelled.flatMap { source?.line(of: $0) }.map { ", line \($0)" } ?? ""
-        return "\(message) (\(place(of: spelled))\(line)\(alias))"
+        return "\(message) (\(place(of: spelled))\(alias))"
     }
 
     /// Returns the layer of the value, with its file, as messages name it.
     private func place(of spelled: String?) -> String {
-        "\(layer?.name ?? "user") layer\(source?.path(of: spelled).map { ", \($0)" } ?? "")"
+        "\(layer?.name ?? "user") layer\(source?.location(of: spelled).map { ", \($0)" } ?? "")"
     }
 
     /// Returns the issue for a person who should use the present name, or nil if the program will.

@@ -43,6 +43,16 @@ struct DeliveryQueue {
         return true
     }
 
+    /// Has the batches wait, as if `thread` delivered; returns false if a thread delivers already, which then goes on.
+    mutating func pause(by thread: ThreadIdentity) -> Bool {
+        guard deliverer == .noThread else { return false }
+        begin(thread)
+        return true
+    }
+
+    /// Ends a pause: the store's own thread delivers, as after the action of that name.
+    mutating func handOver() { deliverer = .nextThread }
+
     /// Lets the store's own thread deliver, after `handOver`.
     mutating func resume(on thread: ThreadIdentity) {
         precondition(deliverer == .nextThread, "only after handOver")

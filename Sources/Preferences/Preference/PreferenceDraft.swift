@@ -55,13 +55,14 @@ public final class PreferenceDraft: Sendable {
     ///   decoded; the errors of a transaction. Nothing is stored then, and the draft keeps its changes.
     public func apply() throws(PreferenceError) {
         guard let backend else { return }
+        let attempt = backend.beginApplying(core: store.core)
         do {
-            try original.transaction { try backend.store(in: &$0, checkedBy: store.core) }
+            try original.transaction { try backend.store(in: &$0, attempt, checkedBy: store.core) }
         } catch {
-            backend.end(isApplied: false)
+            backend.end(attempt, isApplied: false)
             throw PreferenceError(.unencodable, from: error)
         }
-        backend.end(isApplied: true)
+        backend.end(attempt, isApplied: true)
     }
 
     /// Stores the changes, as the blocking form does; the task is suspended while a backend with a timeout is called.
@@ -69,13 +70,14 @@ public final class PreferenceDraft: Sendable {
     /// - Throws: The errors of the blocking form, and `unavailable` if the backend was not called in time or the task was cancelled before.
     public nonisolated(nonsending) func apply() async throws(PreferenceError) {
         guard let backend else { return }
+        let attempt = backend.beginApplying(core: store.core)
         do {
-            try await original.transaction { try backend.store(in: &$0, checkedBy: store.core) }
+            try await original.transaction { try backend.store(in: &$0, attempt, checkedBy: store.core) }
         } catch {
-            backend.end(isApplied: false)
+            backend.end(attempt, isApplied: false)
             throw PreferenceError(.unencodable, from: error)
         }
-        backend.end(isApplied: true)
+        backend.end(attempt, isApplied: true)
     }
 
     /// Discards the changes, so that the draft's store shows what the original store shows.
@@ -98,13 +100,18 @@ extension PreferenceStore {
 struct DraftEdit: Sendable {
     private let new: PropertyListValue?
     /// The stored value that `new` is compared with: that at the first edit, with what others have changed besides since.
-    private let base: PropertyListValue?
+    private var base: PropertyListValue?
     /// Distinguishes the edit from others of the name.
     fileprivate let number: Int
-    /// The value that a running `apply()` stores; the stored value might be this one already.
-    fileprivate var applied: PropertyListValue??
-    /// The same of the edit that this one replaced while it was being applied.
-    private let appliedBefore: PropertyListValue??
+    /// What the running calls of `apply()` store, of this edit or of one that this edit has replaced since.
+    private var applied: [Applied] = []
+
+    private struct Applied {
+        /// The number of the `apply()`.
+        let attempt: Int
+        let value: PropertyListValue?
+        let isOfThisEdit: Bool
+    }
 
     /// Creates an edit over the stored value.
     ///
@@ -112,14 +119,33 @@ struct DraftEdit: Sendable {
     init(_ new: PropertyListValue?, over stored: PropertyListValue?, after earlier: DraftEdit?) {
         self.new = new
         number = (earlier?.number ?? 0) + 1
-        appliedBefore = earlier?.applied
+        applied = (earlier?.applied ?? []).map { Applied(attempt: $0.attempt, value: $0.value, isOfThisEdit: false) }
         base = earlier.map { Self.base($0.new, $0.base, stored) } ?? stored
+    }
+
+    /// Records what an `apply()` stores of the edit with the number.
+    fileprivate mutating func note(_ value: PropertyListValue?, in attempt: Int, of number: Int) {
+        applied.removeAll { $0.attempt == attempt }
+        applied.append(Applied(attempt: attempt, value: value, isOfThisEdit: number == self.number))
+    }
+
+    /// Returns what is left of the edit at the end of an `apply()`.
+    fileprivate func rest(after attempt: Int, isApplied: Bool) -> DraftEdit? {
+        guard let index = applied.firstIndex(where: { $0.attempt == attempt }) else { return self }
+        var rest = self
+        let applied = rest.applied.remove(at: index)
+        if isApplied { rest.base = applied.value }
+        return isApplied && applied.isOfThisEdit ? nil : rest
     }
 
     /// Returns the value to store over the stored one.
     func joined(to stored: PropertyListValue?) -> PropertyListValue? {
-        if let applied, applied == stored { return stored }
-        let base = appliedBefore == .some(stored) ? stored : base
+        var base = base
+        // Stored by `apply()`, which is about to end.
+        if let applied = applied.last(where: { $0.value == stored }) {
+            if applied.isOfThisEdit { return stored }
+            base = stored
+        }
         guard let new, let base, let stored, new.hasParts(as: base), new.hasParts(as: stored) else { return new }
         var merge = ValueMerge()
         return merge.merged(new, base, into: stored) { _ in true }
@@ -148,6 +174,15 @@ struct DraftEdit: Sendable {
 }
 
 extension PropertyListValue {
+    /// A dictionary or a list without what it has.
+    fileprivate var withoutParts: PropertyListValue? {
+        switch self {
+        case .dictionary: isUnset ? nil : .dictionary([:])
+        case .array: .array([])
+        default: nil
+        }
+    }
+
     /// Returns whether both are dictionaries or both lists, so that they can be merged.
     fileprivate func hasParts(as other: PropertyListValue) -> Bool {
         switch (self, other) {
@@ -159,14 +194,16 @@ extension PropertyListValue {
 }
 
 /// The writable layer of a draft's store: that of the original store, with the edits.
-private final class DraftBackend: PreferenceBackend {
+private final class DraftBackend: PlacedBackend {
     private let layer: Layer
     /// A store of that layer alone, which notifies of all its changes, also of those that a stronger layer hides.
     private let own: PreferenceStore
+    private let original: StoreCore
     private let state = Lock(State())
 
     private struct State {
         var edits: [String: DraftEdit] = [:]
+        var attempts = 0
         var host: PreferenceBackendHost?
         var observation: PreferenceObservation?
     }
@@ -175,12 +212,19 @@ private final class DraftBackend: PreferenceBackend {
         var owned = layer
         owned.owner = original
         self.layer = owned
+        self.original = original.core
         own = PreferenceStore(like: original) { [owned] in [owned] }
     }
 
     var listsAllNames: Bool { !layer.source.isQueriedByName }
 
     func isManaged(_ name: String) -> Bool { layer.source.isManaged(layer.spelled(name)) }
+
+    var isWritable: Bool { own.isWritable }
+
+    func path(of name: String?) -> String? { layer.source.path(of: name.map(layer.spelled)) }
+
+    func line(of name: String) -> Int? { layer.source.line(of: layer.spelled(name)) }
 
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
         state.withLock { $0.host = host }
@@ -191,6 +235,8 @@ private final class DraftBackend: PreferenceBackend {
             return values(state)
         }
     }
+
+    func catchUp() throws(PreferenceError) { try own.refresh() }
 
     func values(for names: Set<String>) -> [String: PropertyListValue] {
         own.core.read(names) { _ in }
@@ -206,14 +252,22 @@ private final class DraftBackend: PreferenceBackend {
         try JSONLine.check(.several(changes))
         return state.withLock { state in
             let names = Set(changes.keys).union(condition.values.keys)
-            let values =
-                condition.isComplete ? values(state) : names.reduce(into: [:]) { $0[$1] = value(of: $1, state) }
-            let current = names.map { ($0, values[$0]) }
-            state.host?.collect(Dictionary(uniqueKeysWithValues: current))
+            // Read once: the condition must hold for the values that the edits are compared with.
+            let contents = condition.isComplete ? layer.listed(layer.source.contents) : [:]
+            let stored = names.reduce(into: contents) {
+                $0[$1] = condition.isComplete ? contents[$1] : layer.value(of: $1)
+            }
+            let values = state.edits.joined(to: stored)
+            state.host?.collect(Dictionary(uniqueKeysWithValues: names.map { ($0, values[$0]) }))
             guard condition.holds(for: values) else { return PreferenceBackendCommit(isStored: false) }
             for (name, new) in changes {
-                state.edits[name] = DraftEdit(new, over: layer.value(of: name), after: state.edits[name])
+                // What isn't known yet is kept, as it isn't a part of what was edited.
+                let base = layer.source.isOpen ? stored[name] : new?.withoutParts
+                state.edits[name] = DraftEdit(new, over: base, after: state.edits[name])
             }
+            // Where others have changed the value since the first edit, it isn't shown as it was set.
+            state.host?.noteApplied()
+            state.host?.collect(Dictionary(uniqueKeysWithValues: changes.keys.map { ($0, value(of: $0, state)) }))
             return PreferenceBackendCommit(isStored: true)
         }
     }
@@ -232,8 +286,20 @@ private final class DraftBackend: PreferenceBackend {
         }
     }
 
+    /// Returns the number of a new `apply()`.
+    ///
+    /// - Parameter core: The draft's store: what was declared secret there is a secret in the original one, too.
+    func beginApplying(core: StoreCore) -> Int {
+        let (attempt, names) = state.withLock { state in
+            state.attempts += 1
+            return (state.attempts, Array(state.edits.keys))
+        }
+        for name in core.secretNames(among: names) { original.noteSecret(name) }
+        return attempt
+    }
+
     /// Stores the edits, merged into what is stored now, in a transaction of the original store.
-    func store(in transaction: inout PreferenceTransaction, checkedBy core: StoreCore) throws {
+    func store(in transaction: inout PreferenceTransaction, _ attempt: Int, checkedBy core: StoreCore) throws {
         let edits = state.withLock { $0.edits }
         for name in edits.keys.sorted() {
             guard let edit = edits[name] else { continue }
@@ -241,19 +307,16 @@ private final class DraftBackend: PreferenceBackend {
             let value = edit.joined(to: stored)
             if let value { try core.check(value, of: name) }
             if value != stored { transaction[name] = value }
-            // An edit that was made in the meantime isn't the one that is stored.
-            state.withLock { if $0.edits[name]?.number == edit.number { $0.edits[name]?.applied = .some(value) } }
+            state.withLock { $0.edits[name]?.note(value, in: attempt, of: edit.number) }
         }
     }
 
     /// Removes the edits that were applied; those that were made in the meantime stay.
-    func end(isApplied: Bool) {
+    func end(_ attempt: Int, isApplied: Bool) {
         let names = state.withLock { state in
-            let names = state.edits.filter { $0.value.applied != nil }.keys
-            for name in names {
-                if isApplied { state.edits[name] = nil } else { state.edits[name]?.applied = nil }
-            }
-            return Array(names)
+            let names = Array(state.edits.keys)
+            for name in names { state.edits[name] = state.edits[name]?.rest(after: attempt, isApplied: isApplied) }
+            return names
         }
         publish(names)
     }
@@ -280,8 +343,13 @@ private final class DraftBackend: PreferenceBackend {
     }
 
     private func values(_ state: State) -> [String: PropertyListValue] {
-        var values = layer.listed(layer.source.contents)
-        for (name, edit) in state.edits { values[name] = edit.joined(to: layer.value(of: name)) }
-        return values
+        state.edits.joined(to: layer.listed(layer.source.contents))
+    }
+}
+
+extension [String: DraftEdit] {
+    /// Returns stored values with the edits joined to them.
+    fileprivate func joined(to stored: [String: PropertyListValue]) -> [String: PropertyListValue] {
+        reduce(into: stored) { $0[$1.key] = $1.value.joined(to: stored[$1.key]) }
     }
 }

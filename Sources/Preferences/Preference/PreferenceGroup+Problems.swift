@@ -12,8 +12,8 @@ extension PreferenceGroup {
     ///     for problem in player.problems { print(problem) }
     ///
     /// A problem is a value that can't be decoded or breaks a rule, a member of a value that is replaced by the default's, an element
-    /// that is left out, a `.required` preference without a value, a layer that can't be read, and a name in the arguments or in the
-    /// environment that no preference of the store has. Each error has the layer, the place (file and line, variable, argument) and what
+    /// that is left out, a `.required` preference without a value, a layer that can't be read, and a name that no preference of the
+    /// store has in arguments, the environment, a settings file or a drop-in. Each error has the layer, the place (file and line, variable, argument) and what
     /// is accepted. A member that isn't stored isn't a problem, nor is a value below the one that is used.
     ///
     /// Opens the stores of the group if necessary, as a read does; for a store on a network call `load()` before. The problems are those
@@ -141,7 +141,8 @@ extension Preference {
     /// Returns the problem of a required preference without a value, with the places where it can be set.
     private func missing(in list: LayerList, _ outcome: ProblemOutcome) -> PreferenceError {
         let places = list.layers.map { layer in
-            layer.isText ? layer.origin(of: name) ?? layer.name : layer.source.path ?? "the layer \"\(layer.name)\""
+            layer.isText
+                ? layer.origin(of: name) ?? layer.name : layer.source.path(of: nil) ?? "the layer \"\(layer.name)\""
         }
         let end = places.joined(separator: " or ") + (outcome.text.map { "; \($0)" } ?? "")
         return PreferenceError(

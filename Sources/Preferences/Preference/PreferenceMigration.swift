@@ -36,7 +36,7 @@ extension PreferenceMigration {
         ///
         /// A `nil` that was set and a value that can't be decoded are `nil`, too. They stay as they are; the latter is reported. A new value
         /// is stored under the name alone; it must meet the rules, and keeps the members that the type doesn't know. `nil` removes a value
-        /// that could be decoded.
+        /// that could be decoded; a member is then the default's.
         public subscript<Value>(preference: Preference<Value>) -> Value? {
             mutating get { transaction.ownValue(of: preference)?.value }
             set { transaction.setOwnValue(of: preference, to: newValue) }
@@ -97,10 +97,10 @@ extension PreferenceStore {
     ///     ])
     ///
     /// A store that was never migrated has version 0. On one without a value of its own and without a version, as a new user has it, no
-    /// step runs but those that say `onNewStores`, and `version` is stored, all in one transaction. Otherwise each step is one transaction that also stores its version, so it
-    /// happens once and completely, even if the program is killed or two processes start at the same time. A step that throws leaves
-    /// the store in the state after the step before it. Call it before the first read, as in `App.init()`; in a task write `try
-    /// await`.
+    /// step runs but those that say `onNewStores`, and `version` is stored, all in one transaction. Otherwise each step is one transaction that
+    /// also stores its version, so it happens once and completely, even if the program is killed or two processes start at the same time. A
+    /// step that throws leaves the store in the state after the step before it. Call it before the first read, as in `App.init()`; in a
+    /// task write `try await`.
     ///
     /// - Parameters:
     ///   - version: The version that the program works with.
@@ -118,8 +118,8 @@ extension PreferenceStore {
         let steps = try MigrationSteps(steps, upTo: version)
         let core = resolved.core
         if core.beginSuspendingCall(.migrate) != nil { try core.load(.migrate) }
+        guard !dryRun else { return try steps.rehearse(on: core) }
         let before = core.contents
-        guard !dryRun else { return try steps.rehearse(on: core, from: before) }
         for step in steps.all { try core.transact(.migrate) { try steps.run(step, in: &$0) } }
         try core.layers.writable?.flush(StoreCall(.migrate))
         return PreferenceStoreChange(from: before, to: core.contents, in: core)
@@ -143,8 +143,8 @@ extension PreferenceStore {
         let steps = try MigrationSteps(steps, upTo: version)
         let store = resolved
         if store.core.beginSuspendingCall(.migrate) != nil { try await store.load() }
+        guard !dryRun else { return try steps.rehearse(on: store.core) }
         let before = store.contents
-        guard !dryRun else { return try steps.rehearse(on: store.core, from: before) }
         for step in steps.all { try await store.transaction { try steps.run(step, in: &$0) } }
         try await store.flush()
         return PreferenceStoreChange(from: before, to: store.contents, in: store.core)
@@ -201,20 +201,24 @@ private struct MigrationSteps {
 
     /// Returns whether the store has no values, as that of a new user.
     private func isNew(_ transaction: inout PreferenceTransaction) throws -> Bool {
-        guard transaction.ownContents.keys.allSatisfy(PreferenceStore.recordNames.contains) else { return false }
+        guard transaction.ownContents.keys.allSatisfy(Self.isRecord) else { return false }
         guard transaction.isQueriedByName else { return true }
         // Such a store lists only names that were asked for, so the steps show which ones an older version had.
         var trial = transaction
         for step in steps {
-            do { try step.run(in: &trial) } catch { break }
+            // One that needs the values of an earlier step fails here, and its names show all the same.
+            do { try step.run(in: &trial) } catch { continue }
         }
-        return trial.usedNames.subtracting(PreferenceStore.recordNames)
-            .allSatisfy { transaction.ownValue(of: $0) == nil }
+        return trial.usedNames.allSatisfy { Self.isRecord($0) || transaction.ownValue(of: $0) == nil }
     }
 
+    /// Returns whether the value of a name is a record of the library, of the store or of a scope.
+    private static func isRecord(_ name: String) -> Bool { PreferenceStore.recordNames.contains { name.hasSuffix($0) } }
+
     /// Returns the changes that the steps would make to an open store, and stores nothing.
-    func rehearse(on core: StoreCore, from before: [String: PropertyListValue]) throws -> PreferenceStoreChange {
+    func rehearse(on core: StoreCore) throws -> PreferenceStoreChange {
         let (snapshot, unread) = try core.checkedSnapshot()
+        let before = snapshot.contents
         var transaction = try RunningBody.run(.transaction, in: core) { running in
             var transaction = PreferenceTransaction(on: core, snapshot, unread: unread, in: running)
             for step in all { try run(step, in: &transaction) }

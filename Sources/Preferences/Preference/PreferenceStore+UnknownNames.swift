@@ -1,14 +1,14 @@
 internal import DurableFile
 
 extension PreferenceStore {
-    /// Reports the arguments and environment variables that match no preference of the given groups, for example after a typing
-    /// mistake.
+    /// Reports the names that match no preference of the given groups where people write them: arguments, environment variables, settings
+    /// files and drop-ins.
     ///
     ///     store.reportUnknownNames(for: PlayerPreferences(), WindowPreferences())
     ///
-    /// Checks the store's layers of arguments, and every variable with the prefix of a layer of the environment. Call it when
-    /// all groups of the program are known, because it also reports an option that another part of the program reads. On Apple
-    /// platforms the arguments of `.standard` are not checked, because the system adds its own.
+    /// Checks the store's layers of arguments, of settings files and of drop-ins, and every variable with the prefix of a layer of the
+    /// environment. Call it when all groups of the program are known, because it also reports an option that another part of the program
+    /// reads. On Apple platforms the arguments of `.standard` are not checked, because the system adds its own.
     ///
     /// Each unknown name is reported to the store's handler, on the calling thread, as an `invalidName` issue that suggests the
     /// nearest declared name. Nothing is changed.
@@ -17,57 +17,92 @@ extension PreferenceStore {
     /// - Returns: The unknown names, sorted: an argument's without its dashes, a variable's with the prefix.
     @discardableResult
     public func reportUnknownNames(for groups: any PreferenceGroup...) -> [String] {
-        let issues = resolved.core.unknownNames(for: groups.flatMap { DeclaredPreferences.all(in: $0) })
+        let declared = groups.flatMap { DeclaredPreferences.all(in: $0) }
+        let issues = resolved.core.unknownNames(besides: declared, declared)
         for issue in issues { report(issue.error) }
         return Set(issues.map(\.name)).sorted()
     }
 }
 
 extension StoreCore {
-    /// Returns the names in the layers of text that none of the preferences has, sorted, each with its error.
+    /// Returns the names in the layers that people write which none of the preferences has, sorted, each with its error.
     ///
-    /// - Parameter includesDeclared: Whether the names of other preferences that are declared in the store are known, too.
+    /// - Parameters:
+    ///   - preferences: The preferences of the store, whose names the errors suggest.
+    ///   - all: All preferences that are known, in any store.
+    ///   - includesDeclared: Whether other names are known, too, that are declared in the store, in a scope or in another store that shows
+    ///     the layer.
     fileprivate func unknownNames(
-        for preferences: [any DeclaredPreference],
+        besides preferences: [any DeclaredPreference],
+        _ all: [any DeclaredPreference],
         includesDeclared: Bool = false
     ) -> [(name: String, error: PreferenceError)] {
         let declared = Set(preferences.map(\.name)).sorted()
-        let former = Set(preferences.flatMap { $0.options?.formerNames ?? [] })
-        let others = includesDeclared ? state.withLock { $0.names } : []
+        let list = newest.attachedLayers
+        // Before the read, which has the store's lock.
+        let known = list.layers.map { layer in
+            var known = Set(
+                (PreferenceStore.recordNames + preferences.flatMap(\.storedNames)).map { layer.spelled($0) }
+            )
+            for preference in all {
+                let core = preference.store.resolved.core.newest
+                known.formUnion(core.spelled(preference.storedNames, in: layer.source))
+            }
+            if includesDeclared {
+                for core in layer.source.cores { known.formUnion(core.spelled(core.declaredNames, in: layer.source)) }
+                known.formUnion(declaredNames.map { layer.spelled($0) })
+            }
+            return known
+        }
         let issues = newest.read(EmptyCollection()) { list in
-            list.layers.filter(\.isListedText).flatMap { layer -> [(name: String, error: PreferenceError)] in
-                let known = declared.map(layer.spelled)
-                let names = Set(layer.source.contents.keys).subtracting(known).subtracting(former.map(layer.spelled))
-                    .subtracting(others.map(layer.spelled)).filter { $0.hasPrefix(layer.spelled("")) }
-                return names.map { ($0, PreferenceError(unknown: $0, in: layer, known)) }
+            zip(list.layers, known).filter(\.0.isListedForPeople).flatMap { layer, known in
+                Set(layer.source.contents.keys).subtracting(known).filter { $0.hasPrefix(layer.spelled("")) }.map {
+                    name in
+                    let error = PreferenceError(unknown: name, in: layer, declared.map { layer.shown($0) })
+                    return (name: layer.shown(name: name), error: error)
+                }
             }
         }
         return issues.sorted { $0.name < $1.name }
     }
+
+    private var declaredNames: Set<String> { state.withLock { $0.names } }
+
+    /// Returns names of the store as the layers spell them that show a source.
+    private func spelled(_ names: some Sequence<String>, in source: Source) -> Set<String> {
+        layers.layers.reduce(into: []) { spelled, layer in
+            if layer.source === source { spelled.formUnion(names.map { layer.spelled($0) }) }
+        }
+    }
 }
 
 extension PreferenceError {
-    /// Returns the errors for the names in the layers of text that no preference of the store has.
+    /// Returns the errors for the names in the layers that people write which no preference of the store has.
     static func unknownNames(of preferences: [any DeclaredPreference]) -> [PreferenceError] {
         let stores = preferences.map(\.store.resolved)
         let byStore = Dictionary(grouping: zip(preferences, stores)) { ObjectIdentifier($0.1) }
-        return Set(stores.map(ObjectIdentifier.init)).compactMap { byStore[$0] }.flatMap { members in
-            members[0].1.core.unknownNames(for: members.map(\.0), includesDeclared: true).map(\.error)
+        return byStore.values.flatMap { members in
+            members[0].1.core.unknownNames(besides: members.map(\.0), preferences, includesDeclared: true).map(\.error)
         }.sorted { $0.message < $1.message }.withoutEqualTexts
     }
 }
 
 extension Layer {
-    /// Whether all of the layer's values are text meant for this program's preferences; a credential might have another purpose.
-    fileprivate var isListedText: Bool { isText && !isSecret && (name != "arguments" || spelling == nil) }
+    /// Whether people write the layer's names for this program's preferences; a credential might have another purpose.
+    fileprivate var isListedForPeople: Bool {
+        if isSecret { return false }
+        return isText ? name != "arguments" || spelling == nil : source.isWrittenByHand
+    }
 }
 
 extension PreferenceError {
     fileprivate init(unknown name: String, in layer: Layer, _ known: [String]) {
-        let cure = name.nearest(of: known).map { "did you mean \"\($0)\"?" } ?? "correct or remove it"
+        let shown = layer.shown(name: name)
+        let location = layer.source.location(of: name).map { " (\($0))" } ?? ""
+        let cure = shown.nearest(of: known).map { "did you mean \"\($0)\"?" } ?? "correct or remove it"
         self.init(
             .invalidName,
-            "no preference is named \"\(name)\"; its value in the layer \"\(layer.name)\" is ignored; \(cure)"
+            "no preference is named \"\(shown)\"; its value in the layer \"\(layer.name)\"\(location) is ignored; \(cure)"
         )
     }
 }

@@ -14,7 +14,9 @@ extension PreferenceStore {
     /// A write goes to the other store and is shown at once; one that would make a problem throws `invalid` or `unreadable`. `update` and
     /// transactions read the other store, which has the newest values. The other store never waits for this one. Put all layers into the
     /// other store, `.validated(Service.self, over: .layered([.arguments, .standard]))`, and load one on a network before. Of user defaults and
-    /// other stores that are asked name by name, it shows the names of the group only.
+    /// other stores that are asked name by name, it shows the names of the group only. A preference of the group that is in another store
+    /// (`in:`) is checked once, here. Inside `withIsolatedStores` a validated
+    /// store over a shared one is replaced by one that checks nothing, unless it was created there.
     ///
     /// - Parameters:
     ///   - group: The group that is checked; all preferences of the program that must be valid together.
@@ -24,31 +26,64 @@ extension PreferenceStore {
         _ group: Group.Type,
         over store: PreferenceStore
     ) throws(PreferenceProblems) -> PreferenceStore {
+        let original = store
         let store = store.resolved
-        let backend = ValidatedBackend(DeclaredPreferences.all(in: Group(in: store)), over: store)
-        try backend.begin()
+        let backend = ValidatedBackend(over: store)
+        try backend.begin(DeclaredPreferences.all(in: Group(in: store)))
         let source = Source(backend)
-        let validated = PreferenceStore(like: store, target: store) {
+        let isShared = original.replacement != nil && IsolationScope.inEffect == nil
+        let validated = PreferenceStore(like: store, target: store, replacement: isShared ? .layers([original]) : nil) {
             store.asLayers.enumerated().map { index, layer in
                 ValidatedBackend.mirrors(layer) ? layer.mirrored(by: source, under: ValidatedBackend.key(index)) : layer
             }
         }
         _ = validated.core.preparedLayers()
+        if isShared { SharedStores.register(layered: validated) }
         return validated
+    }
+}
+
+/// A preference of a validated store's group, in the store or in a scope of it.
+private struct CheckedPreference {
+    let preference: any DeclaredPreference
+    private let core: StoreCore
+    private let scope: String
+
+    /// Creates nothing for a preference of another store.
+    init?(_ preference: any DeclaredPreference, in store: PreferenceStore) {
+        let core = preference.store.resolved.core
+        guard core.issues === store.core.issues, let scope = core.scope.droppingPrefix(store.core.scope) else {
+            return nil
+        }
+        (self.preference, self.core, self.scope) = (preference, core, scope)
+    }
+
+    /// The names under which the store may have its value: the name, and then the former names.
+    var names: [String] { ([preference.name] + core.formerNames(of: preference.name)).map { scope + $0 } }
+
+    /// Returns its problems with the values that `candidates` returns for a name and its former names.
+    func problems(
+        _ outcome: ProblemOutcome,
+        _ candidates: (_ name: String, _ formerNames: [String]) -> StoredCandidates
+    ) -> [PreferenceError] {
+        let names = names
+        return preference.problems(in: candidates(names[0], Array(names.dropFirst())), of: core, outcome)
     }
 }
 
 /// The values of the last valid state of a store, of all its layers in one source, so that another state is shown in one step.
 private final class ValidatedBackend: PreferenceBackend {
     private let store: PreferenceStore
-    /// The checked preferences, which are those of `store`.
-    private let preferences: [any DeclaredPreference]
+    private let isolation = PreferenceIsolation.current
     private let state = Lock(State())
     private let checks = WorkerQueue()
 
     private struct State {
+        var preferences: [CheckedPreference] = []
         /// The values of the last valid state, by the names of this backend.
         var values: [String: PropertyListValue] = [:]
+        /// The change counts of the layers at the newest checked state.
+        var versions: [UInt64] = []
         /// The changes that were written through this backend since the running check began, by the number of each.
         var written: [(number: Int, changes: [String: PropertyListValue?])] = []
         var count = 0
@@ -57,12 +92,11 @@ private final class ValidatedBackend: PreferenceBackend {
         var reported: Set<String> = []
         var host: PreferenceBackendHost?
         var observations: [PreferenceObservation] = []
+        /// The stores whose observers wait until the thread's call of `apply` and the turn are over.
+        var paused: [ThreadIdentity: [StoreCore]] = [:]
     }
 
-    init(_ preferences: [any DeclaredPreference], over store: PreferenceStore) {
-        self.preferences = preferences
-        self.store = store
-    }
+    init(over store: PreferenceStore) { self.store = store }
 
     /// Returns the beginning of the names that stand for those of a layer.
     static func key(_ index: Int) -> String { "\(index)\u{1F}" }
@@ -72,18 +106,24 @@ private final class ValidatedBackend: PreferenceBackend {
 
     private var layers: [Layer] { store.core.layers.layers }
 
-    private var names: Set<String> { Set(preferences.flatMap(\.storedNames)) }
+    private var names: Set<String> { Set(state.withLock { $0.preferences }.flatMap(\.names)) }
 
-    /// Follows the store, and copies its state; throws its problems.
-    func begin() throws(PreferenceProblems) {
+    /// Follows the store, and copies its state; throws its problems and those of the preferences of other stores, which aren't checked
+    /// again.
+    func begin(_ preferences: [any DeclaredPreference]) throws(PreferenceProblems) {
+        let checked = preferences.compactMap { CheckedPreference($0, in: store) }
+        let others = preferences.filter { CheckedPreference($0, in: store) == nil }
+        state.withLock { $0.preferences = checked }
+        let names = names
         // Also of those names, because observers of all names aren't notified of changes below another value.
         let observations = [nil, names].map { names in
             store.subscribe(to: names) { [weak self] _ in self?.scheduleCheck() }
         }
-        let (values, problems) = storedState()
+        let (values, versions, found) = storedState()
+        let problems = found + others.problems(.read)
         if !problems.isEmpty { throw PreferenceProblems(problems) }
         state.withLock { state in
-            state.values = values
+            (state.values, state.versions) = (values, versions)
             state.observations = observations
         }
         // A change before that line is in neither.
@@ -92,33 +132,42 @@ private final class ValidatedBackend: PreferenceBackend {
 
     // MARK: Checking
 
-    /// Returns the values of all layers at one moment, and the problems that the preferences have with them.
-    private func storedState() -> ([String: PropertyListValue], [PreferenceError]) {
+    /// Returns the values of all layers at one moment, their change counts, and the problems that the preferences have with them.
+    private func storedState() -> ([String: PropertyListValue], versions: [UInt64], [PreferenceError]) {
         let snapshot = store.snapshot(of: names)
         let failures = snapshot.failures.compactMap { $0 }
-        let problems = preferences.flatMap { $0.problems(in: snapshot, .lastValidState) }
-        return (snapshot.values { Self.mirrors($0) ? Self.key($1) : nil }, (failures + problems).withoutEqualTexts)
+        let problems = state.withLock { $0.preferences }.flatMap { preference in
+            preference.problems(.lastValidState) { snapshot.candidates(for: $0, formerly: $1) }
+        }
+        let values = snapshot.values { Self.mirrors($0) ? Self.key($1) : nil }
+        return (values, snapshot.versions, (failures + problems).withoutEqualTexts)
     }
 
     private func scheduleCheck() {
         let isNew = state.withLock { !exchange(&$0.isCheckScheduled, with: true) }
         guard isNew else { return }
-        checks.run { [weak self, isolation = PreferenceIsolation.current] in isolation.run { self?.check() } }
+        checks.run { [weak self] in
+            self?.isolation.run {
+                self?.state.withLock { $0.isCheckScheduled = false }
+                self?.report(self?.check() ?? [])
+            }
+        }
     }
 
-    /// Shows the stored state if it is valid.
-    private func check() {
-        let began = state.withLock { state in
-            state.isCheckScheduled = false
-            return state.count
-        }
-        let (values, problems) = storedState()
+    /// Shows the stored state if it is valid; returns its problems, if they are others than before.
+    private func check() -> [PreferenceError] {
+        let began = state.withLock { $0.count }
+        let (values, versions, problems) = storedState()
         let (host, isNew) = state.withLock { state in
+            // Unless a check on another thread has found a newer state.
+            guard !zip(versions, state.versions).contains(where: { $0 < $1 }) else {
+                return (nil as PreferenceBackendHost?, false)
+            }
             let later = state.written.filter { $0.number > began }
-            state.written = later
+            (state.versions, state.written) = (versions, later)
             let isNew = state.reported != Set(problems.map(\.description))
             state.reported = Set(problems.map(\.description))
-            guard problems.isEmpty else { return (nil as PreferenceBackendHost?, isNew) }
+            guard problems.isEmpty else { return (nil, isNew) }
             // What was written since lies over the state that was checked; the write itself has scheduled another check.
             let new = later.reduce(into: values) { $0.change($1.changes) }
             state.host?.collect(state.values.changes(to: new))
@@ -126,7 +175,11 @@ private final class ValidatedBackend: PreferenceBackend {
             return (state.host, false)
         }
         host?.changed([:])
-        if isNew { for problem in problems { store.report(problem) } }
+        return isNew ? problems : []
+    }
+
+    private func report(_ problems: [PreferenceError]) {
+        for problem in problems { store.report(problem) }
     }
 
     // MARK: The backend
@@ -144,9 +197,18 @@ private final class ValidatedBackend: PreferenceBackend {
         }
     }
 
-    func catchUp() throws(PreferenceError) { try store.refresh() }
+    func catchUp() throws(PreferenceError) {
+        let problems = try isolation.run { () throws(PreferenceError) in
+            try store.refresh()
+            return check()
+        }
+        // Not in the turn, as the issue handler may use the store.
+        if !problems.isEmpty { checks.run { [self] in isolation.run { report(problems) } } }
+    }
 
-    func sync() throws(PreferenceError) { try store.flush() }
+    func sync() throws(PreferenceError) { try isolation.run { () throws(PreferenceError) in try store.flush() } }
+
+    var isWritable: Bool { isolation.run { store.isWritable } }
 
     func isManaged(_ name: String) -> Bool {
         original(name).map { store.core.layers.isManagedByBackend($0) } ?? false
@@ -158,10 +220,21 @@ private final class ValidatedBackend: PreferenceBackend {
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
         if let problem = problem(after: changes) { throw problem }
-        guard try store.core.commit(.several(original(changes)), ifStillHolds: TransactionReads(original(condition)))
-        else {
-            return PreferenceBackendCommit(isStored: false)
+        // The store's observers may set something in this store, which is possible when the turn is over.
+        let paused = store.core.layers.writable?.cores.filter { $0.pauseDelivery() } ?? []
+        var isStored = false
+        defer {
+            if isStored {
+                state.withLock { $0.paused[.current] = paused }
+            } else {
+                for core in paused { core.endPauseOfDelivery(elsewhere: true) }
+            }
         }
+        isStored = try store.core.commit(
+            .several(original(changes)),
+            ifStillHolds: TransactionReads(original(condition))
+        )
+        guard isStored else { return PreferenceBackendCommit(isStored: false) }
         state.withLock { state in
             state.count += 1
             state.written.append((state.count, changes))
@@ -173,22 +246,28 @@ private final class ValidatedBackend: PreferenceBackend {
         return PreferenceBackendCommit()
     }
 
+    func didApply() {
+        let paused = state.withLock { $0.paused.removeValue(forKey: .current) ?? [] }
+        for core in paused { core.endPauseOfDelivery(elsewhere: false) }
+    }
+
     /// Returns the first problem that the changes would make of the state that is shown.
     private func problem(after changes: [String: PropertyListValue?]) -> PreferenceError? {
-        let values = state.withLock { $0.values }
-        let (list, core) = (store.core.layers, store.core)
+        let (values, preferences) = state.withLock { ($0.values, $0.preferences) }
+        let list = store.core.layers
         for preference in preferences {
-            let names = core.formerNames(of: preference.name)
-            let keys = ([preference.name] + names).flatMap { name in
+            let keys = preference.names.flatMap { name in
                 list.layers.indices.map { Self.key($0) + list.layers[$0].spelled(name) }
             }
             guard keys.contains(where: { changes[$0] != nil }) else { continue }
-            let candidates = list.candidates(for: preference.name, formerly: names) { index, name in
-                guard Self.mirrors(list.layers[index]) else { return list.layers[index].value(of: name) }
-                let name = Self.key(index) + list.layers[index].spelled(name)
-                return changes[name] ?? values[name]
+            let problems = preference.problems(.rejected) { name, formerNames in
+                list.candidates(for: name, formerly: formerNames) { index, name in
+                    guard Self.mirrors(list.layers[index]) else { return list.layers[index].value(of: name) }
+                    let name = Self.key(index) + list.layers[index].spelled(name)
+                    return changes[name] ?? values[name]
+                }
             }
-            if let problem = preference.problems(in: candidates, of: core, .rejected).first { return problem }
+            if let problem = problems.first { return problem }
         }
         return nil
     }

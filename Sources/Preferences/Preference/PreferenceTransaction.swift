@@ -87,7 +87,7 @@ public struct PreferenceTransaction {
     }
 
     /// Whether the store lists only names that it was asked for.
-    var isQueriedByName: Bool { core.layers.writable?.isQueriedByName ?? false }
+    var isQueriedByName: Bool { core.newest.layers.writable?.isQueriedByName ?? false }
 
     /// The names that were read or written.
     var usedNames: Set<String> { reads.names.union(changes.keys) }
@@ -107,7 +107,7 @@ public struct PreferenceTransaction {
         guard isOwn(preference) else { return }
         guard let value else {
             // Swift sets `nil` again after `values[preference]?` has read it: what couldn't be decoded has to stay.
-            if ownValue(of: preference) != nil { store(nil, as: preference.name) }
+            if ownValue(of: preference) != nil { reset(preference) }
             return
         }
         do throws(PreferenceError) {

@@ -73,6 +73,7 @@ extension StoreCore {
     func noteSecret(_ name: String) {
         guard state.withLock({ $0.noteSecrets([name]) }) else { return }
         for core in replacements { core.noteSecret(name) }
+        target?.core.noteSecret(name)
         guard let list = madeLayers else { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
         // The next use that isn't served from the cache attaches the store again, and so checks where the secret is stored. Not

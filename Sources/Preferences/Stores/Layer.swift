@@ -48,7 +48,10 @@ struct Layer: Sendable {
     }
 
     /// Returns the name as the place of the layer's values spells it, for messages.
-    fileprivate func shown(_ name: String) -> String { String(spelled(name).dropFirst(hiddenLength)) }
+    func shown(_ name: String) -> String { shown(name: spelled(name)) }
+
+    /// Returns a name of the source as its place spells it, for messages.
+    func shown(name: String) -> String { String(name.dropFirst(hiddenLength)) }
 
     /// Returns the same layer over a source that has copies of its values, under names that begin with `key`.
     func mirrored(by source: Source, under key: String) -> Layer {
@@ -58,6 +61,7 @@ struct Layer: Sendable {
             isReadOnly: isReadOnly,
             isManaged: isManaged,
             isText: isText,
+            isSecret: isSecret,
             optionPrefix: optionPrefix,
             prefix: key + prefix,
             hiddenLength: key.utf8.count + hiddenLength

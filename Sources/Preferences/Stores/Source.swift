@@ -154,6 +154,8 @@ final class Source: ValueSource {
 
     func line(of name: String) -> Int? { placed?.line(of: name) }
 
+    var isWrittenByHand: Bool { placed?.isWrittenByHand ?? false }
+
     // Not kept, as only messages need it: a cast to a protocol is slow.
     private var placed: (any PlacedBackend)? { backend as? any PlacedBackend }
 }

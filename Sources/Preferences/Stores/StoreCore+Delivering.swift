@@ -20,12 +20,7 @@ extension StoreCore {
             case .stop:
                 return
             case .handOver:
-                // Makes observers of an isolated store see the stores of its scope on that thread, too.
-                let rest: @Sendable () -> Void = { [self, isolation = PreferenceIsolation.current] in
-                    state.withLock { $0.queue.resume(on: .current) }
-                    isolation.run { deliverRest(isOwnThread: true) }
-                }
-                WorkerQueue().run(rest)
+                deliverRestOnLibraryThread()
                 return
             case .deliver(let batch, let depth):
                 FeedbackDepth.reacting(toChangeAt: depth) {
@@ -33,6 +28,26 @@ extension StoreCore {
                 }
             }
         }
+    }
+
+    private func deliverRestOnLibraryThread() {
+        // Makes observers of an isolated store see the stores of its scope on that thread, too.
+        WorkerQueue().run { [self, isolation = PreferenceIsolation.current] in
+            state.withLock { $0.queue.resume(on: .current) }
+            isolation.run { deliverRest(isOwnThread: true) }
+        }
+    }
+
+    /// Has batches wait until this thread ends the pause; returns false if another thread delivers them, or this one does up its stack.
+    func pauseDelivery() -> Bool { state.withLock { $0.queue.pause(by: .current) } }
+
+    /// Delivers what has waited.
+    ///
+    /// - Parameter isElsewhere: Whether a thread of the library does so, as this one must not run the observers yet.
+    func endPauseOfDelivery(elsewhere isElsewhere: Bool) {
+        guard isElsewhere else { return deliverRest(isOwnThread: false) }
+        state.withLock { $0.queue.handOver() }
+        deliverRestOnLibraryThread()
     }
 
     /// Notifies `willSet` observers of the changes that this thread is about to make, if their subscriptions' numbers are up

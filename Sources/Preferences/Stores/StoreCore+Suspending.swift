@@ -6,7 +6,7 @@ internal import Synchronization
 extension StoreCore {
     /// Returns a new call of a task, or nil if the task need not suspend because no source with a timeout is involved.
     func beginSuspendingCall(_ form: StoreCall.Form) -> StoreCall? {
-        let list = attachedLayers
+        let list = newest.attachedLayers
         guard list.waitingSource != nil else { return nil }
         let isPrepared =
             list.isPrepared.load(ordering: .acquiring)
@@ -21,7 +21,7 @@ extension StoreCore {
         _ body: @escaping @Sendable (StoreCall) throws(PreferenceError) -> Result
     ) async throws(PreferenceError) -> Result {
         let call = call.blocking(.libraryThread)
-        guard let source = source ?? layers.waitingSource, let deadline = source.waitDeadline(of: call) else {
+        guard let source = source ?? newest.layers.waitingSource, let deadline = source.waitDeadline(of: call) else {
             return try body(call)
         }
         let calls = source.state.withLock { $0.calls }
@@ -56,7 +56,9 @@ extension StoreCore {
     /// Not if observers are notified before it: a commit that would wait is made again.
     private var mayCommitAtOnce: Bool {
         let list = attachedLayers
-        guard let writable = list.writable, list.isPrepared.load(ordering: .acquiring) else { return false }
+        guard target == nil, let writable = list.writable, list.isPrepared.load(ordering: .acquiring) else {
+            return false
+        }
         return writable.isOpen && writable.file?.syncsEachCommit == false && !writable.hasEarlySubscriptions
             && !(list.waitingSource?.isSlow ?? false)
     }

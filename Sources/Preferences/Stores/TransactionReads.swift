@@ -9,7 +9,7 @@ package struct StoreSnapshot: Sendable {
     /// The values of each layer from `base` on.
     private var values: [StoredValues]
     /// The layers' change counts: of the layers below the writable one for an update's snapshot, else of all layers.
-    fileprivate let versions: [UInt64]
+    let versions: [UInt64]
     /// For a snapshot of all layers: each layer's error if it couldn't be opened.
     var failures: [PreferenceError?] = []
 

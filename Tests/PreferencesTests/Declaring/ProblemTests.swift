@@ -142,6 +142,35 @@ struct ProblemTests {
     }
 
     @Test
+    func unknownNamesOfHandWrittenFilesAreProblemsWithTheirLines() throws {
+        try withTemporaryFolder { folder in
+            let settings = folder.appending(component: "settings.json")
+            let text =
+                "{\n  // Comment\n  \"$schema\": \"a.json\",\n  \"prot\": 80,\n  \"server\": \"a\",\n  \"me.port\": 1\n}"
+            try Data(text.utf8).write(to: settings)
+            let dropIn = folder.appending(component: "site.jsonl")
+            try Data("{\"preferences.version\":1}\n{\"modus\":\"x\"}\n".utf8).write(to: dropIn)
+            let files = DropIns(folders: [], files: [dropIn.systemPath])
+            let store = PreferenceStore.layered([
+                .settingsFile(at: settings), PreferenceStore(.system(Source(DropInBackend(files)))),
+                .inMemory(["unknown": 1]),
+            ])
+            // Of another group, in a scope.
+            let scoped = ServicePreferences(in: store.scoped(prefix: "me."))
+            #expect(scoped.port == 1)
+            let problems = ServicePreferences(in: store).problems.map { problem in
+                problem.message.replacing(folder.systemPath, with: "…")
+            }
+            #expect(
+                problems == [
+                    "no preference is named \"modus\"; its value in the layer \"system\" (…/site.jsonl, line 2) is ignored; correct or remove it",
+                    "no preference is named \"prot\"; its value in the layer \"settings\" (…/settings.json, line 4) is ignored; did you mean \"port\"?",
+                ]
+            )
+        }
+    }
+
+    @Test
     func layerThatCantBeReadIsAProblem() throws {
         let backend = OutsideBackend(failingLoads: 10)
         let store = PreferenceStore.layered([.inMemory(["host": "a"]), PreferenceStore(backend: backend)])

@@ -198,6 +198,47 @@ struct MigrationTableTests {
     }
 
     @Test
+    func nilOfAMemberLeavesTheRestOfTheValue() throws {
+        struct Frame: Codable { var x = 3, y = 0 }
+        let store = PreferenceStore.inMemory(["frame": ["x": 1, "y": 2, "later": 4], "preferences.version": 1])
+        let frame = Preference("frame", default: Frame(), in: store)
+        try store.migrate(to: 2, steps: [.init(2) { $0[frame[\.x]] = nil }])
+        #expect(store["frame"] == ["x": 3, "y": 2, "later": 4])
+    }
+
+    /// What another layer has isn't changed by a step.
+    @Test
+    func dryRunListsOnlyWhatIsStored() throws {
+        let own = PreferenceStore.inMemory(["volume": 1])
+        let store = PreferenceStore.layered([.arguments(["--volume=3", "--other=1"]), own])
+        let change = try store.migrate(to: 1, steps: [.init(1) { $0["volume"] = 10 }], dryRun: true)
+        #expect(change.old == ["volume": 1] && change.new == ["volume": 10, "preferences.version": 1])
+    }
+
+    /// A scope that was migrated first says nothing about the store that it is in.
+    @Test
+    func recordOfAScopeIsNoValue() throws {
+        let store = PreferenceStore.inMemory()
+        let step = PreferenceMigration(1) { $0["old"] = 1 }
+        try store.scoped(prefix: "ada.").migrate(to: 1, steps: [step])
+        try store.migrate(to: 1, steps: [step])
+        #expect(store.contents == ["ada.preferences.version": 1, "preferences.version": 1])
+    }
+
+    /// A store that is asked name by name shows by all steps what an older version had.
+    @Test
+    func stepAfterOneThatFailsShowsAnOldStore() throws {
+        let backend = AskedBackend(["colour": "red"])
+        let store = PreferenceStore(backend: backend)
+        struct Missing: Error {}
+        let steps: [PreferenceMigration] = [
+            .init(1) { if $0["first"] == nil { throw Missing() } }, .init(2) { $0.move(from: "colour", to: "color") },
+        ]
+        #expect(throws: Missing.self) { try store.migrate(to: 2, steps: steps) }
+        #expect(backend.stored == ["colour": "red"])
+    }
+
+    @Test
     func typeChangeOfAFormerNameIsMigratedOnce() throws {
         let store = PreferenceStore.inMemory(["vol": "7"])
         let volume = Preference("volume", default: 5, .formerly("vol"), in: store)

@@ -1,3 +1,4 @@
+import DurableFile
 import FileTestSupport
 import Testing
 
@@ -147,6 +148,76 @@ struct DraftTests {
         #expect(draft.hasChanges && player.volume == 4)
         try draft.apply()
         #expect(store["volume"] == 4 && !draft.hasChanges)
+    }
+
+    /// An observer that is called before the values are stored makes the moment in which `apply()` runs.
+    @Test
+    func editsWhileItIsAppliedStay() throws {
+        let store = PreferenceStore.inMemory(["frame": ["x": 0, "y": 0, "later": 1]])
+        let draft = store.draft()
+        let player = Player(in: draft.store)
+        let isFirst = Lock(true)
+        let observation = Player(in: store).$frame.observe(at: .willSet) { _ in
+            guard isFirst.withLock({ exchange(&$0, with: false) }) else { return }
+            player.frame.y = 1
+            player.frame.x = 0
+            player.volume = 200
+            player.volume = 8
+            draft.store["title"] = 5
+            // Another call, which fails, ends before the first one.
+            #expect(throws: PreferenceError.self) { try draft.apply() }
+            draft.store["title"] = nil
+        }
+        player.frame.x = 1
+        try draft.apply()
+        #expect(store["frame"] == ["x": 1, "y": 0, "later": 1])
+        #expect(draft.changes.names == ["frame", "volume"] && player.frame == Frame(x: 0, y: 1))
+        store["frame"]?[member: "later"] = 2
+        try draft.apply()
+        #expect(store.contents == ["frame": ["x": 0, "y": 1, "later": 2], "volume": 8] && !draft.hasChanges)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func editOfAStoreThatCouldNotBeOpenedKeepsWhatIsStored() throws {
+        let backend = OutsideBackend(["frame": ["x": 1, "later": 1]], failingLoads: 2)
+        let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
+        let draft = store.draft()
+        Player(in: draft.store).frame.y = 3
+        for _ in 0..<2 { do { try draft.apply() } catch { #expect(error.code == .unavailable) } }
+        #expect(store["frame"]?[member: "later"] == 1 && store["frame"]?[member: "y"] == 3)
+    }
+
+    @Test
+    func secretOfADraftIsOneOfTheStore() throws {
+        struct Account: PreferenceGroup {
+            @Preference("token", .secret) var token = ""
+        }
+        let store = PreferenceStore.inMemory()
+        store.issueHandler = { _ in }
+        let seen = Recorder<String>()
+        let observation = store.subscribe {
+            seen.record("\(PreferenceStoreChange($0, secretNames: store.core.secretNames))")
+        }
+        let draft = store.draft()
+        let account = Account(in: draft.store.scoped(prefix: "ada."))
+        account.token = "hunter2"
+        #expect(!"\(draft.changes)".contains("hunter2"))
+        try draft.apply()
+        #expect(store["ada.token"] == "hunter2" && seen.elements.count == 1 && !"\(seen.elements)".contains("hunter2"))
+        withExtendedLifetime((observation, account)) {}
+    }
+
+    @Test
+    func draftIsRefreshedAndWritableAsItsStoreIs() throws {
+        let backend = OutsideBackend(["volume": 1])
+        let draft = PreferenceStore(backend: backend).draft()
+        #expect(Player(in: draft.store).volume == 1 && draft.store.isWritable)
+        backend.changeOutside("volume", to: 2, isTelling: false)
+        try draft.store.refresh()
+        #expect(Player(in: draft.store).volume == 2)
+        #expect(!PreferenceStore.inMemory().readOnly().draft().store.isWritable)
     }
 
     // MARK: A model

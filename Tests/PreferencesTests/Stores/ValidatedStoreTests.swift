@@ -80,8 +80,9 @@ struct ValidatedStoreTests {
         #expect(service.port == 90 && service.host == "a" && seen.elements.isEmpty)
         let corrected: PropertyListValue = ["port": 91, "mode": "wide", "host": "b"][name] ?? ["width": 4]
         try fixture.change(name, corrected)
-        await eventually { store[name] == corrected }
-        #expect(service.port == 91 && store["host"] == fixture.store["host"] && seen.elements == [91])
+        // Observers are called after the values are shown.
+        await eventually { seen.elements == [91] }
+        #expect(store[name] == corrected && service.port == 91 && store["host"] == fixture.store["host"])
         let reported = issues.elements.filter { $0.message.contains("a restart reads the stored ones") }
         #expect(reported.count == 1, "\(reported)")
         withExtendedLifetime(observation) {}
@@ -212,6 +213,98 @@ struct ValidatedStoreTests {
         #expect(base["port"] == 8)
         Slow.gate.signal { $0 = true }
         await eventually { slow.port == 8 }
+    }
+
+    /// An observer of the plain store is called by the set in the validated one.
+    @Test
+    func observersOfTheStoreMaySetSomethingInIt() throws {
+        let base = PreferenceStore.inMemory(Self.valid)
+        let store = try PreferenceStore.validated(Service.self, over: base)
+        let (service, plain) = (Service(in: store), Service(in: base))
+        let issues = Recorder<PreferenceError>()
+        base.issueHandler = { issues.record($0) }
+        let observation = plain.$port.observe { change in service.frame.width = change.new }
+        service.port = 91
+        #expect(service.frame.width == 91 && plain.frame.width == 91 && issues.elements.isEmpty)
+        // Also if the set itself stores nothing.
+        #expect(throws: PreferenceError.self) { try service.$port.write(0) }
+        plain.port = 92
+        #expect(service.frame.width == 92)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func scopesAreCheckedAndOtherStoresOnce() async throws {
+        struct Database: PreferenceGroup {
+            @Preference("port", .range(1...9)) var port = 5
+        }
+        struct Whole: PreferenceGroup {
+            static let base = PreferenceStore.inMemory(["port": 90, "db.port": 4])
+            static let other = PreferenceStore.inMemory(["token": "a"])
+            @Preference("port", .range(1...65535)) var port = 8080
+            @Preference("token", .required, in: other) var token: String?
+            let database = Database(in: base.scoped(prefix: "db."))
+        }
+        let base = Whole.base
+        let store = try PreferenceStore.validated(Whole.self, over: base)
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        let whole = Whole(in: store)
+        base["db.port"] = 10
+        base["port"] = 91
+        await eventually { !issues.elements.isEmpty }
+        #expect(whole.port == 90)
+        base["db.port"] = 6
+        await eventually { whole.port == 91 }
+        Whole.other["token"] = nil
+        #expect(throws: PreferenceProblems.self) { try PreferenceStore.validated(Whole.self, over: base) }
+    }
+
+    @Test
+    func refreshShowsWhatItFinds() throws {
+        let backend = OutsideBackend(Self.valid)
+        let store = try PreferenceStore.validated(Service.self, over: PreferenceStore(backend: backend))
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        backend.changeOutside("port", to: 91, isTelling: false)
+        try store.refresh()
+        #expect(Service(in: store).port == 91)
+        #expect(store.isWritable)
+        let fixed = PreferenceStore.inMemory(Self.valid).readOnly()
+        #expect(try !PreferenceStore.validated(Service.self, over: fixed).isWritable)
+    }
+
+    @Test
+    func isolatedCodeSeesAReplacement() throws {
+        let shared = PreferenceStore(Layer(source: Source(Self.valid)), replacement: .memory(isStandard: false))
+        let service = Service(in: try .validated(Service.self, over: shared))
+        try PreferenceStore.withIsolatedStores {
+            #expect(service.port == 8080)
+            service.port = 92
+            #expect(service.port == 92 && shared["port"] == 92)
+            // One that is created inside is checked.
+            try shared.write("a", for: "host")
+            let inner = Service(in: try .validated(Service.self, over: shared))
+            inner.port = 93
+            #expect(throws: PreferenceError.self) { try inner.$host.write(nil) }
+            #expect(inner.port == 93 && shared["port"] == 93)
+        }
+        #expect(service.port == 90 && shared["port"] == 90)
+        service.port = 91
+        #expect(shared["port"] == 91)
+    }
+
+    @Test
+    func taskIsSuspendedWhileAFileIsWaitedFor() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{\"host\":\"a\"}\n", to: "preferences.jsonl")
+        let file = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
+        let store = try PreferenceStore.validated(Service.self, over: file)
+        #expect(store.core.beginSuspendingCall(.write) != nil)
+        let issues = Recorder<PreferenceError>()
+        store.issueHandler = { issues.record($0) }
+        try await Service(in: store).$port.write(91)
+        #expect(file["port"] == 91 && issues.elements.isEmpty)
     }
 
     // MARK: A model
