@@ -1,5 +1,3 @@
-internal import DurableFile
-
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
