@@ -6,7 +6,7 @@ import Testing
 /// Files whose place no new file can take, so that they are rewritten in place.
 struct RewritingTests {
     /// Why no new file can take the place.
-    enum Cause: CaseIterable, Sendable { case mounted, linked, busy, closedFolder, foreignMode }
+    enum Cause: CaseIterable, Sendable { case mounted, linked, busy, closedFolder, foreignMode, fullFileSystem }
 
     private let folder: TemporaryFolder
     private let record = ObserverRecord()
@@ -34,6 +34,7 @@ struct RewritingTests {
         case .foreignMode:
             try SystemFileSystem().setMode(SystemFileSystem().open(folder.path("place/log"), for: .appending), 0o660)
             fileSystem.begin(.init(.error(.notPermitted), isLasting: true, calls: ["fchmod"]))
+        case .fullFileSystem: fileSystem.denyNewFiles(.noSpace)
         case nil: break
         }
         return log

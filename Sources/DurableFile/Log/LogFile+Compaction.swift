@@ -208,11 +208,12 @@ extension LogError {
     }
 
     /// Whether no new file can take the file's place, but the file might be written: it is mounted by itself, or this user
-    /// can't create files in its folder or give them the file's owner.
+    /// can't create files in its folder or give them the file's owner, or the file system has room for no other file.
     fileprivate var forbidsReplacing: Bool {
         guard let cause else { return false }
         switch cause.call {
-        case "open", "fchown", "fchmod": return cause.deniesWriting
+        case "open": return cause.deniesWriting || cause.code == .noSpace || cause.code == .quota
+        case "fchown", "fchmod": return cause.deniesWriting
         case "rename": return cause.code == .inUse
         default: return false
         }

@@ -189,6 +189,13 @@ extension PreferenceError {
         switch error {
         case .failed(let cause):
             self.init(.unavailable, "the preferences file can't be used; nothing was changed", cause: cause)
+        case .readOnly(let cause) where cause.code == .readOnlyFileSystem:
+            self.init(
+                .readOnly,
+                "the file system of the preferences file is read-only; nothing was changed. Mount it for writing, or keep the file on "
+                    + "another one",
+                cause: cause
+            )
         case .readOnly(let cause):
             self.init(
                 .readOnly,
@@ -244,15 +251,20 @@ extension PreferenceError {
             self.init(
                 .outcomeUnknown,
                 "writing \(path) failed, and it is unknown whether the change is stored; read the value again",
-                cause: cause
+                cause: Self.described(cause)
             )
         case .notDurable(let path, let cause):
             self.init(
                 .notDurable,
                 "the values set in \(path) can be read but might not survive a loss of power; check the disk and set them again",
-                cause: cause
+                cause: Self.described(cause)
             )
         }
+    }
+
+    /// Returns a cause whose description is a text: the one of a log's error is for programmers.
+    private static func described(_ cause: any Error) -> any Error {
+        (cause as? LogError).map { PreferenceError($0) } ?? cause
     }
 
     /// Creates the issue that the damaged lines of a file were moved when it was compacted.
