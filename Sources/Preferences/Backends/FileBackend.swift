@@ -110,6 +110,30 @@ package final class FileBackend: PlacedBackend {
         return isStored
     }
 
+    /// Stores the changes that `make` returns, unless it returns nil.
+    ///
+    /// `make` is called with the file's lock, after the lines of other processes were read: none changes what it reads before its
+    /// changes are stored. It must not use the file.
+    func commit(within timeout: Duration, _ make: () -> ValueChanges?) throws(PreferenceError) {
+        var changes: ValueChanges?
+        var refusal: PreferenceError?
+        var difference = FileContents.Difference.none
+        do {
+            try log.append(within: timeout) { contents in
+                changes = make()
+                guard let changes else { return nil }
+                difference = contents.difference(of: changes)
+                do throws(PreferenceError) { return try contents.line(of: difference, changes) } catch {
+                    refusal = error
+                    return nil
+                }
+            } commit: { contents in
+                if let changes { contents.store(difference, of: changes) }
+            }
+        } catch { throw PreferenceError(error) }
+        if let refusal { throw refusal }
+    }
+
     /// Records that the file has all the changes already, before later lines are read; a source that shares the values sees that.
     private func noteUnchanged(_ changes: ValueChanges, _ contents: FileContents) {
         if !isAdopted.load(ordering: .relaxed) { contents.store(.all, of: changes) }

@@ -212,7 +212,7 @@ extension PreferenceDeclaration {
             let changes = core.changes(of: name, to: try form(of: new, over: candidates))
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return }
             await Retry.suspend(
-                try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience)
+                try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience + 1)
             )
         }
     }
@@ -289,17 +289,38 @@ extension PreferenceDeclaration {
             let (changed, result) = try run(body, candidates)
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
             if try core.commit(core.changes(of: name, to: changed), ifStillHolds: reads, call) { return result }
-            Retry.block(try retry.next(name: name, until: core.deadline(of: call)))
+            let pause = try retry.next(name: name, until: core.deadline(of: call))
+            if retry.isStarving, let call, let result = try updateAlone(call, body) { return result }
+            Retry.block(pause)
         }
     }
 
     private func run<Result>(
         _ body: (StoredCandidates) throws -> (PropertyListValue?, Result),
-        _ candidates: StoredCandidates
+        _ candidates: StoredCandidates,
+        isAlone: Bool = false
     ) throws -> (PropertyListValue?, Result) {
-        try RunningBody.run(.update, of: name, and: store.core.formerNames(of: name), in: store.core) { _ in
+        let (core, names) = (store.core, store.core.formerNames(of: name))
+        return try RunningBody.run(.update, of: name, and: names, in: core, isAlone: isAlone) { _ in
             try body(candidates)
         }
+    }
+
+    /// Updates the stored value with the lock of the file, so that nothing changes it in between; returns nil if that isn't possible now.
+    private func updateAlone<Result>(
+        _ call: StoreCall,
+        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
+    ) throws -> Result? {
+        let core = store.core
+        var result: Result?
+        let isStored = try core.commitAlone(call) {
+            let candidates = core.shownBase(for: name)
+            let (changed, made) = try run(body, candidates, isAlone: true)
+            result = made
+            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
+            return (core.changes(of: name, to: changed), reads)
+        }
+        return isStored ? result : nil
     }
 
     /// Updates the stored value, as `updateStored` does; the task is suspended while a backend with a timeout is called.
@@ -315,9 +336,9 @@ extension PreferenceDeclaration {
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
             let changes = core.changes(of: name, to: changed)
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }
-            await Retry.suspend(
-                try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience)
-            )
+            let pause = try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience + 1)
+            if retry.isStarving, let result = try updateAlone(call.blocking(.none), body) { return result }
+            await Retry.suspend(pause)
         }
     }
 

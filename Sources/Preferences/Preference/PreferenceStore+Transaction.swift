@@ -10,8 +10,9 @@ extension PreferenceStore {
     ///     }
     ///
     /// The body runs on the caller's thread over a snapshot, without a lock. The values that it read must be unchanged when its
-    /// changes are stored; if they aren't, the body runs again, so it should touch nothing but the transaction. After 64
-    /// runs, or in a file after 5 seconds, the call throws `conflict`. This holds across threads, and across processes if the backend can compare. Names
+    /// changes are stored; if they aren't, the body runs again, so it should touch nothing but the transaction. In a file, the 17th
+    /// run and those after it hold the file's lock, so that nothing changes, and a body that sets or flushes a store gets `misuse`. After 64
+    /// runs elsewhere, or in a file after 5 seconds, the call throws `conflict` or `busy`. This holds across threads, and across processes if the backend can compare. Names
     /// that were only written aren't compared. In a layered store the body reads the writable layer and the layers below
     /// it; a change to the layers below that happens while the changes are being stored counts as later.
     ///
@@ -44,7 +45,9 @@ extension PreferenceStore {
             let (result, changes, reads) = try core.attempt(body, snapshot, unread: unread)
             if changes.isEmpty { return result }
             if try await core.commit(.several(changes), ifStillHolds: reads, suspending: call) { return result }
-            await Retry.suspend(try retry.next(until: core.deadline(of: call), after: Retry.patience))
+            let pause = try retry.next(until: core.deadline(of: call), after: Retry.patience + 1)
+            if retry.isStarving, let result = try core.transactAlone(call.blocking(.none), body) { return result }
+            await Retry.suspend(pause)
         }
     }
 
@@ -83,8 +86,24 @@ extension StoreCore {
             let (result, changes, reads) = try attempt(call, body)
             if changes.isEmpty { return result }
             if try commit(.several(changes), ifStillHolds: reads, call) { return result }
-            Retry.block(try retry.next(until: deadline(of: call)))
+            let pause = try retry.next(until: deadline(of: call))
+            if retry.isStarving, let call, let result = try transactAlone(call, body) { return result }
+            Retry.block(pause)
         }
+    }
+
+    /// Runs the body with the lock of the file, so that nothing changes what it reads; returns nil if that isn't possible now.
+    fileprivate func transactAlone<Result>(
+        _ call: StoreCall,
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> Result? {
+        var result: Result?
+        let isStored = try commitAlone(call) {
+            let (made, changes, reads) = try attempt(body, shownSnapshot(), unread: nil, isAlone: true)
+            result = made
+            return (changes.isEmpty ? nil : .several(changes), reads)
+        }
+        return isStored ? result : nil
     }
 
     /// Runs the body once; the snapshot ends with the call, so the commit needn't copy storage that the snapshot shares.
@@ -99,9 +118,10 @@ extension StoreCore {
     fileprivate func attempt<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result,
         _ snapshot: consuming StoreSnapshot,
-        unread: PreferenceError?
+        unread: PreferenceError?,
+        isAlone: Bool = false
     ) throws -> (Result, changes: [String: PropertyListValue?], reads: TransactionReads) {
-        try RunningBody.run(.transaction, in: self) { [snapshot] running in
+        try RunningBody.run(.transaction, in: self, isAlone: isAlone) { [snapshot] running in
             var transaction = PreferenceTransaction(on: self, snapshot, unread: unread, in: running)
             let result = try body(&transaction)
             if let failure = transaction.failure { throw failure }
@@ -116,8 +136,9 @@ extension Preference {
     ///     try preferences.$launches.update { $0 += 1 }
     ///
     /// The body runs on the caller's thread without a lock, and runs again if the value was changed in between, so it
-    /// should touch nothing else; another update of the preference inside it is `misuse`. After 64 runs, or in a file after 5
-    /// seconds, the call throws `conflict`. If the stored value can't be read, the call
+    /// should touch nothing else; another update of the preference inside it is `misuse`. In a file, the 17th run holds the file's lock, so
+    /// that nothing changes; then a body that sets or flushes a store gets `misuse`. After 64 runs elsewhere, or in a file after 5
+    /// seconds, the call throws `conflict` or `busy`. If the stored value can't be read, the call
     /// throws without running the body. Errors of the body are passed on; then nothing is changed.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
@@ -159,6 +180,9 @@ struct Retry: ~Copyable {
     private static let starving = Atomic<Int>(0)
     static let patience = 16
     private var count = 1
+
+    /// Whether the values have kept changing so often that the next run needs the lock of the file, if there is one.
+    var isStarving: Bool { count > Self.patience }
 
     init() {
         // A thread that keeps updating would otherwise change the values between each read and commit of a slower one.

@@ -20,14 +20,22 @@ final class RunningBody {
     private var isComplete = false
     /// The names that the body has set, which a transaction must not read later: it would read older values.
     private var changed: Set<String> = []
+    /// Whether it runs with the file's lock, so that no other call may be waited for.
+    private let isAlone: Bool
     private let outer: RunningBody?
     private let outerAddress: UnsafeMutableRawPointer?
     private let outerDepth: Int64
     private(set) var misuse: PreferenceError?
 
     /// Creates the record of a body that begins to run on the calling thread; `leave()` must follow.
-    init(entering kind: Kind, of name: String? = nil, and names: [String] = [], in core: StoreCore) {
-        (self.kind, self.name, self.core) = (kind, name, core)
+    init(
+        entering kind: Kind,
+        of name: String? = nil,
+        and names: [String] = [],
+        in core: StoreCore,
+        isAlone: Bool = false
+    ) {
+        (self.kind, self.name, self.core, self.isAlone) = (kind, name, core, isAlone)
         self.names = names.isEmpty ? [] : Set(names)
         outer = Self.current
         (outerAddress, outerDepth) = (c_thread_running_body().pointee, FeedbackDepth.beginBody())
@@ -46,9 +54,10 @@ final class RunningBody {
         of name: String? = nil,
         and names: [String] = [],
         in core: StoreCore,
+        isAlone: Bool = false,
         _ body: (RunningBody) throws -> Result
     ) throws -> Result {
-        let running = RunningBody(entering: kind, of: name, and: names, in: core)
+        let running = RunningBody(entering: kind, of: name, and: names, in: core, isAlone: isAlone)
         defer { running.leave() }
         let result = try body(running)
         if let misuse = running.misuse { throw misuse }
@@ -59,6 +68,23 @@ final class RunningBody {
     private static var current: RunningBody? {
         guard FeedbackDepth.isRunningBody, let address = c_thread_running_body().pointee else { return nil }
         return Unmanaged<RunningBody>.fromOpaque(address).takeUnretainedValue()
+    }
+
+    /// Throws if a body that runs on the calling thread must not change or sync any store, because it runs with the lock of a file.
+    static func checkMayWait() throws(PreferenceError) {
+        var running = current
+        while let body = running {
+            running = body.outer
+            guard body.isAlone else { continue }
+            let error = PreferenceError(
+                .misuse,
+                name: body.name,
+                "the body of an update or a transaction sets or flushes a store; nothing was changed. It had run so often that it now holds "
+                    + "the file's lock, for which that would wait. Use the body's argument, and the store after the call"
+            )
+            if body.misuse == nil { body.misuse = error }
+            throw error
+        }
     }
 
     /// Throws if a body that runs on the calling thread must not make the changes of an update or a transaction.

@@ -83,6 +83,27 @@ extension Source {
         return try file.commit(changes, if: condition, within: rest)
     }
 
+    /// Stores the changes that `make` returns, unless it returns nil, while no other thread or process can change what it reads.
+    ///
+    /// `make` is called with the turn and the file's locks, after all changes of other processes were published.
+    @inline(never)
+    func commitAlone(
+        to file: FileBackend,
+        _ own: ChangeContext,
+        _ call: StoreCall,
+        _ make: () -> ValueChanges?
+    ) throws(PreferenceError) {
+        try withTurn(.commit, call) { (notifications) throws(PreferenceError) in
+            defer { publishStored(own, into: &notifications) }
+            let rest = deadline(of: call).map { max(.zero, $0 - .now) } ?? file.lockTimeout
+            try file.commit(within: call.blocking == .none ? .zero : rest) {
+                publishStored(nil, into: &notifications)
+                return make()
+            }
+        }
+        try file.didApply()
+    }
+
     /// Sets the deadline of the call that uses the backend; call with the turn.
     @inline(never)
     func begin(_ call: StoreCall) throws(PreferenceError) {
@@ -120,6 +141,7 @@ extension Source {
 extension Source {
     /// Blocks the caller's thread until everything set so far survives a loss of power.
     func flush(_ call: StoreCall) throws(PreferenceError) {
+        try RunningBody.checkMayWait()
         guard let backend = try backendToFlush else { return }
         try checkThread(of: call)
         if isSlow || call.form == .flush, let issue = firstWait(of: call) { report(issue) }

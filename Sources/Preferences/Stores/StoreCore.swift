@@ -363,7 +363,8 @@ extension StoreCore {
 
     /// Throws if the calling thread must not make the changes.
     @inline(never)
-    private func checkUse(for changes: ValueChanges, isSet: Bool) throws(PreferenceError) {
+    func checkUse(for changes: ValueChanges, isSet: Bool) throws(PreferenceError) {
+        try RunningBody.checkMayWait()
         guard FeedbackDepth.current <= FeedbackDepth.limit else {
             throw PreferenceError(loopOver: changes, limit: FeedbackDepth.limit)
         }
@@ -407,7 +408,7 @@ extension PreferenceError {
         self.init(.readOnly, message)
     }
 
-    fileprivate init(managed name: String) {
+    init(managed name: String) {
         self.init(
             .managed,
             name: name,

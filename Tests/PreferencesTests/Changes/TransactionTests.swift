@@ -37,7 +37,10 @@ struct TransactionTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func conflictIsThrownAfter64Runs(kind: StoreKind) throws {
+    func bodyThatChangesWhatItReadsRunsOftenButNotForEver(kind: StoreKind) throws {
+        // In a file, the 17th run has the file's lock, and its set is rejected.
+        let (code, last) = kind == .memory ? (PreferenceError.Code.conflict, 64) : (.misuse, 17)
+        let set = kind == .memory ? 64 : 16
         try kind.withStore { store in
             let count = Preference("count", default: 0, in: store)
             let runs = Counter()
@@ -47,8 +50,8 @@ struct TransactionTests {
                     value = -1
                 }
             }
-            #expect(error?.code == .conflict && error?.name == "count")
-            #expect(runs.value == 64 && count.value == 64)
+            #expect(error?.code == code && error?.name == "count")
+            #expect(runs.value == last && count.value == set)
             let other = #expect(throws: PreferenceError.self) {
                 try store.transaction { transaction in
                     _ = transaction[count]
@@ -56,8 +59,8 @@ struct TransactionTests {
                     transaction["else"] = 1
                 }
             }
-            #expect(other?.code == .conflict)
-            #expect(runs.value == 128 && store["else"] == nil)
+            #expect(other?.code == code)
+            #expect(runs.value == 2 * last && store["else"] == nil)
         }
     }
 
