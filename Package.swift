@@ -199,6 +199,7 @@ let package = Package(
             name: "PreferencesTests",
             dependencies: [
                 "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "KillWriter", "PlaceProbe",
+                "torture",
             ],
             swiftSettings: settings
         ),

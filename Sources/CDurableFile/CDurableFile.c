@@ -27,14 +27,40 @@
 
 static _Atomic uint64_t forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void (*_Atomic fork_handler)(enum durable_file_fork_step);
 
-static void count_fork(void) { atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed); }
-static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+static void handle_fork(enum durable_file_fork_step step) {
+    void (*handler)(enum durable_file_fork_step) = atomic_load_explicit(&fork_handler, memory_order_acquire);
+    if (handler) handler(step);
+}
+
+static void before_fork(void) { handle_fork(durable_file_fork_begins); }
+static void in_parent(void) { handle_fork(durable_file_fork_in_parent); }
+static void in_child(void) {
+    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+    handle_fork(durable_file_fork_in_child);
+}
+static void watch_forks(void) { pthread_atfork(before_fork, in_parent, in_child); }
+
+void durable_file_handle_forks(void (*handler)(enum durable_file_fork_step)) {
+    atomic_store_explicit(&fork_handler, handler, memory_order_release);
+    pthread_once(&once, watch_forks);
+}
 
 uint64_t durable_file_fork_count(void) {
     pthread_once(&once, watch_forks);
     return atomic_load_explicit(&forks, memory_order_relaxed);
 }
+
+bool *durable_file_thread_mark(void) {
+    static __thread bool mark = false;
+    return &mark;
+}
+
+// A function of Swift's runtime, as `include/swift/Runtime/HeapObject.h` declares it.
+bool swift_isDeallocating(void *object);
+
+bool durable_file_is_deinitializing(void *object) { return swift_isDeallocating(object); }
 
 static _Atomic bool has_escaped_paths;
 

@@ -32,7 +32,7 @@ struct WorkerQueueTests {
     @Test
     func jobsOfAThreadThatCanNotBeStartedRunWhereTheyAreAdded() {
         let ran = Lock<[Int]>([])
-        let pool = WorkerPool { _, _ in false }
+        let pool = WorkerPool { _ in false }
         let (worker, other) = (WorkerQueue(pool), WorkerQueue(pool))
         worker.run {
             worker.run { ran.withLock { $0.append(2) } }
@@ -40,6 +40,23 @@ struct WorkerQueueTests {
             ran.withLock { $0.append(1) }
         }
         #expect(ran.withLock { $0 } == [2, 3, 1])
+    }
+
+    @Test
+    func childOfForkHasTheJobsThatDoNotWaitForTheDisk() {
+        var schedule = JobSchedule()
+        let (disk, other) = (schedule.addQueue(), schedule.addQueue())
+        schedule.add({}, to: disk, due: .zero, isBlocking: true)
+        schedule.add({}, to: other, due: .zero, isBlocking: false)
+        schedule.addThread()
+        let dropped = schedule.forgetThreads(isShared: true)
+        #expect(dropped.count == 1 && schedule.threads == 0 && schedule.needsThread)
+        schedule.addThread()
+        guard case .run(let queue, _) = schedule.next(at: .zero, idleSince: .zero) else {
+            Issue.record("the other job runs")
+            return
+        }
+        #expect(queue == other)
     }
 
     @Test

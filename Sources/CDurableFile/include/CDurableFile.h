@@ -10,6 +10,18 @@
 /// an older count belongs to a parent.
 uint64_t durable_file_fork_count(void);
 
+/// The steps of a `fork`, all on the thread that calls it.
+enum durable_file_fork_step { durable_file_fork_begins, durable_file_fork_in_parent, durable_file_fork_in_child };
+
+/// Has each later `fork` call `handler` with each of its steps (pthread_atfork(3)); in the child, its fork has been counted.
+void durable_file_handle_forks(void (*handler)(enum durable_file_fork_step));
+
+/// Returns a mark of the calling thread, at first false.
+bool *durable_file_thread_mark(void);
+
+/// Whether the deinitializer of an object of a class of Swift has begun.
+bool durable_file_is_deinitializing(void *object);
+
 /// Runs `body(context)` on a new detached thread of that name, which handles none of the program's signals; returns 0
 /// or an errno.
 int durable_file_start_thread(const char *name, void (*body)(void *), void *context);

@@ -58,11 +58,30 @@ package final class Condition<State>: @unchecked Sendable {  // every use of `st
         if forks != current {
             // A child of `fork` doesn't have the threads that hold the lock or wait for it, and would wait for them for
             // ever. The child's first call is on its only thread.
-            forks = current
-            pthread_mutex_init(mutex, nil)
-            durable_file_condition_init(condition)
+            reset()
         }
         pthread_mutex_lock(mutex)
+    }
+
+    private func reset() {
+        forks = durable_file_fork_count()
+        pthread_mutex_init(mutex, nil)
+        durable_file_condition_init(condition)
+    }
+
+    // MARK: Forking
+
+    /// Takes the lock unless another thread has it, and returns whether it did; `release(inChild:)` must follow.
+    func take() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+
+    /// Releases the lock after a `fork`, and wakes all waiting threads; in the child there are none, and no other thread has the lock.
+    func release(inChild: Bool) {
+        if inChild {
+            reset()
+        } else {
+            pthread_mutex_unlock(mutex)
+            pthread_cond_broadcast(condition)
+        }
     }
 
     package enum Wait<Result> {

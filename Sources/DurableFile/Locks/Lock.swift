@@ -39,4 +39,27 @@ package struct Lock<State: ~Copyable>: ~Copyable, @unchecked Sendable {  // `wor
         let place = state._address
         return try body(&place.pointee)
     }
+
+    // MARK: Forking
+
+    /// Takes the lock unless another thread has it, and returns whether it did; `release(inChild:)` must follow.
+    package borrowing func take() -> Bool { word.tryLock() }
+
+    /// Releases the lock after a `fork`; in the child, which has none of the parent's threads, whichever thread had it.
+    package borrowing func release(inChild: Bool) {
+        if inChild { word.reset() } else { word.unlock() }
+    }
+
+    /// Runs `body` with the value; call with the lock, after `take`.
+    package borrowing func withHeld<Result>(_ body: (inout State) -> Result) -> Result {
+        let place = state._address
+        return body(&place.pointee)
+    }
+
+    /// Replaces the value in a child of `fork`, where a thread of the parent might have been changing it. The old value is never
+    /// released.
+    package borrowing func reset(to value: consuming sending State) {
+        word.reset()
+        state._address.initialize(to: value)
+    }
 }

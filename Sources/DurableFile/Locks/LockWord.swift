@@ -19,6 +19,9 @@ struct LockWord: ~Copyable {
 
     @inlinable
     borrowing func unlock() { os_unfair_lock_unlock(word._address) }
+
+    /// Makes the lock free in a child of `fork`, which isn't the thread that the lock knows.
+    borrowing func reset() { word._address.initialize(to: os_unfair_lock()) }
 }
 #endif
 
@@ -58,6 +61,9 @@ struct LockWord: ~Copyable {
     borrowing func unlock() {
         if word._address.pointee.exchange(0, ordering: .releasing) == 2 { wakeOne() }
     }
+
+    /// Makes the lock free in a child of `fork`, where no other thread has it or waits for it.
+    borrowing func reset() { word._address.pointee.store(0, ordering: .releasing) }
 
     /// Waits for a few microseconds, then sleeps.
     ///

@@ -123,6 +123,8 @@ package enum LogError: Error, Sendable {
     case notCompacted(path: String, cause: FileSystemError)
     /// Something other than a file is at the path.
     case notAFile(path: String, kind: FileStatus.Kind)
+    /// The file can't be reached: the program has another root folder now, or its file system is no longer mounted.
+    case outOfReach(path: String)
     /// Each time the file is opened, another file is at the path.
     case unstableIdentity(path: String)
     /// The contents refuse the file because of a line.

@@ -1,10 +1,42 @@
 extension LogCore {
     /// Throws if a user whom the program must not trust owns a link of the path or the file's folder, and so could choose
-    /// which file is used.
-    func checkOwners(creating: Bool) throws(LogError) {
+    /// which file is used; returns the folder without links, and its device.
+    @discardableResult
+    func checkOwners(creating: Bool) throws(LogError) -> Home? {
         let owned: [(path: String, status: FileStatus)]
         do { owned = try linksAndFolder(tries: 3) } catch { throw creating ? LogError(writing: error) : .failed(error) }
         for (path, status) in owned { try checkOwner(status, path) }
+        guard let (path, status) = owned.last, status.kind == .folder else { return nil }
+        return Home(path: path, device: status.identity.device)
+    }
+
+    /// The folder in which a file was found, and the device that was mounted there.
+    struct Home: Sendable {
+        let path: String
+        let device: UInt64
+    }
+
+    /// Whether the path leads to nothing because the program has another root folder than when the file was read, or because the file
+    /// system is no longer mounted where the file was. Then the file isn't removed.
+    func isOutOfReach() -> Bool {
+        guard position.identity != nil else { return false }
+        if let root = Self.root, root != Self.currentRoot { return true }
+        guard let home else { return false }
+        var folder = LogPath(path: home.path)
+        while true {
+            do { return try fileSystem.status(at: folder.path).identity.device != home.device } catch {
+                let above = LogPath(path: folder.folder)
+                guard error.hidesEntry, above.path != folder.path else { return false }
+                folder = above
+            }
+        }
+    }
+
+    /// The root folder when the first file was opened.
+    static let root = currentRoot
+
+    private static var currentRoot: FileIdentity? {
+        do { return try SystemFileSystem().status(at: "/").identity } catch { return nil }
     }
 
     private func linksAndFolder(tries: Int) throws(FileSystemError) -> [(path: String, status: FileStatus)] {

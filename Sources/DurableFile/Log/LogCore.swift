@@ -47,6 +47,8 @@ struct LogCore: Sendable {
     private var lookedAt: Int64 = 0
     /// The file that was at the path when it was last opened.
     var current: Handle?
+    /// Where it was.
+    private(set) var home: Home?
 
     /// An open file and its identity.
     struct Handle: Sendable {
@@ -222,12 +224,21 @@ struct LogCore: Sendable {
         LogReader(file: file, fileSystem: fileSystem, longestLine: longestLine, joinsLines: joinsLines)
     }
 
+    /// Forgets what was read of the file, so that it is read again as a whole.
+    mutating func forgetFile() {
+        position = LogPosition()
+        current = nil
+    }
+
     mutating func statusAtPath() throws(LogError) -> FileStatus? {
         let status: FileStatus
         do {
             status = try fileSystem.status(at: path)
         } catch {
-            if error.code == .noEntry { return nil }
+            if error.code == .noEntry {
+                if isOutOfReach() { throw .outOfReach(path: path) }
+                return nil
+            }
             guard isReadOnly, position.identity == nil, isHidden(error) else { throw .failed(error) }
             if error.code == .accessDenied, !isReportedHidden {
                 isReportedHidden = true
@@ -259,10 +270,10 @@ struct LogCore: Sendable {
     }
 
     /// Opens the file at the path, for reading only if it can't be written; nil if no file is there.
-    func open(creating: Bool) throws(LogError) -> Handle? {
+    mutating func open(creating: Bool) throws(LogError) -> Handle? {
         let (file, isWritable, folders): (OpenFile, Bool, [String])
         let status: FileStatus
-        try checkOwners(creating: creating)
+        let home = try checkOwners(creating: creating)
         do throws(FileSystemError) {
             guard let opened = try openFile(creating: creating) else { return nil }
             (file, isWritable, folders) = opened
@@ -276,6 +287,8 @@ struct LogCore: Sendable {
         }
         guard status.kind == .file else { throw .notAFile(path: path, kind: status.kind) }
         try checkOwner(status, path)
+        self.home = home
+        _ = Self.root
         return Handle(
             file: file,
             identity: status.identity,

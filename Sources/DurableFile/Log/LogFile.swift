@@ -25,6 +25,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
     private let syncScheduledIn = Atomic<UInt64>(.max)
     /// The fork count of the process that has scheduled a look at whether the file is idle.
     private let tidyingScheduledIn = Atomic<UInt64>(.max)
+    /// The place among the participants of a `fork`; written once, in the initializer.
+    nonisolated(unsafe) private var forkPlace = 0
 
     /// Creates a log; no file is created or opened yet.
     ///
@@ -63,9 +65,11 @@ package final class LogFile<Contents: LogContents>: Sendable {
         self.watcher = watcher
         self.worker = worker ?? WorkerQueue(fileSystem: fileSystem, isBlocking: true)
         notifier = worker ?? WorkerQueue(fileSystem: fileSystem)
+        forkPlace = ForkGate.add(self)
     }
 
     deinit {
+        ForkGate.remove(forkPlace)
         let (sync, end) = core.withLock { ($0.current?.sync, $0.position.end) }
         guard let sync, syncScheduledIn.load(ordering: .relaxed) == durable_file_fork_count() else { return }
         // The job retains only the descriptor. No observer is left to report an error to.

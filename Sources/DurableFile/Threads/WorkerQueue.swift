@@ -25,8 +25,7 @@ package final class WorkerQueue: Sendable {
         isBlocking: Bool = false,
         hasOwnThread: Bool = false
     ) {
-        // A child of `fork` has a copy of the shared pool from the middle of its parent's work.
-        let isShared = !isManual && !hasOwnThread && fileSystem is SystemFileSystem && Self.isAvailable
+        let isShared = !isManual && !hasOwnThread && fileSystem is SystemFileSystem
         self.init(isShared ? .shared : WorkerPool(fileSystem: fileSystem), isManual: isManual, isBlocking: isBlocking)
     }
 
@@ -38,7 +37,6 @@ package final class WorkerQueue: Sendable {
     }
 
     deinit {
-        guard Self.isAvailable else { return }
         let now = pool.fileSystem.now()
         // Released without the lock: what is released with a job might use a queue.
         let jobs = pool.schedule.signal { $0.removeQueue(number, at: now) }
@@ -53,8 +51,7 @@ package final class WorkerQueue: Sendable {
 
     /// Runs a job on a thread, at once or after a delay, or returns false if there can't be a thread.
     func schedule(after delay: Duration, _ job: @escaping Job) -> Bool {
-        // A child of `fork` has no such thread, whatever the schedule says.
-        guard Self.isAvailable else { return false }
+        guard ForkGate.mayStartThreads else { return false }
         let due = pool.fileSystem.now() + delay
         return pool.schedule.signal { schedule in
             schedule.add(job, to: number, due: due, isBlocking: isBlocking)
@@ -78,15 +75,9 @@ package final class WorkerQueue: Sendable {
         withExtendedLifetime(jobs) {}
     }
 
-    /// Whether this process can have threads in addition to the program's: false in a child of `fork`.
-    ///
-    /// There a lock that another thread of the parent held at the moment of `fork` stays held, also those of Swift's
-    /// runtime and of the allocator, which a thread needs.
-    static var isAvailable: Bool { durable_file_fork_count() == 0 }
-
-    /// Starts a new thread for `body`; returns false if the system can't start one, and in a child of `fork`.
+    /// Starts a new thread for `body`; returns false if the system can't start one, and in a child of `fork` that must not have any.
     package static func startThread(_ name: String, _ body: @escaping Job) -> Bool {
-        guard isAvailable else { return false }
+        guard ForkGate.mayStartThreads else { return false }
         let box = Unmanaged.passRetained(JobBox(body))
         let error = durable_file_start_thread(
             name,
@@ -98,6 +89,18 @@ package final class WorkerQueue: Sendable {
         )
         if error != 0 { box.release() }
         return error == 0
+    }
+
+    /// Starts a thread of the library as `startThread` does; a `fork` waits until it has called `ForkGate.leave()`.
+    static func startOwnThread(_ body: @escaping Job) -> Bool {
+        ForkGate.noteStarting()
+        let isStarted = startThread("preferences") {
+            ForkGate.noteStarted()
+            body()
+            ForkGate.leave()
+        }
+        if !isStarted { ForkGate.noteNotStarted() }
+        return isStarted
     }
 }
 
@@ -113,7 +116,9 @@ final class WorkerPool: Sendable {
 
     let schedule: Condition<JobSchedule>
     let fileSystem: any FileSystem
-    private let start: @Sendable (String, @escaping WorkerQueue.Job) -> Bool
+    private let start: @Sendable (@escaping WorkerQueue.Job) -> Bool
+    /// The place among the participants of a `fork`; written once, in the initializer.
+    nonisolated(unsafe) private var forkPlace = 0
 
     /// Creates a pool; no thread is started yet.
     ///
@@ -123,19 +128,22 @@ final class WorkerPool: Sendable {
     init(
         fileSystem: any FileSystem = SystemFileSystem(),
         idleTime: Duration = .seconds(1),
-        start: @escaping @Sendable (String, @escaping WorkerQueue.Job) -> Bool = WorkerQueue.startThread
+        start: @escaping @Sendable (@escaping WorkerQueue.Job) -> Bool = WorkerQueue.startOwnThread
     ) {
         schedule = Condition(JobSchedule(idleTime: idleTime))
         self.fileSystem = fileSystem
         self.start = start
+        forkPlace = ForkGate.add(self)
     }
+
+    deinit { ForkGate.remove(forkPlace) }
 
     /// Starts a thread if jobs wait and no thread is idle; returns false if that isn't possible.
     ///
     /// Called under the lock, so that no other thread relies on a thread that can't be started.
     fileprivate func startThread(for schedule: inout JobSchedule) -> Bool {
         guard schedule.needsThread else { return true }
-        guard start("preferences", run) else { return false }
+        guard start(run) else { return false }
         schedule.addThread()
         return true
     }
@@ -152,19 +160,43 @@ final class WorkerPool: Sendable {
     private func next(after last: Int?) -> (queue: Int, job: WorkerQueue.Job)? {
         let idleSince = fileSystem.now()
         var last = last
+        ForkGate.leave()
         return schedule.wait { schedule in
             if let queue = last { schedule.finish(queue) }
             last = nil
+            // Before a job is removed from the schedule: a child of `fork` would lose it.
+            guard ForkGate.enterIfOpen() else { return .until(nil) }
             switch schedule.next(at: fileSystem.now(), idleSince: idleSince) {
             case .run(let queue, let job):
                 // If none can be started, this thread takes the next job when its own is done.
                 _ = startThread(for: &schedule)
                 return .done((queue, job))
-            case .wait(let duration): return .until(duration)
-            case .end: return .done(nil)
+            case .wait(let duration):
+                ForkGate.leave()
+                return .until(duration)
+            case .end:
+                ForkGate.leave()
+                return .done(nil)
             }
         }
     }
+}
+
+extension WorkerPool: ForkParticipant {
+    var forkRanks: [ForkRank] { [.threads] }
+
+    func take(_ rank: ForkRank) -> Bool { schedule.take() }
+
+    func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
+        schedule.release(inChild: inChild)
+        return nil
+    }
+
+    func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
+        schedule.withLock { $0.forgetThreads(isShared: self === Self.shared) }
+    }
+
+    func endFork() { schedule.signal { _ in } }
 }
 
 /// The schedule of jobs on the shared threads. It is pure: it has no lock and no clock, and starts nothing.
@@ -190,7 +222,7 @@ struct JobSchedule {
     /// The jobs, ordered by time, then by when they were added.
     private var entries: [Entry] = []
     /// The queues of which a job is running.
-    private var running: [Int: (since: Duration, isBlocking: Bool)] = [:]
+    private var running: [Int: (since: Duration, isBlocking: Bool, thread: UInt)] = [:]
     private var lastQueue = 0
     private var queues = 0
     private(set) var threads = 0
@@ -248,7 +280,7 @@ struct JobSchedule {
             let time = max(entry.due, earliest(entry))
             if time <= now {
                 waiting -= 1
-                running[entry.queue] = (now, entry.isBlocking)
+                running[entry.queue] = (now, entry.isBlocking, Self.thread)
                 return .run(queue: entry.queue, entries.remove(at: index).job)
             }
             wake = min(wake ?? time, time)
@@ -261,6 +293,23 @@ struct JobSchedule {
         threads -= 1
         return .end
     }
+
+    /// Forgets the threads of the parent in a child of `fork`, except the one that called it in a job; returns the jobs that the child
+    /// must not do.
+    ///
+    /// The parent does what waits for the disk; and what is done on threads of their own is done for callers that wait for it, which are
+    /// the parent's.
+    mutating func forgetThreads(isShared: Bool) -> [WorkerQueue.Job] {
+        let mustDropAll = !isShared && threads > 0
+        if !running.isEmpty { running = running.filter { $0.value.thread == Self.thread } }
+        threads = running.count
+        waiting = 0
+        if entries.isEmpty { return [] }
+        defer { entries.removeAll { $0.isBlocking || mustDropAll } }
+        return entries.filter { $0.isBlocking || mustDropAll }.map(\.job)
+    }
+
+    private static var thread: UInt { UInt(bitPattern: c_thread_identity()) }
 
     /// Returns when the running jobs no longer delay a job.
     private func earliest(_ entry: Entry) -> Duration {

@@ -17,29 +17,55 @@ package final class Watcher: Sendable {
 
     private let fileSystem: any FileSystem
     private let state: Lock<WatcherState>
-    private let pipe: (reading: OpenFile, writing: OpenFile)?
+    /// What wakes the thread; made when it starts, as a child of `fork` must not share its parent's.
+    private let pipe = Lock<Pipe?>(nil)
+    /// The place among the participants of a `fork`; written once, in the initializer.
+    nonisolated(unsafe) private var forkPlace = 0
+
+    private struct Pipe: Sendable {
+        let reading: OpenFile
+        let writing: OpenFile
+    }
 
     /// Creates a watcher that registers with the kernel a delay after the first file was added; it reports then what
     /// has changed until then.
     package init(fileSystem: any FileSystem = SystemFileSystem(), startingAfter delay: Duration = .zero) {
         self.fileSystem = fileSystem
         state = Lock(WatcherState(startingAfter: delay))
-        do { pipe = try fileSystem.makePipe() } catch { pipe = nil }
+        forkPlace = ForkGate.add(self)
     }
+
+    deinit { ForkGate.remove(forkPlace) }
 
     /// Watches the file that is or will be at a path; reports what happens after this returns.
     ///
     /// - Parameter isFolder: Whether the path is that of a folder, of which only the names are watched.
     package func watch(_ path: String, isFolder: Bool = false, _ body: @escaping Body) -> Watch {
         let (number, thread) = state.withLock { $0.add(path, isFolder: isFolder, body, fileSystem) }
-        if let thread {
-            let isStarted = WorkerQueue.startThread("preferences") { [self] in run(thread) }
-            // Without a thread nothing is reported; the next write still finds external changes.
-            if !isStarted { state.withLock { $0.end() } }
-        } else {
-            wake()
-        }
+        if let thread { start(thread) } else { wake() }
         return Watch(self, number)
+    }
+
+    /// Watches again in a child of `fork`, which has none of its parent's threads, and reports what has happened since.
+    package func resume() {
+        if let thread = state.withLock({ $0.resume() }) { start(thread) }
+    }
+
+    private func start(_ thread: Int) {
+        makePipe()
+        let isStarted = WorkerQueue.startOwnThread { [self] in run(thread) }
+        // Without a thread nothing is reported; the next write still finds external changes.
+        if !isStarted { state.withLock { $0.end() } }
+    }
+
+    private func makePipe() {
+        guard pipe.withLock({ $0 == nil }) else { return }
+        do {
+            let (reading, writing) = try fileSystem.makePipe()
+            pipe.withLock { $0 = $0 ?? Pipe(reading: reading, writing: writing) }
+        } catch {
+            // The thread looks twice a second whether it has to end.
+        }
     }
 
     func cancel(_ number: Int) {
@@ -53,7 +79,7 @@ package final class Watcher: Sendable {
     var isRunning: Bool { state.withLock { $0.thread != nil || $0.queue != nil } }
 
     private func wake() {
-        if let pipe { fileSystem.wake(pipe.writing) }
+        if let pipe = pipe.withLock({ $0 }) { fileSystem.wake(pipe.writing) }
     }
 
     private func run(_ thread: Int) {
@@ -66,7 +92,7 @@ package final class Watcher: Sendable {
             let events = waitForEvents(plan.queue, until: plan.deadline) ? events(plan.queue) : []
             let hasChanges = serve(events, thread) || events.isEmpty
             let pause = limit.pause(hasChanges: hasChanges, at: fileSystem.now())
-            if pause > .zero { fileSystem.sleep(pause) }
+            if pause > .zero { waiting { fileSystem.sleep(pause) } }
         }
     }
 
@@ -83,17 +109,27 @@ package final class Watcher: Sendable {
     /// Waits for events until the deadline; returns whether there might be some.
     private func waitForEvents(_ queue: OpenFile?, until deadline: Duration?) -> Bool {
         var timeout = deadline.map { max(.zero, $0 - fileSystem.now()) }
+        let pipe = self.pipe.withLock { $0 }
         // Without a pipe the thread can't be woken to end it.
         if pipe == nil { timeout = min(timeout ?? WatcherState.pollInterval, WatcherState.pollInterval) }
         do {
-            let (isReady, isWoken) = try fileSystem.wait(for: queue, or: pipe?.reading, atMost: timeout)
+            let (isReady, isWoken) = try waiting { () throws(FileSystemError) in
+                try fileSystem.wait(for: queue, or: pipe?.reading, atMost: timeout)
+            }
             if isWoken, let pipe { fileSystem.drain(pipe.reading) }
             return isReady
         } catch {
             // Without poll(2) the thread must not spin.
-            fileSystem.sleep(WatcherState.pollInterval)
+            waiting { fileSystem.sleep(WatcherState.pollInterval) }
             return true
         }
+    }
+
+    /// Runs `body`, which only waits, so that a `fork` needn't wait for it.
+    private func waiting<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        ForkGate.leave()
+        defer { ForkGate.enter() }
+        return try body()
     }
 
     /// Calls the closures of the files that events are for and of those that are idle; returns whether an event brought
@@ -121,6 +157,30 @@ package final class Watcher: Sendable {
             state.withLock { $0.note(number, hit, nil, at: fileSystem.now()) }
         }
         return hasChanges
+    }
+}
+
+extension Watcher: ForkParticipant {
+    package var forkRanks: [ForkRank] { [.threads] }
+
+    package func take(_ rank: ForkRank) -> Bool {
+        guard state.take() else { return false }
+        if pipe.take() { return true }
+        state.release(inChild: false)
+        return false
+    }
+
+    package func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
+        pipe.release(inChild: inChild)
+        state.release(inChild: inChild)
+        return nil
+    }
+
+    package func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
+        // The kernel's queue and the pipe are the parent's: what this process would read of them, that one would miss.
+        state.withLock { $0.resetAfterFork() }
+        pipe.withLock { $0 = nil }
+        return []
     }
 }
 

@@ -128,13 +128,25 @@ struct WatcherState: Sendable {
 
     /// Drops the queue and the thread in a child of `fork`: the queue is the parent's, and the thread is not in this
     /// process.
-    private mutating func resetAfterFork() {
+    mutating func resetAfterFork() {
         let current = durable_file_fork_count()
         guard forks != current else { return }
         forks = current
         end()
         index = nil
+        timers = [:]
         for number in files.numbers { files[number]?.entries = nil }
+        // The next thread watches all of them, and looks at each: it might have changed since.
+        if !files.all.isEmpty { start = .zero }
+    }
+
+    /// Returns the number of a thread that has to be started, if files are watched and there is none.
+    mutating func resume() -> Int? {
+        resetAfterFork()
+        guard thread == nil, !files.all.isEmpty else { return nil }
+        lastNumber += 1
+        thread = lastNumber
+        return lastNumber
     }
 
     /// Drops the queue and the thread, which ends or could not be started.

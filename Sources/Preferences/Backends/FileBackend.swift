@@ -71,6 +71,9 @@ package final class FileBackend: PlacedBackend {
         return log.withContents { $0.load() }
     }
 
+    /// Watches the file again in a child of `fork`.
+    func resume() { log.resume() }
+
     package func catchUp() throws(PreferenceError) {
         do { try log.catchUp() } catch { throw PreferenceError(error) }
         passOn()
@@ -234,6 +237,12 @@ extension PreferenceError {
             )
         case .notAFile(let path, let kind):
             self.init(.unavailable, "\(path) is a \(kind.rawValue), not a file; move it away")
+        case .outOfReach(let path):
+            self.init(
+                .unavailable,
+                "\(path) can't be reached any more, because the program has another root folder or the file system isn't mounted; the last "
+                    + "values are still read, and nothing was changed. Mount it again, or copy the file into the new root"
+            )
         case .unstableIdentity(let path):
             self.init(
                 .unavailable,

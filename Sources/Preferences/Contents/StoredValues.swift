@@ -104,6 +104,19 @@ final class StoredValues: Sendable {
         update { swap(&$0, &table) }
     }
 
+    /// Takes the locks for a `fork` unless another thread has one, and returns whether it did.
+    func take() -> Bool {
+        guard values.take() else { return false }
+        if inbox.take() { return true }
+        values.release(inChild: false)
+        return false
+    }
+
+    func release(inChild: Bool) {
+        inbox.release(inChild: inChild)
+        values.release(inChild: inChild)
+    }
+
     private func removeAll() -> ValueTable {
         hasNone.store(true, ordering: .releasing)
         return values.withLock { exchange(&$0, with: ValueTable()) }

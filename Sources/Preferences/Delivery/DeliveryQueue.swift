@@ -80,6 +80,17 @@ struct DeliveryQueue {
         _ = entries.popFirst()
         return .deliver(entry.batch, depth: entry.depth)
     }
+
+    /// Lets another thread deliver in a child of `fork` if the one that did so isn't there.
+    ///
+    /// - Parameter mayResume: Whether the child may start the store's own thread.
+    mutating func forgetThreads(mayResume: Bool) {
+        switch deliverer {
+        case .thread(let thread) where thread != .current: deliverer = .noThread
+        case .nextThread where !mayResume: deliverer = .noThread
+        default: break
+        }
+    }
 }
 
 /// A queue whose operations take constant time (amortized), whatever its length.

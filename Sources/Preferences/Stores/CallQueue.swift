@@ -1,3 +1,4 @@
+internal import CDurableFile
 internal import DurableFile
 internal import Synchronization
 
@@ -52,6 +53,7 @@ final class CallQueue: Sendable {
     /// A thread of its own, because a call may occupy `worker` for long.
     private let timer = WorkerQueue()
     private let waiting = Lock(Waiting())
+    private let forks = durable_file_fork_count()
 
     fileprivate enum Refusal {
         case late, cancelled
@@ -156,6 +158,8 @@ final class CallQueue: Sendable {
     }
 
     private func refuseLate(_ timer: UInt64) {
+        // The calls of a parent's tasks aren't those of its children.
+        guard forks == durable_file_fork_count() else { return }
         let now = ContinuousClock.now
         let (late, next) = waiting.withLock { waiting in
             guard timer == waiting.timers else { return ([Call](), nil as (timer: UInt64, delay: Duration)?) }

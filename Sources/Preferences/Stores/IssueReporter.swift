@@ -70,6 +70,27 @@ final class IssueReporter: Sendable {
         }
     }
 
+    // MARK: Forking
+
+    static func take() -> Bool {
+        guard running.take() else { return false }
+        if standard.take() { return true }
+        running.release(inChild: false)
+        return false
+    }
+
+    static func release(inChild: Bool) {
+        standard.release(inChild: inChild)
+        running.release(inChild: inChild)
+    }
+
+    /// Forgets the handlers that run on threads of the parent, whose identities new threads may get.
+    static func forgetThreads() {
+        running.withLock { running in
+            if !running.isEmpty { running = running.filter { $0.key == .current } }
+        }
+    }
+
     private static func call(with report: Report) {
         // As with observers that answer each other, there has to be an end.
         guard report.depth <= FeedbackDepth.limit else {

@@ -144,6 +144,9 @@ extension PreferenceSignal {
     /// of the setter that started the task.
     private static let waiting = Lock<[(signal: PreferenceSignal, isolation: PreferenceIsolation)]>([])
 
+    static func take() -> Bool { waiting.take() }
+    static func release(inChild: Bool) { waiting.release(inChild: inChild) }
+
     fileprivate static func sendFromMainActor(_ ended: ShortList<PreferenceSignals.EndedEpoch>) {
         let isolation = PreferenceIsolation.current
         let isFirst = waiting.withLock { waiting in

@@ -99,6 +99,12 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
         users.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
     }
 
+    /// Makes the cell stale in a child of `fork`, where a thread of the parent might have its locks.
+    func startInChild() {
+        understood.reset(to: nil)
+        invalidate()
+    }
+
     private func next(_ kind: UInt64) -> UInt64 {
         (stamp.load(ordering: .relaxed) & ~Self.kinds) &+ Self.step | kind
     }
@@ -164,6 +170,11 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
     @inlinable
     func keptValue(at stamp: UInt64) -> Value? {
         kept.withLock { $0.stamp == stamp ? $0.value : nil }
+    }
+
+    override func startInChild() {
+        kept.reset(to: (0, nil))
+        super.startInChild()
     }
 
     fileprivate func keep(_ value: Value) -> Value? {
@@ -254,4 +265,9 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     }
 
     func noteUnreadable() { isUnreadable = true }
+
+    /// Makes all slots of the name stale in a child of `fork`.
+    func startInChild() {
+        for slot in slots { slot.cell.startInChild() }
+    }
 }

@@ -28,6 +28,10 @@ enum SharedStores {
 
     private static let registry = Lock(Registry())
 
+    /// Takes the lock for a `fork` unless another thread has it, and returns whether it did.
+    static func take() -> Bool { registry.take() }
+    static func release(inChild: Bool) { registry.release(inChild: inChild) }
+
     static func store(_ shared: SharedStore) -> PreferenceStore {
         store(.program(shared), isStandard: shared == .standard) { shared.layers() }
     }

@@ -153,8 +153,10 @@ extension Source {
     /// Returns whether a value read under the name may be stale without a notification by the backend, and so must not be
     /// cached.
     func mayBeStale(_ name: String) -> Bool {
+        // A file that nothing watches, in a child of `fork`, is looked at by each read.
+        if file != nil { return isOpen && !isPrepared }
         // A query of a backend with a timeout may have failed.
-        if reentrant == nil { isSlow && isOpen && needsQuery(name) } else { !isOpen || needsQuery(name) }
+        return reentrant == nil ? isSlow && isOpen && needsQuery(name) : !isOpen || needsQuery(name)
     }
 
     /// Marks all values as possibly stale: each name is queried again before it is read.

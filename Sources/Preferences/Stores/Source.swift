@@ -29,7 +29,7 @@ final class Source: ValueSource {
     /// Whether the stored values were read; never reset.
     private let isOpened: Atomic<Bool>
     /// Whether reads need not open the backend, because it is open, or failed to open and that was reported.
-    private let isOpenAttempted: Atomic<Bool>
+    let isOpenAttempted: Atomic<Bool>
     /// The number of subscriptions of the stores that are notified before a change. While it is zero, a set skips that step.
     private let earlySubscriptions = Atomic<Int>(0)
     /// Whether a store that shows the source has names that were declared secret.
@@ -38,6 +38,10 @@ final class Source: ValueSource {
     let isPolicyUnread = Atomic(false)
     /// Whether a store that writes the source has preferences with former names.
     let hasFormerNames = Atomic(false)
+    /// The place among the participants of a `fork`; written once, in an initializer.
+    nonisolated(unsafe) private var forkPlace = 0
+    /// Whether a `fork` has claimed the turn; used by the thread that forks.
+    nonisolated(unsafe) var isTurnForked = false
 
     /// Creates a source in memory.
     init(_ contents: [String: PropertyListValue]) {
@@ -51,6 +55,7 @@ final class Source: ValueSource {
         values = StoredValues(contents)
         isOpened = Atomic(true)
         isOpenAttempted = Atomic(true)
+        forkPlace = ForkGate.add(self)
     }
 
     /// Creates a source over a backend, which is loaded at the first use.
@@ -66,7 +71,10 @@ final class Source: ValueSource {
         values = StoredValues()
         isOpened = Atomic(false)
         isOpenAttempted = Atomic(false)
+        forkPlace = ForkGate.add(self)
     }
+
+    deinit { ForkGate.remove(forkPlace) }
 
     // MARK: Stored values
 
@@ -169,7 +177,7 @@ extension Source {
     func prepare(_ names: some Collection<String> & Sendable, _ call: StoreCall? = nil) {
         if !isOpenAttempted.load(ordering: .acquiring) {
             do throws(PreferenceError) {
-                try open(call, isReading: true)
+                if isOpen { try lookAfterFork(call) } else { try open(call, isReading: true) }
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
             }
@@ -180,8 +188,10 @@ extension Source {
 
     /// Records that opening the backend was tried; reads then skip one that can't be opened, unless it is reentrant.
     func noteOpenAttempt() {
-        // User defaults that can't be read yet might not notify the source when they can, so each read tries again.
-        if isOpen || reentrant == nil { isOpenAttempted.store(true, ordering: .releasing) }
+        // User defaults that can't be read yet might not notify the source when they can, so each read tries again. So does one of a
+        // file that nothing watches.
+        let isDone = isOpen ? file == nil || ForkGate.mayStartThreads : reentrant == nil
+        if isDone { isOpenAttempted.store(true, ordering: .releasing) }
     }
 
     /// Reads the stored values unless that is done; tries again if it failed before.
@@ -389,9 +399,10 @@ extension Source {
                 guard isCatchingUp else { continue }
                 do throws(PreferenceError) {
                     try catchUp(&notifications, &mayOpen)
+                    state.withLock { $0.lastFailure = nil }
                 } catch {
-                    state.withLock { $0.turn.noteFailure() }
-                    problems.append(error)
+                    // A failure that lasts is reported once.
+                    if state.withLock({ $0.noteFailure(error) }) { problems.append(error) }
                 }
             case .free(let waiter, let reports):
                 waiter?.signal { $0 = true }

@@ -5,6 +5,8 @@ struct SourceState {
     /// The error of the last attempt to read the stored values, if that failed.
     var failure: PreferenceError?
     var turn = SourceTurn<Condition<Bool>>()
+    /// The description of the error with which the backend could not catch up last time, until it can.
+    var lastFailure: String?
     /// The issues that the backend reported during a turn.
     var reports: [PreferenceError] = []
     /// The stores that show the source, in the order of their creation.
@@ -13,10 +15,7 @@ struct SourceState {
     var queried = QueriedNames()
     /// The deadline of the call that is using the backend.
     var deadline: ContinuousClock.Instant?
-    /// The queue on which the calls of tasks use the backend, so that no thread of the tasks is blocked.
-    private(set) lazy var calls = CallQueue()
-    /// The queue on which `flush` syncs. It is separate, because a sync runs at the same time as other calls.
-    private(set) lazy var syncs = CallQueue()
+    private var queues: (calls: CallQueue?, syncs: CallQueue?) = (nil, nil)
     /// The forms of the blocking calls that had to wait inside a task, which is reported once for each form.
     var reportedWaits: Set<StoreCall.Form> = []
     private var isReported = false
@@ -26,6 +25,31 @@ struct SourceState {
 
     init() {}
 
+    /// The queue on which the calls of tasks use the backend, so that no thread of the tasks is blocked.
+    var calls: CallQueue {
+        mutating get {
+            let queue = queues.calls ?? CallQueue()
+            queues.calls = queue
+            return queue
+        }
+    }
+
+    /// The queue on which `flush` syncs. It is separate, because a sync runs at the same time as other calls.
+    var syncs: CallQueue {
+        mutating get {
+            let queue = queues.syncs ?? CallQueue()
+            queues.syncs = queue
+            return queue
+        }
+    }
+
+    /// Forgets the calls of the parent in a child of `fork`.
+    mutating func forgetCalls() {
+        // Never released: that would end the parent's tasks here, too.
+        for queue in [queues.calls, queues.syncs].compactMap(\.self) { _ = Unmanaged.passRetained(queue) }
+        queues = (nil, nil)
+    }
+
     /// Returns whether a handler has not been notified of an unreadable value yet, and records that it is now.
     mutating func isFirstReport(of key: UnreadableValue.Key, of name: String, to handler: UInt64) -> Bool {
         reported[name, default: [:]][key, default: []].insert(handler).inserted
@@ -33,6 +57,13 @@ struct SourceState {
 
     mutating func forgetReports(of changes: ShortList<ValueChange>) {
         if !reported.isEmpty { changes.forEach { reported[$0.name] = nil } }
+    }
+
+    /// Records that the backend could not catch up; returns whether that is another failure than the last one.
+    mutating func noteFailure(_ error: PreferenceError) -> Bool {
+        turn.noteFailure()
+        let description = error.description
+        return exchange(&lastFailure, with: description) != description
     }
 
     /// Returns whether the backend's failure to open has not been reported yet, and records that it is now.
@@ -148,6 +179,18 @@ struct SourceTurn<Waiter> {
         if let isCatchingUp = exchange(&request, with: nil) { return .publish(isCatchingUp: isCatchingUp) }
         holder = nil
         return .free(wake: waiting.popFirst())
+    }
+
+    /// Gives the turn back that a `fork` had claimed, whose work another thread has to do; returns the waiter to wake, and that work.
+    mutating func releaseAfterFork() -> (wake: Waiter?, isCatchingUp: Bool?) {
+        holder = nil
+        return (waiting.popFirst(), exchange(&request, with: nil))
+    }
+
+    /// Frees the turn in a child of `fork`, which has no other thread; the next holder does the requested work.
+    mutating func resetInChild() {
+        holder = nil
+        waiting.removeAll()
     }
 }
 

@@ -27,6 +27,8 @@ final class StoreCore: Sendable {
     // Written once, under the lock `making` and before `isMade`. Each access of an `AtomicLazyReference` took 400 instructions.
     nonisolated(unsafe) private var list: LayerList?
     private static let count = Atomic<UInt64>(0)
+    /// The place among the participants of a `fork`; written once, in the initializer.
+    nonisolated(unsafe) private var forkPlace = 0
 
     /// The creation of the layers; in a struct, as the state of a lock must not be a bare function.
     private struct Making {
@@ -48,7 +50,11 @@ final class StoreCore: Sendable {
         self.checks = checks
         self.target = target
         making = Lock(Making(layers: layers))
+        forkPlace = ForkGate.add(self)
+        SharedLocks.areAdded
     }
+
+    deinit { ForkGate.remove(forkPlace) }
 
     /// Whether a preference of the store has, or had, former names.
     var hasFormerNames: Bool {

@@ -193,6 +193,8 @@ extension StoreState {
         for node in nodes.values { node.invalidate() }
     }
 
+    func forEachNode(_ body: (PreferenceNode) -> Void) { for node in nodes.values { body(node) } }
+
     /// Returns the node of a declared name, the nodes that were removed because they are no longer used, and whether the name has to be
     /// compared with former names.
     ///

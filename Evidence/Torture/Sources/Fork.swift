@@ -1,0 +1,449 @@
+#if canImport(Glibc)
+import DurableFile
+import FoundationEssentials
+import Glibc
+import Preferences
+
+/// Processes that are forked while the library and other processes are busy: none hangs or dies, and each sees what is stored.
+///
+/// Each scenario runs in a process of its own, whose only thread is the main one, but for those of the library.
+enum Fork {
+    private enum Scenario: String, CaseIterable {
+        /// A process sets, then forks four children that update five times each.
+        case set
+        /// A process that observes a file which another process writes each 0.3 ms forks a child that sets and reads.
+        case observe
+        /// Twenty children of a process that has read the store update it without a pause.
+        case workers
+        /// A process that has used a store forks twice, as daemons do; then it sets what the daemon reads and observes.
+        case daemon
+        /// A process forks while a thread of its own sets and another one reads.
+        case threads
+        /// A process that observes forks from the observer, on a thread of the library.
+        case observer
+        /// A process forks while an observer, on a thread of the library, has a lock of the program.
+        case job
+        /// A process forks while a thread of its own changes something under a lock of the library.
+        case locks
+        /// A process forks while an observer doesn't return.
+        case stuck
+        /// A child changes its root folder; needs root.
+        case jail
+    }
+
+    /// What became of the children.
+    private struct Outcome {
+        var children = 0
+        var hung = 0
+        var dead = 0
+        var stale = 0
+        var conflicts = 0
+        var failed = 0
+
+        var fields: [Int] { [children, hung, dead, stale, conflicts, failed] }
+
+        mutating func add(_ status: Int32) {
+            children += 1
+            switch status {
+            case 0: break
+            case -SIGALRM: hung += 1
+            case ..<0: dead += 1
+            case Exit.stale.rawValue: stale += 1
+            case Exit.conflict.rawValue: conflicts += 1
+            default: failed += 1
+            }
+        }
+    }
+
+    private enum Exit: Int32 { case done, stale, conflict, failed }
+
+    static func run(_ count: Int, _ report: inout Report) async throws {
+        for scenario in Scenario.allCases {
+            if scenario == .jail, geteuid() != 0 {
+                report.skip("jail: only root can change the root folder")
+                continue
+            }
+            let place = try Place()
+            // Each child of a round counts; a stuck observer delays each fork by a second.
+            let rounds = scenario == .stuck ? max(1, count / 500) : count
+            let child = try Child.worker("fork", place.file, scenario.rawValue, "\(rounds)")
+            let words = (child.readLine() ?? "").split(separator: " ")
+            let fields = words.compactMap { Int($0) }
+            let status = child.wait()
+            guard fields.count == 6 else {
+                report.expect(false, "\(scenario): ended with \(status): \(words.joined(separator: " "))")
+                continue
+            }
+            let names = ["hung", "dead", "stale", "conflicts", "failed"]
+            let text = zip(fields.dropFirst(), names).map { "\($0) \($1)" }.joined(separator: ", ")
+            report.note("\(scenario): \(fields[0]) children, \(text)")
+            report.expect(
+                fields.dropFirst().allSatisfy { $0 == 0 } && status == 0,
+                "\(scenario): \(text), status \(status)"
+            )
+        }
+    }
+
+    // MARK: The forking process
+
+    static func work(_ path: String, _ role: String, _ count: Int) throws {
+        if role == "writer" { return try write(path) }
+        guard let scenario = Scenario(rawValue: role) else { throw Obstacle("no such scenario") }
+        let store = try PreferenceStore.file(at: URL(filePath: path))
+        store.issueHandler = { writeLine("fork \(role): \($0)", to: 2) }
+        let outcome =
+            switch scenario {
+            case .set: try set(store, count)
+            case .observe: try observe(store, path, count)
+            case .workers: try workers(store, count)
+            case .daemon: try daemon(store, count)
+            case .threads: try threads(store, count)
+            case .observer: try observer(store, count)
+            case .job: try job(store, count)
+            case .locks: try locks(count)
+            case .stuck: try stuck(store, count)
+            case .jail: try jail(store, path, count)
+            }
+        writeLine(outcome.fields.map { "\($0)" }.joined(separator: " "), to: 1)
+    }
+
+    /// Runs `body` in a child, which is killed after 20 seconds; returns its process.
+    private static func fork(_ body: () throws -> Exit) throws -> pid_t {
+        // Swift doesn't export it by name.
+        guard let symbol = dlsym(nil, "fork") else { throw Obstacle("no fork") }
+        let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
+        guard child == 0 else { return child }
+        // Not inherited by children of threads that handle no signals.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGALRM)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        alarm(20)
+        let result: Exit
+        do { result = try body() } catch let error as PreferenceError where error.code == .conflict {
+            result = .conflict
+        } catch {
+            writeLine("fork: \(error)", to: 2)
+            result = .failed
+        }
+        _exit(result.rawValue)
+    }
+
+    private static func wait(for child: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { return Exit.failed.rawValue }
+        }
+        return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+    }
+
+    private static func set(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let number = Preference("number", default: 0, in: store)
+        let other = Preference("other", default: "", in: store)
+        var expected = 0
+        while outcome.children < count {
+            try other.write("round \(outcome.children)")
+            let children = try (0..<4).map { _ in
+                try fork {
+                    guard other.value == "round \(outcome.children)" else { return .stale }
+                    for _ in 0..<5 { try number.update { $0 += 1 } }
+                    return .done
+                }
+            }
+            for child in children { outcome.add(wait(for: child)) }
+            expected += 20
+            if number.value != expected { try store.refresh() }
+            if number.value != expected {
+                outcome.stale += 1
+                expected = number.value
+            }
+        }
+        return outcome
+    }
+
+    /// Sets a counter each 0.3 ms, until the process that has started this one ends it.
+    private static func write(_ path: String) throws {
+        let ticks = Preference("ticks", default: 0, in: try PreferenceStore.file(at: URL(filePath: path)))
+        while getppid() != 1 {
+            try ticks.write(ticks.value + 1)
+            pause(microseconds: 300)
+        }
+    }
+
+    private static func observe(_ store: PreferenceStore, _ path: String, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let ticks = Preference("ticks", default: 0, in: store)
+        let own = Preference("own", default: 0, in: store)
+        let seen = Lock(0)
+        let observation = ticks.observe { change in seen.withLock { $0 = change.new } }
+        let writer = try Child.worker("fork", path, "writer", "0")
+        defer { observation.cancel() }
+        for round in 0..<count {
+            let child = try fork {
+                let first = ticks.value
+                try own.write(round + 1)
+                // What the parent has seen isn't newer than what its child reads later.
+                for _ in 0..<2000 where ticks.value == first { pause(microseconds: 1000) }
+                return ticks.value > first && own.value == round + 1 ? .done : .stale
+            }
+            outcome.add(wait(for: child))
+        }
+        writer.kill()
+        if seen.withLock({ $0 }) == 0 { outcome.stale += 1 }
+        return outcome
+    }
+
+    private static func workers(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let number = Preference("number", default: 0, in: store)
+        try number.write(0)
+        let children = try (0..<20).map { _ in
+            try fork {
+                alarm(300)
+                for _ in 0..<max(1, count / 5) { try number.update { $0 += 1 } }
+                return .done
+            }
+        }
+        for child in children { outcome.add(wait(for: child)) }
+        try store.refresh()
+        if number.value != 20 * max(1, count / 5) { outcome.stale += 1 }
+        return outcome
+    }
+
+    private static func daemon(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let number = Preference("number", default: 0, in: store)
+        let answer = Preference("answer", default: 0, in: store)
+        for round in 1...max(1, count) {
+            try number.write(2 * round - 1)
+            let child = try fork {
+                setsid()
+                let daemon = try fork {
+                    let seen = Lock(0)
+                    let observation = number.observe { change in seen.withLock { $0 = change.new } }
+                    defer { observation.cancel() }
+                    let first = number.value
+                    guard first >= 2 * round - 1 else {
+                        writeLine("round \(round): the daemon reads \(first)", to: 2)
+                        return .stale
+                    }
+                    for _ in 0..<2000 where number.value < 2 * round { pause(microseconds: 1000) }
+                    if first < 2 * round {
+                        for _ in 0..<2000 where seen.withLock({ $0 }) < 2 * round { pause(microseconds: 1000) }
+                        if seen.withLock({ $0 }) < 2 * round {
+                            writeLine("round \(round): the daemon was notified of \(seen.withLock { $0 })", to: 2)
+                            return .stale
+                        }
+                    }
+                    answer.value += 1
+                    return number.value == 2 * round ? .done : .stale
+                }
+                let status = wait(for: daemon)
+                if status == -SIGALRM { kill(getpid(), SIGALRM) }
+                return status < 0 ? .failed : Exit(rawValue: status) ?? .failed
+            }
+            pause(microseconds: 500)
+            try number.write(2 * round)
+            outcome.add(wait(for: child))
+            try store.refresh()
+            if answer.value != round { outcome.stale += 1 }
+        }
+        return outcome
+    }
+
+    private static func threads(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let number = Preference("number", default: 0, in: store)
+        let text = Preference("text", default: "", in: store)
+        let own = Preference("own", default: 0, in: store)
+        let isEnded = Lock(false)
+        let running = Lock(2)
+        for work in [
+            { @Sendable in number.value += 1 }, { @Sendable in text.value = text.value.isEmpty ? "some text" : "" },
+        ] {
+            let isStarted = WorkerQueue.startThread("own") {
+                while !isEnded.withLock({ $0 }) { work() }
+                running.withLock { $0 -= 1 }
+            }
+            guard isStarted else { throw Obstacle("no thread") }
+        }
+        // Until the threads have used what they use for the first time, for which Swift's runtime has locks.
+        while number.value < 100 { pause(microseconds: 1000) }
+        for round in 1...max(1, count) {
+            let before = number.value
+            let child = try fork {
+                try own.write(round)
+                try own.update { $0 += 1 }
+                _ = text.value
+                return own.value == round + 1 && number.value >= before ? .done : .stale
+            }
+            outcome.add(wait(for: child))
+        }
+        isEnded.withLock { $0 = true }
+        while running.withLock({ $0 }) > 0 { pause(microseconds: 1000) }
+        return outcome
+    }
+
+    private static func observer(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
+        let ticks = Preference("ticks", default: 0, in: store)
+        let own = Preference("own", default: 0, in: store)
+        let outcome = Lock(Outcome())
+        let observation = ticks.observe { change in
+            guard outcome.withLock({ $0.children }) < count else { return }
+            do {
+                let child = try fork {
+                    try own.update { $0 += 1 }
+                    return own.value > 0 ? .done : .stale
+                }
+                let status = wait(for: child)
+                outcome.withLock { $0.add(status) }
+            } catch { outcome.withLock { $0.failed += 1 } }
+        }
+        defer { observation.cancel() }
+        let path = store.location?.path ?? ""
+        let writer = try Child.worker("fork", path, "writer", "0")
+        for _ in 0..<max(20_000, count * 100) where outcome.withLock({ $0.children }) < count {
+            pause(microseconds: 1000)
+        }
+        writer.kill()
+        if outcome.withLock({ $0.children }) < count { outcome.withLock { $0.hung += 1 } }
+        return outcome.withLock { $0 }
+    }
+
+    private static func job(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let ticks = Preference("ticks", default: 0, in: store)
+        let isWorking = Condition(false)
+        let own = Lock(0)
+        let observation = ticks.observe { _ in
+            own.withLock { value in
+                value += 1
+                isWorking.signal { $0 = true }
+                pause(microseconds: 2000)
+            }
+        }
+        defer { observation.cancel() }
+        let writer = try Child.worker("fork", store.location?.path ?? "", "writer", "0")
+        for _ in 0..<count {
+            isWorking.signal { $0 = false }
+            isWorking.wait { $0 ? .done(()) : .until(nil) }
+            let child = try fork { own.take() ? .done : .stale }
+            outcome.add(wait(for: child))
+        }
+        writer.kill()
+        return outcome
+    }
+
+    /// Two values that are equal outside of the lock.
+    private final class Pair: ForkParticipant {
+        let values = Lock((0, 0))
+        private let isChanging = Condition(false)
+        let forkRanks = [ForkRank.leaves]
+
+        func take(_ rank: ForkRank) -> Bool { values.take() }
+
+        func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
+            values.release(inChild: inChild)
+            return nil
+        }
+
+        func change() {
+            values.withLock { values in
+                values.0 += 1
+                isChanging.signal { $0 = true }
+                pause(microseconds: 500)
+                values.1 += 1
+            }
+            pause(microseconds: 100)
+        }
+
+        func waitForChange() {
+            isChanging.signal { $0 = false }
+            isChanging.wait { $0 ? .done(()) : .until(nil) }
+        }
+    }
+
+    private static func locks(_ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let pair = Pair()
+        let place = ForkGate.add(pair)
+        let isEnded = Lock(false)
+        let running = Lock(true)
+        let isStarted = WorkerQueue.startThread("own") {
+            while !isEnded.withLock({ $0 }) { pair.change() }
+            running.withLock { $0 = false }
+        }
+        guard isStarted else { throw Obstacle("no thread") }
+        for _ in 0..<count {
+            pair.waitForChange()
+            let child = try fork { pair.values.withLock { $0.0 == $0.1 } ? .done : .stale }
+            outcome.add(wait(for: child))
+        }
+        isEnded.withLock { $0 = true }
+        while running.withLock({ $0 }) { pause(microseconds: 1000) }
+        ForkGate.remove(place)
+        return outcome
+    }
+
+    private static func stuck(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let ticks = Preference("ticks", default: 0, in: store)
+        let own = Preference("own", default: 0, in: store)
+        let isStuck = Condition(false)
+        let isEnded = Condition(false)
+        let parent = getpid()
+        let observation = ticks.observe { _ in
+            guard getpid() == parent else { return }
+            isStuck.signal { $0 = true }
+            isEnded.wait { $0 ? .done(()) : .until(nil) }
+        }
+        defer { observation.cancel() }
+        let writer = try Child.worker("fork", store.location?.path ?? "", "writer", "0")
+        isStuck.wait { $0 ? .done(()) : .until(nil) }
+        for round in 1...max(1, count) {
+            let child = try fork {
+                let first = ticks.value
+                try own.write(round)
+                for _ in 0..<2000 where ticks.value == first { pause(microseconds: 1000) }
+                return ticks.value > first && own.value == round ? .done : .stale
+            }
+            outcome.add(wait(for: child))
+        }
+        writer.kill()
+        isEnded.signal { $0 = true }
+        return outcome
+    }
+
+    private static func jail(_ store: PreferenceStore, _ path: String, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let number = Preference("number", default: 0, in: store)
+        let jail = path + ".jail"
+        try number.write(0)
+        guard mkdir(jail, 0o700) == 0 else { throw Obstacle("no folder") }
+        for round in 1...max(1, count / 10) {
+            try number.write(round)
+            let issues = Lock(0)
+            store.issueHandler = { _ in issues.withLock { $0 += 1 } }
+            let child = try fork {
+                guard chroot(jail) == 0, chdir("/") == 0 else { return .failed }
+                guard number.value == round else { return .stale }
+                for _ in 0..<2 {
+                    do {
+                        try number.update { $0 += 1 }
+                        return .failed
+                    } catch let error as PreferenceError where error.code == .unavailable {
+                        // As it should.
+                    }
+                }
+                // Perhaps by a thread of the library.
+                for _ in 0..<2000 where issues.withLock({ $0 }) == 0 { pause(microseconds: 1000) }
+                let names = try FileManager.default.contentsOfDirectory(atPath: "/")
+                return number.value == round && names.isEmpty && issues.withLock({ $0 }) == 1 ? .done : .stale
+            }
+            outcome.add(wait(for: child))
+        }
+        return outcome
+    }
+}
+#endif

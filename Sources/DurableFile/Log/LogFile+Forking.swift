@@ -1,0 +1,29 @@
+extension LogFile: ForkParticipant {
+    package var forkRanks: [ForkRank] { [.logs] }
+
+    package func take(_ rank: ForkRank) -> Bool {
+        guard compacting.take() else { return false }
+        if core.take() {
+            if background.take() { return true }
+            core.release(inChild: false)
+        }
+        compacting.release(inChild: false)
+        return false
+    }
+
+    package func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
+        background.release(inChild: inChild)
+        core.release(inChild: inChild)
+        compacting.release(inChild: inChild)
+        return nil
+    }
+
+    package func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
+        // A thread of the parent might have been using it, as one that waits for the lock of another process for long.
+        if !isWhole { core.withLock { $0.forgetFile() } }
+        return []
+    }
+
+    /// Watches the file in a child of `fork`, from its first use there on.
+    package func resume() { watcher?.resume() }
+}
