@@ -212,7 +212,7 @@ extension PreferenceDeclaration {
             let changes = core.changes(of: name, to: try form(of: new, over: candidates))
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return }
             await Retry.suspend(
-                try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience + 1)
+                try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience)
             )
         }
     }
@@ -336,7 +336,7 @@ extension PreferenceDeclaration {
             let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
             let changes = core.changes(of: name, to: changed)
             if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }
-            let pause = try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience + 1)
+            let pause = try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience)
             if retry.isStarving, let result = try updateAlone(call.blocking(.none), body) { return result }
             await Retry.suspend(pause)
         }

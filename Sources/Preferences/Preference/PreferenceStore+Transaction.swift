@@ -45,7 +45,7 @@ extension PreferenceStore {
             let (result, changes, reads) = try core.attempt(body, snapshot, unread: unread)
             if changes.isEmpty { return result }
             if try await core.commit(.several(changes), ifStillHolds: reads, suspending: call) { return result }
-            let pause = try retry.next(until: core.deadline(of: call), after: Retry.patience + 1)
+            let pause = try retry.next(until: core.deadline(of: call), after: Retry.patience)
             if retry.isStarving, let result = try core.transactAlone(call.blocking(.none), body) { return result }
             await Retry.suspend(pause)
         }

@@ -64,8 +64,8 @@ enum FileStores {
     private static let registry = Lock(Registry())
 
     /// Takes the lock for a `fork` unless another thread has it, and returns whether it did.
-    static func take() -> Bool { entries.take() }
-    static func release(inChild: Bool) { entries.release(inChild: inChild) }
+    static func take() -> Bool { registry.take() }
+    static func release(inChild: Bool) { registry.release(inChild: inChild) }
 
     /// Returns the store of a file.
     static func store(
