@@ -50,6 +50,19 @@ struct CompactionScheduleTests {
     }
 
     @Test
+    func eachFurtherFailureWaitsForTwiceTheGrowthAndIsNotTheFirst() {
+        var schedule = CompactionSchedule()
+        for (count, growth) in [1, 2, 4, 8, 16, 16].enumerated() {
+            schedule.noteFailure(position(100, damaged: 1))
+            #expect(schedule.isFailingAgain == (count > 0))
+            #expect(!schedule.mustLook(at: position(Int64(growth) * 65_536 + 99, damaged: 1)))
+            #expect(schedule.mustLook(at: position(Int64(growth) * 65_536 + 100, damaged: 1)))
+        }
+        schedule.noteSuccess(live: 0)
+        #expect(!schedule.isFailingAgain)
+    }
+
+    @Test
     func fileOfDeadLinesIsDue() throws {
         let folder = try TemporaryFolder()
         let worker = StoppedWorker()

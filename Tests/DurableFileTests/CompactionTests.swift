@@ -245,6 +245,20 @@ struct CompactionTests {
     }
 
     @Test
+    func leftoversOfDeadProcessesAreRemovedAfterTheFirstWrite() throws {
+        let system = SystemFileSystem()
+        for name in [".log.abc.new", ".log.def.new"] { try folder.write("x", to: name) }
+        let living = try system.open(folder.path(".log.def.new"), for: .appending)
+        #expect(try system.lock(living))
+        let log = try open()
+        #expect(!worker.queue.runNextJob())
+        try log.set("a", "1")
+        #expect(worker.queue.runNextJob())
+        #expect(try folder.names() == [".log.def.new", "log"])
+        withExtendedLifetime(living) {}
+    }
+
+    @Test
     func permissionsStayAsTheyWere() throws {
         try folder.write("a=1.\n", to: "log")
         let fileSystem = SystemFileSystem()

@@ -1,6 +1,7 @@
-import DurableFile
 import FileTestSupport
 import Testing
+
+@testable import DurableFile
 
 struct LogFileTests {
     private let folder: TemporaryFolder
@@ -22,6 +23,34 @@ struct LogFileTests {
         try log.catchUp()
         try log.append({ _ in nil }, commit: { _ in })
         #expect(try folder.names() == [])
+    }
+
+    /// So that the file system of a program that only reads can be mounted read-only.
+    @Test
+    func fileIsOpenForReadingUntilTheFirstWrite() throws {
+        try folder.write("x=1.\n", to: "log")
+        let log = try open()
+        func mode() throws -> Int32 {
+            try fcntl(#require(log.core.withLock { $0.current }).file.descriptor, F_GETFL) & O_ACCMODE
+        }
+        #expect(try mode() == O_RDONLY)
+        try log.catchUp()
+        #expect(try mode() == O_RDONLY)
+        try log.set("x", "2")
+        #expect(try mode() == O_RDWR)
+        #expect(try folder.read("log") == "x=1.\nx=2.\n")
+    }
+
+    /// A file that took the place before the first write is read first, and the write goes to it.
+    @Test(arguments: [false, true])
+    func firstWriteGoesToTheFileAtThePath(isRemoved: Bool) throws {
+        try folder.write("x=1.\n", to: "log")
+        let log = try open()
+        try SystemFileSystem().rename(folder.path("log"), to: folder.path("old"))
+        if !isRemoved { try folder.write("y=1.\n", to: "log") }
+        try log.set("x", "2")
+        #expect(try folder.read("old") == "x=1.\n")
+        #expect(try folder.read("log") == (isRemoved ? "x=2.\n" : "y=1.\nx=2.\n"))
     }
 
     @Test

@@ -247,6 +247,10 @@ struct RewritingTests {
             Issue.record("\(record.errors)")
             return
         }
+        for number in 10...17 {
+            try log.set("big", "\(number)" + String(repeating: "x", count: 40_000))
+            while worker.queue.runNextJob() {}
+        }
         #expect(cause.code == .notPermitted && record.errors.count == 1)
         #expect(try stored.count == 3)
     }

@@ -31,6 +31,8 @@ struct Compaction: Sendable {
     func draft(_ lines: [UInt8]? = nil) throws(LogError) -> Draft {
         let lines = if let lines { lines } else { try self.lines() }
         return try make(at: target.sibling(target.draftName())) { file throws(FileSystemError) in
+            // Until its process ends: the draft of a dead one is free. One that was taken for such a draft at this moment is made again.
+            _ = try fileSystem.lock(file)
             try fileSystem.writeAll(lines, to: file)
             try fileSystem.sync(file)
             var position = LogPosition()
@@ -155,7 +157,11 @@ struct CompactionSchedule: Sendable {
     /// The least number of dead bytes that is worth a new file.
     static let smallestWaste: Int64 = 64 << 10
     private var nextSize = smallestWaste
-    private var failure: (identity: FileIdentity?, size: Int64)?
+    /// The largest growth after which a failed compaction is tried again.
+    private static let longestGrowth = smallestWaste << 4
+    private var failure: (identity: FileIdentity?, size: Int64, growth: Int64)?
+    /// Whether the drafts of dead processes have been removed.
+    private var hasRemovedDrafts = false
     /// When the file was tidied last.
     private var tidied: Duration?
     private var tidyingFactor = 1
@@ -170,7 +176,7 @@ struct CompactionSchedule: Sendable {
     }
 
     func mustLook(at position: LogPosition) -> Bool {
-        if let failure, failure.identity == position.identity, position.offset < failure.size + Self.smallestWaste {
+        if let failure, failure.identity == position.identity, position.offset < failure.size + failure.growth {
             return false
         }
         return position.damaged > 0 || position.offset >= nextSize
@@ -208,9 +214,16 @@ struct CompactionSchedule: Sendable {
         nextSize = max(2 * Int64(live) + 1, Int64(live) + Self.smallestWaste)
     }
 
-    /// Notes a failure: the file isn't compacted before it has grown by `smallestWaste`, unless another file has
-    /// replaced it.
+    /// Notes a failure: the file isn't compacted before it has grown by `smallestWaste`, or by twice as much as after the failure before,
+    /// unless another file has replaced it.
     mutating func noteFailure(_ position: LogPosition) {
-        failure = (position.identity, position.offset)
+        let growth = failure.map { min(2 * $0.growth, Self.longestGrowth) } ?? Self.smallestWaste
+        failure = (position.identity, position.offset, growth)
     }
+
+    /// Whether more than one compaction has failed since the last one that succeeded.
+    var isFailingAgain: Bool { failure.map { $0.growth > Self.smallestWaste } ?? false }
+
+    /// Returns whether drafts are still to be removed, and records that they are.
+    mutating func mustRemoveDrafts() -> Bool { !exchange(&hasRemovedDrafts, with: true) }
 }

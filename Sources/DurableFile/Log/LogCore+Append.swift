@@ -11,6 +11,7 @@ extension LogCore {
         _ prepare: () -> [UInt8]?,
         commit: () -> Void
     ) throws(LogError) {
+        beginWriting()
         var retries = 0
         while true {
             guard let handle = try currentHandle(), handle.isWritable else {
@@ -35,6 +36,7 @@ extension LogCore {
 
     /// Appends lines as another program would, so that they are read like its lines.
     mutating func append(external lines: [UInt8], until deadline: Duration) throws(LogError) {
+        beginWriting()
         var retries = 0
         while let handle = try currentHandle() {
             try lock(handle.file, until: deadline)

@@ -3,7 +3,8 @@ extension LogCore {
     var longestCompactionWait: Duration { min(lockTimeout, .milliseconds(500)) }
 
     /// Returns a copy of the contents to make a new file of; nil if there is no file, or it can only be read.
-    func compaction(isRequested: Bool = false) throws(LogError) -> Compaction? {
+    mutating func compaction(isRequested: Bool = false) throws(LogError) -> Compaction? {
+        beginWriting()
         guard let current, current.isWritable, current.identity == position.identity else { return nil }
         if position.isForeign { throw .foreign(path: path) }
         do {

@@ -17,6 +17,7 @@ extension LogCore {
     /// the moment between such a look and the step is kept if they append, except before the last step, and can be lost if
     /// they save in place.
     mutating func rewrite(isRequested: Bool = false) throws(LogError) -> Bool? {
+        beginWriting()
         guard let handle = try currentHandle(), handle.isWritable else { return nil }
         guard try lockIfAvailable(handle.file) else { throw .busy(path: path, waited: longestCompactionWait) }
         defer { unlock(handle.file) }

@@ -47,6 +47,9 @@ struct LogCore: Sendable {
     private var lookedAt: Int64 = 0
     /// The file that was at the path when it was last opened.
     var current: Handle?
+    /// Whether the file is opened for writing: from the first write on, so that a program that only reads keeps no file system from being
+    /// mounted read-only.
+    private(set) var isWriting = false
     /// Where it was.
     private(set) var home: Home?
 
@@ -269,7 +272,29 @@ struct LogCore: Sendable {
         return current
     }
 
-    /// Opens the file at the path, for reading only if it can't be written; nil if no file is there.
+    /// Has the file opened for writing from now on.
+    mutating func beginWriting() {
+        guard !isWriting else { return }
+        isWriting = true
+        guard let read = current, !isReadOnly else { return }
+        // Unless this is the file that was checked when it was opened for reading, it is opened and checked when it is used.
+        current = nil
+        do throws(FileSystemError) {
+            let file = try fileSystem.open(path, for: .appending)
+            guard try fileSystem.status(file).identity == read.identity else { return }
+            current = Handle(
+                file: file,
+                identity: read.identity,
+                isWritable: true,
+                forks: durable_file_fork_count(),
+                sync: FileSync(file, folders: read.sync.folders, fileSystem: fileSystem)
+            )
+        } catch {
+            // The next use reports it.
+        }
+    }
+
+    /// Opens the file at the path, before the first write and if it can't be written for reading only; nil if no file is there.
     mutating func open(creating: Bool) throws(LogError) -> Handle? {
         let (file, isWritable, folders): (OpenFile, Bool, [String])
         let status: FileStatus
@@ -311,7 +336,8 @@ struct LogCore: Sendable {
         // it might have died before it synced that.
         let folders = target.folders
         do {
-            return (try creating ? create(target) : fileSystem.open(path, for: .appending), true, folders)
+            if creating { return (try create(target), true, folders) }
+            return (try fileSystem.open(path, for: isWriting ? .appending : .reading), isWriting, folders)
         } catch {
             if error.code == .noEntry {
                 guard creating else { return nil }

@@ -39,6 +39,20 @@ extension LogFile {
         try compact(.failedSync) { core.withLock { $0.current?.sync.failure } != nil }
     }
 
+    /// Removes the drafts of processes that died while they compacted the file, once: one that runs has the lock of its draft.
+    func removeDeadDrafts() {
+        guard compacting.withLock({ $0.mustRemoveDrafts() }) else { return }
+        do throws(FileSystemError) {
+            let target = try LogPath(path: path).resolved(fileSystem)
+            for name in try fileSystem.names(inFolder: target.folder) where target.isDraftName(name) {
+                let draft = try fileSystem.open(target.sibling(name), for: .reading)
+                if try fileSystem.lock(draft) { fileSystem.discard(draft.path) }
+            }
+        } catch {
+            // They stay for the next compaction.
+        }
+    }
+
     func compact(_ reason: CompactionReason, while isNeeded: () -> Bool) throws(LogError) {
         // One at a time. The lock is held while files are written, but only compactions wait for it.
         let lateLines = try compacting.withLock { schedule throws(LogError) -> LateLines? in

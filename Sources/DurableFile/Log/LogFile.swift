@@ -234,7 +234,8 @@ package final class LogFile<Contents: LogContents>: Sendable {
     /// Blocks until everything that was read or appended so far survives a loss of power.
     package func sync() throws(LogError) {
         let (sync, end) = try core.withLock { core throws(LogError) -> (FileSync?, Int64) in
-            // Nothing was appended to a file that can only be read.
+            // What was read is synced, too. Nothing was appended to a file that can only be read.
+            core.beginWriting()
             guard let handle = try core.currentHandle(), handle.isWritable else { return (nil, 0) }
             // If another file is at the path now, it has what was appended to the old one.
             if handle.identity != core.position.identity { try core.catchUp(.all) }
@@ -259,8 +260,12 @@ package final class LogFile<Contents: LogContents>: Sendable {
     private func syncInBackground() {
         _ = syncScheduledIn.exchange(.max, ordering: .acquiringAndReleasing)
         do { try sync() } catch { notifyInBackground(of: error) }
+        removeDeadDrafts()
         do { try compactIfDue() } catch {
-            notifyInBackground(of: error.cause.map { .notCompacted(path: path, cause: $0) } ?? error)
+            // A failure that lasts is reported once.
+            if !compacting.withLock({ $0.isFailingAgain }) {
+                notifyInBackground(of: error.cause.map { .notCompacted(path: path, cause: $0) } ?? error)
+            }
         }
         scheduleTidying()
     }

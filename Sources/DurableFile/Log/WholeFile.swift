@@ -127,6 +127,8 @@ package struct WholeFile: Sendable {
         let path = target.sibling(target.draftName())
         do throws(FileSystemError) {
             let file = try fileSystem.open(path, for: .replacing)
+            // As `Compaction.draft`.
+            _ = try fileSystem.lock(file)
             try fileSystem.writeAll(bytes, to: file)
             try fileSystem.sync(file)
             return file
