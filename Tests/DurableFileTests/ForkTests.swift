@@ -61,6 +61,24 @@ struct ForkTests {
         #expect(try folder.read("log") == "a=1.\n")
     }
 
+    @Test
+    func jobOfTheParentIsDoneInTheChildToo() throws {
+        let isDone = Condition(false)
+        let queue = WorkerQueue()
+        queue.run(after: .milliseconds(300)) { isDone.signal { $0 = true } }
+        let result = try fork {
+            queue.resume()
+            // Another test's thread might have been running for too long.
+            guard ForkGate.mayStartThreads else { return 0 }
+            var waits = 0
+            return isDone.wait { isDone -> Condition<Bool>.Wait<Int32> in
+                waits += 1
+                return isDone ? .done(0) : waits > 20 ? .done(1) : .until(.milliseconds(500))
+            }
+        }
+        #expect(result == 0)
+    }
+
     /// Also if a program keeps the file open that the child replaces.
     @Test(arguments: [false, true])
     func childAndParentGoOnWithTheSameFile(isKeptOpen: Bool) throws {

@@ -3,6 +3,7 @@ import DurableFile
 import FoundationEssentials
 import Glibc
 import Preferences
+import Synchronization
 
 /// Processes that are forked while the library and other processes are busy: none hangs or dies, and each sees what is stored.
 ///
@@ -17,7 +18,7 @@ enum Fork {
         case workers
         /// A process that has used a store forks twice, as daemons do; then it sets what the daemon reads and observes.
         case daemon
-        /// A process forks while a thread of its own sets and another one reads.
+        /// A process forks while a thread of its own sets, and so notifies an observer, and another one reads.
         case threads
         /// A process that observes forks from the observer, on a thread of the library.
         case observer
@@ -252,15 +253,28 @@ enum Fork {
         return outcome
     }
 
+    private static let seen = Atomic(0)
+
     private static func threads(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
         var outcome = Outcome()
         let number = Preference("number", default: 0, in: store)
         let text = Preference("text", default: "", in: store)
         let own = Preference("own", default: 0, in: store)
+        // An atomic, as the program's threads might have a lock of its own.
+        let observation = number.observe { change in
+            pause(microseconds: 20)
+            seen.max(change.new, ordering: .relaxed)
+        }
+        defer { observation.cancel() }
         let isEnded = Lock(false)
         let running = Lock(2)
         for work in [
-            { @Sendable in number.value += 1 }, { @Sendable in text.value = text.value.isEmpty ? "some text" : "" },
+            { @Sendable in
+                number.value += 1
+                // The observer is slower, but the child of a fork calls it with all that waits.
+                while number.value > seen.load(ordering: .relaxed) + 100 { pause(microseconds: 100) }
+            },
+            { @Sendable in text.value = text.value.isEmpty ? "some text" : "" },
         ] {
             let isStarted = WorkerQueue.startThread("own") {
                 while !isEnded.withLock({ $0 }) { work() }
@@ -276,6 +290,12 @@ enum Fork {
                 try own.write(round)
                 try own.update { $0 += 1 }
                 _ = text.value
+                let last = try number.update { number in
+                    number += 1
+                    return number
+                }
+                for _ in 0..<2000 where seen.load(ordering: .relaxed) < last { pause(microseconds: 1000) }
+                guard seen.load(ordering: .relaxed) >= last else { return .stale }
                 return own.value == round + 1 && number.value >= before ? .done : .stale
             }
             outcome.add(wait(for: child))

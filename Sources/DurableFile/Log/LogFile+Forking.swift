@@ -24,6 +24,10 @@ extension LogFile: ForkParticipant {
         return []
     }
 
-    /// Watches the file in a child of `fork`, from its first use there on.
-    package func resume() { watcher?.resume() }
+    /// Watches the file in a child of `fork`, from its first use there on, and makes the report that was to be made when it was forked:
+    /// else each later one would wait for that.
+    package func resume() {
+        watcher?.resume()
+        notifier.resume()
+    }
 }

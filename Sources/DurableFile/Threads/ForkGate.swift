@@ -82,6 +82,14 @@ package enum ForkGate {
         subtract()
     }
 
+    /// Waits for the end of a `fork`, if a thread forks: for a thread of the library with a long job, between two steps of that and with no
+    /// lock.
+    package static func pauseIfClosed() {
+        guard isClosed.load(ordering: .sequentiallyConsistent), isCounted else { return }
+        leave()
+        enter()
+    }
+
     private static func subtract() {
         running.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         if isClosed.load(ordering: .sequentiallyConsistent) { state.signal { _ in } }

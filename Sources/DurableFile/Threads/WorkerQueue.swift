@@ -61,6 +61,12 @@ package final class WorkerQueue: Sendable {
         }
     }
 
+    /// Starts a thread for the jobs that a child of `fork` has from its parent; until then, the child has none.
+    func resume() {
+        guard !isManual else { return }
+        pool.schedule.signal { schedule in _ = pool.startThread(for: &schedule) }
+    }
+
     /// Runs the next job of a manual queue, even if it isn't due yet; returns false if the queue is empty.
     package func runNextJob() -> Bool {
         guard let job = pool.schedule.withLock({ $0.removeFirst() }) else { return false }

@@ -196,6 +196,8 @@ private final class Observer<Value: Sendable>: Sendable {
     private let isolation: (any Actor)?
     private let body: @Sendable (PreferenceChange<Value>) -> Void
     private let state = Lock(State())
+    /// The place among the participants of a `fork`; written once, in the initializer.
+    nonisolated(unsafe) private var forkPlace = 0
 
     init(
         of preference: Preference<Value>,
@@ -206,7 +208,10 @@ private final class Observer<Value: Sendable>: Sendable {
         // Without its isolation, so that it can be called without a task if that isolation is known to hold; the standard
         // library's `MainActor.assumeIsolated` removes isolation in the same way.
         self.body = unsafeBitCast(body, to: (@Sendable (PreferenceChange<Value>) -> Void).self)
+        forkPlace = ForkGate.add(self)
     }
+
+    deinit { ForkGate.remove(forkPlace) }
 
     /// Whether the body has no isolation and may be called on any thread.
     var hasNoIsolation: Bool { isolation == nil }
@@ -290,5 +295,22 @@ private final class Observer<Value: Sendable>: Sendable {
                 isSecret: preference.declaration.isSecret
             )
         )
+    }
+}
+
+extension Observer: ForkParticipant {
+    var forkRanks: [ForkRank] { [.leaves] }
+
+    func take(_ rank: ForkRank) -> Bool { state.take() }
+
+    func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
+        state.release(inChild: inChild)
+        return nil
+    }
+
+    func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
+        // Another thread of the parent might have been calling the body, unless the one that forks is in an observer.
+        if FeedbackDepth.current == 0 { state.withLock { $0.isCalling = false } }
+        return []
     }
 }

@@ -57,13 +57,18 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
     private let timing: PreferenceTiming
     private let receive: (Value) -> Subscribers.Demand
     private let state = Lock(State())
+    /// The place among the participants of a `fork`; written once, in the initializer.
+    nonisolated(unsafe) private var forkPlace = 0
 
     init<Downstream: Subscriber>(of preference: Preference<Value>, timing: PreferenceTiming, downstream: Downstream)
     where Downstream.Input == Value, Downstream.Failure == Never {
         self.preference = preference
         self.timing = timing
         receive = { downstream.receive($0) }
+        forkPlace = ForkGate.add(self)
     }
+
+    deinit { ForkGate.remove(forkPlace) }
 
     /// Begins to observe; the current value is sent first.
     func begin() {
@@ -127,5 +132,22 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
 extension PreferenceSubscription: CustomReflectable {
     /// A mirror without children, which would have the values of secrets.
     var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension PreferenceSubscription: ForkParticipant {
+    var forkRanks: [ForkRank] { [.leaves] }
+
+    func take(_ rank: ForkRank) -> Bool { state.take() }
+
+    func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
+        state.release(inChild: inChild)
+        return nil
+    }
+
+    func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
+        // Another thread of the parent might have been sending, unless the one that forks is in an observer.
+        if FeedbackDepth.current == 0 { state.withLock { $0.isSending = false } }
+        return []
+    }
 }
 #endif

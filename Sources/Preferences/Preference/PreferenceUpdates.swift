@@ -123,10 +123,15 @@ private final class LatestCandidates: Sendable {
 
     private let state = Lock(State())
     private let passOn: @Sendable (Candidates) -> Void
+    /// The place among the participants of a `fork`; written once, in the initializer.
+    nonisolated(unsafe) private var forkPlace = 0
 
     init(_ passOn: @escaping @Sendable (Candidates) -> Void) {
         self.passOn = passOn
+        forkPlace = ForkGate.add(self)
     }
+
+    deinit { ForkGate.remove(forkPlace) }
 
     /// Stores the values of one store at the time of its subscription; called under that store's lock.
     func begin(_ names: Set<String>, of store: PreferenceStore, _ layers: LayerList, _ formerNames: FormerNames) {
@@ -172,5 +177,22 @@ private final class LatestCandidates: Sendable {
             state.isPassingOn = true
             return next
         }
+    }
+}
+
+extension LatestCandidates: ForkParticipant {
+    var forkRanks: [ForkRank] { [.leaves] }
+
+    func take(_ rank: ForkRank) -> Bool { state.take() }
+
+    func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
+        state.release(inChild: inChild)
+        return nil
+    }
+
+    func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
+        // Another thread of the parent might have been passing a state on, unless the one that forks is in an observer.
+        if FeedbackDepth.current == 0 { state.withLock { $0.isPassingOn = false } }
+        return []
     }
 }

@@ -11,6 +11,8 @@ extension StoreCore {
     /// Delivers until the queue is empty, or until this thread has delivered enough batches of other threads.
     private func deliverRest(isOwnThread: Bool) {
         while true {
+            // While other threads keep setting, that never ends.
+            if isOwnThread { ForkGate.pauseIfClosed() }
             let (action, subscribers) = state.withLock { state -> (DeliveryQueue.Action, [ChangeSubscription]) in
                 let action = state.queue.next(isOwnThread: isOwnThread)
                 guard case .deliver(let batch, _) = action else { return (action, []) }

@@ -5,9 +5,15 @@ extension StoreCore: ForkParticipant {
     var forkRanks: [ForkRank] { [.stores] }
     var forkOrder: UInt64 { id }
 
-    func take(_ rank: ForkRank) -> Bool { state.take() }
+    func take(_ rank: ForkRank) -> Bool {
+        guard state.take() else { return false }
+        if making.take() { return true }
+        state.release(inChild: false)
+        return false
+    }
 
     func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
+        making.release(inChild: inChild)
         state.release(inChild: inChild)
         return nil
     }

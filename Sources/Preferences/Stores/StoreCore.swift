@@ -19,7 +19,7 @@ final class StoreCore: Sendable {
     let target: PreferenceStore?
     /// The checks of the declared preferences, if the store keeps them.
     let checks: DeclaredChecks?
-    private let making: Lock<Making?>
+    let making: Lock<Making?>
     private let isMade = Atomic(false)
     private let knowsFormerNames = Atomic(false)
     /// The core of the store that this one replaces; written once, before the store is used.
@@ -31,7 +31,7 @@ final class StoreCore: Sendable {
     nonisolated(unsafe) private var forkPlace = 0
 
     /// The creation of the layers; in a struct, as the state of a lock must not be a bare function.
-    private struct Making {
+    struct Making {
         let layers: @Sendable () -> [Layer]
     }
 
