@@ -188,10 +188,9 @@ extension Source {
 
     /// Records that opening the backend was tried; reads then skip one that can't be opened, unless it is reentrant.
     func noteOpenAttempt() {
-        // User defaults that can't be read yet might not notify the source when they can, so each read tries again. So does one of a
-        // file that nothing watches.
-        let isDone = isOpen ? file == nil || ForkGate.mayStartThreads : reentrant == nil
-        if isDone { isOpenAttempted.store(true, ordering: .releasing) }
+        // Each read tries user defaults again, which might not notify the source when they can be read, and a file that nothing watches.
+        guard isOpen ? file == nil || ForkGate.mayStartThreads : reentrant == nil else { return }
+        isOpenAttempted.store(true, ordering: .releasing)
     }
 
     /// Reads the stored values unless that is done; tries again if it failed before.
