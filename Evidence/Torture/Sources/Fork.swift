@@ -274,7 +274,11 @@ enum Fork {
                 // The observer is slower, but the child of a fork calls it with all that waits.
                 while number.value > seen.load(ordering: .relaxed) + 100 { pause(microseconds: 100) }
             },
-            { @Sendable in text.value = text.value.isEmpty ? "some text" : "" },
+            { @Sendable in
+                text.value = text.value.isEmpty ? "some text" : ""
+                // Usually the other thread then notifies the observer of its changes, and not one of the library.
+                pause(microseconds: 300)
+            },
         ] {
             let isStarted = WorkerQueue.startThread("own") {
                 while !isEnded.withLock({ $0 }) { work() }
