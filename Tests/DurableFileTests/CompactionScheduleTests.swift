@@ -62,6 +62,18 @@ struct CompactionScheduleTests {
         #expect(!schedule.isFailingAgain)
     }
 
+    /// One that isn't reported, as another process had the lock, doesn't hide the first one that lasts.
+    @Test
+    func failureThatIsNotReportedIsNotTheFirst() {
+        var schedule = CompactionSchedule()
+        for isReported in [false, true] {
+            schedule.noteFailure(position(100, damaged: 1), isReported: isReported)
+            #expect(!schedule.isFailingAgain)
+        }
+        schedule.noteFailure(position(100, damaged: 1), isReported: false)
+        #expect(schedule.isFailingAgain)
+    }
+
     @Test
     func fileOfDeadLinesIsDue() throws {
         let folder = try TemporaryFolder()

@@ -18,6 +18,8 @@ enum Fork {
         case workers
         /// A process that has used a store forks twice, as daemons do; then it sets what the daemon reads and observes.
         case daemon
+        /// A process with a validated store, over a settings file and its own file, forks; then both files are changed.
+        case copies
         /// A process forks while a thread of its own sets, and so notifies an observer, and another one reads.
         case threads
         /// A process that observes forks from the observer, on a thread of the library.
@@ -98,6 +100,7 @@ enum Fork {
             case .observe: try observe(store, path, count)
             case .workers: try workers(store, count)
             case .daemon: try daemon(store, count)
+            case .copies: try copies(store, path, count)
             case .threads: try threads(store, count)
             case .observer: try observer(store, count)
             case .job: try job(store, count)
@@ -249,6 +252,31 @@ enum Fork {
             outcome.add(wait(for: child))
             try store.refresh()
             if answer.value != round { outcome.stale += 1 }
+        }
+        return outcome
+    }
+
+    private struct Limits: PreferenceGroup {
+        @Preference("number", .range(0...)) var number = 0
+        @Preference("limit") var limit = 0
+    }
+
+    private static func copies(_ store: PreferenceStore, _ path: String, _ count: Int) throws -> Outcome {
+        var outcome = Outcome()
+        let settings = URL(filePath: path + ".settings.json")
+        try Data("{\"limit\":0}".utf8).write(to: settings)
+        let number = Preference("number", default: 0, in: store)
+        let limits = Limits(
+            in: try .validated(Limits.self, over: .layered([.settingsFile(at: settings), store]))
+        )
+        for round in 1...max(1, count) {
+            let child = try fork {
+                for _ in 0..<2000 where limits.number < round || limits.limit < round { pause(microseconds: 1000) }
+                return limits.number == round && limits.limit == round ? .done : .stale
+            }
+            try Data("{\"limit\":\(round)}".utf8).write(to: settings, options: .atomic)
+            try number.write(round)
+            outcome.add(wait(for: child))
         }
         return outcome
     }

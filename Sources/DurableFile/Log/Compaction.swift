@@ -159,7 +159,7 @@ struct CompactionSchedule: Sendable {
     private var nextSize = smallestWaste
     /// The largest growth after which a failed compaction is tried again.
     private static let longestGrowth = smallestWaste << 4
-    private var failure: (identity: FileIdentity?, size: Int64, growth: Int64)?
+    private var failure: (identity: FileIdentity?, size: Int64, growth: Int64, isReported: Bool)?
     /// Whether the drafts of dead processes have been removed.
     private var hasRemovedDrafts = false
     /// When the file was tidied last.
@@ -210,19 +210,22 @@ struct CompactionSchedule: Sendable {
     }
 
     mutating func noteSuccess(live: Int) {
-        failure = nil
+        (failure, isFailingAgain) = (nil, false)
         nextSize = max(2 * Int64(live) + 1, Int64(live) + Self.smallestWaste)
     }
 
     /// Notes a failure: the file isn't compacted before it has grown by `smallestWaste`, or by twice as much as after the failure before,
     /// unless another file has replaced it.
-    mutating func noteFailure(_ position: LogPosition) {
+    ///
+    /// - Parameter isReported: Whether the failure is reported if it is the first one.
+    mutating func noteFailure(_ position: LogPosition, isReported: Bool = true) {
+        isFailingAgain = failure?.isReported ?? false
         let growth = failure.map { min(2 * $0.growth, Self.longestGrowth) } ?? Self.smallestWaste
-        failure = (position.identity, position.offset, growth)
+        failure = (position.identity, position.offset, growth, isReported || isFailingAgain)
     }
 
-    /// Whether more than one compaction has failed since the last one that succeeded.
-    var isFailingAgain: Bool { failure.map { $0.growth > Self.smallestWaste } ?? false }
+    /// Whether a failure before the last one was reported, since a compaction succeeded.
+    private(set) var isFailingAgain = false
 
     /// Returns whether drafts are still to be removed, and records that they are.
     mutating func mustRemoveDrafts() -> Bool { !exchange(&hasRemovedDrafts, with: true) }

@@ -77,7 +77,7 @@ final class FileSync: Sendable {
 
     private func run(upTo end: Int64, _ folders: [String]) {
         do throws(FileSystemError) {
-            try fileSystem.syncData(file)
+            try ForkGate.waiting { () throws(FileSystemError) in try fileSystem.syncData(file) }
             for folder in folders {
                 do { try fileSystem.syncFolder(folder) } catch {
                     // This user might only be able to traverse a folder further up, and so hasn't created anything in

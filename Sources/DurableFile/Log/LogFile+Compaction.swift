@@ -75,12 +75,14 @@ extension LogFile {
                     schedule.noteSuccess(live: lines.count)
                     if reason == .untidy { schedule.noteTidying(at: fileSystem.now()) }
                     // The lines that can't be read are still there, and no reason to rewrite it again.
-                    if case .inPlace(let position) = lateLines { schedule.noteFailure(position) }
+                    if case .inPlace(let position) = lateLines { schedule.noteFailure(position, isReported: false) }
                     return lateLines.late
                 } catch {
                     // An untidy file isn't large yet.
-                    if reason != .untidy { schedule.noteFailure(compaction.source) }
-                    if !reason.isForced, case .busy = error { return nil }
+                    var isBusy = false
+                    if !reason.isForced, case .busy = error { isBusy = true }
+                    if reason != .untidy { schedule.noteFailure(compaction.source, isReported: !isBusy) }
+                    if isBusy { return nil }
                     throw error
                 }
             }

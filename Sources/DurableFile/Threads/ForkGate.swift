@@ -20,10 +20,14 @@ package enum ForkGate {
 
     /// The longest time for which a `fork` waits for other threads.
     static let longestWait = Duration.seconds(1)
+    /// The time for which it tries to take locks that are held for moments, whatever the waits before have taken.
+    private static let shortWait = Duration.milliseconds(200)
 
     private static let state = Condition(State())
     /// The last lock that is taken, as participants are created under other ones.
     private static let participants = Lock(Participants())
+    /// The number of participants that were ever added.
+    private static let additions = Atomic(0)
     private static let mayStart = Atomic(true)
     private static let isInstalled: Void = durable_file_handle_forks { step in
         switch step {
@@ -82,6 +86,14 @@ package enum ForkGate {
         subtract()
     }
 
+    /// Runs a call of the system that may take long, with no lock; a `fork` doesn't wait for it.
+    static func waiting<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        guard isCounted else { return try body() }
+        leave()
+        defer { enter() }
+        return try body()
+    }
+
     /// Waits for the end of a `fork`, if a thread forks: for a thread of the library with a long job, between two steps of that and with no
     /// lock.
     package static func pauseIfClosed() {
@@ -108,7 +120,10 @@ package enum ForkGate {
     /// Adds an object whose locks are taken; returns its place. It must be removed first thing when it is deinitialized.
     package static func add(_ participant: any ForkParticipant) -> Int {
         isInstalled
-        return participants.withLock { $0.add(participant) }
+        return participants.withLock { participants in
+            additions.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            return participants.add(participant)
+        }
     }
 
     package static func remove(_ place: Int) { participants.withLock { $0.remove(place) } }
@@ -130,8 +145,8 @@ package enum ForkGate {
             var isHeld = false
         }
 
-        /// Tries until the deadline, and at least once.
-        func attempt(_ body: () -> Bool) -> Bool {
+        /// Tries until a time, and at least once.
+        func attempt(until deadline: Duration, _ body: () -> Bool) -> Bool {
             var tries = 0
             while !body() {
                 if SystemFileSystem().now() >= deadline { return false }
@@ -141,22 +156,38 @@ package enum ForkGate {
             return true
         }
 
-        /// Takes the turns in any order, as no thread waits for one while it has another.
+        /// Adds the participants that aren't here yet.
+        mutating func add(_ participants: [any ForkParticipant]) {
+            let known = Set(steps.map { ObjectIdentifier($0.participant) })
+            steps += participants.filter { !known.contains(ObjectIdentifier($0)) }.flatMap { participant in
+                participant.forkRanks.map { Step(participant: participant, rank: $0) }
+            }
+            steps.sort { ($0.rank.rawValue, $0.participant.forkOrder) < ($1.rank.rawValue, $1.participant.forkOrder) }
+        }
+
+        /// Takes the turns, the newest source's first: a thread that has one may wait for that of an older source, over which it is.
         mutating func takeTurns() {
-            let places = steps.indices.filter { steps[$0].rank == .turns }
-            while true {
-                for place in places where !steps[place].isHeld {
-                    steps[place].isHeld = steps[place].participant.take(.turns)
-                }
-                if places.allSatisfy({ steps[$0].isHeld }) || SystemFileSystem().now() >= deadline { return }
-                Pause.sleep(microseconds: 50)
+            for place in steps.indices.reversed() where steps[place].rank == .turns && !steps[place].isHeld {
+                let step = steps[place]
+                steps[place].isHeld = attempt(until: deadline) { step.participant.take(.turns) }
             }
         }
 
         mutating func takeLocks() {
+            let end = max(deadline, SystemFileSystem().now() + shortWait)
             for place in steps.indices where steps[place].rank != .turns {
                 let step = steps[place]
-                steps[place].isHeld = attempt { step.participant.take(step.rank) }
+                // A file's lock is held as long as another process has the file.
+                let end = step.rank == .logs ? deadline : end
+                steps[place].isHeld = attempt(until: end) { step.participant.take(step.rank) }
+            }
+        }
+
+        /// Releases the locks, but not the turns, to take them again.
+        mutating func releaseLocks() {
+            for place in steps.indices.reversed() where steps[place].rank != .turns && steps[place].isHeld {
+                _ = steps[place].participant.release(steps[place].rank, inChild: false)
+                steps[place].isHeld = false
             }
         }
 
@@ -195,22 +226,27 @@ package enum ForkGate {
 
     private static func prepare() {
         isRehearsed
+        // Else another thread might create one now: it would have to wait, and the child's would be in creation for ever.
+        _ = (WorkerPool.shared, Watcher.shared)
         let deadline = SystemFileSystem().now() + longestWait
         close()
         fork = Fork(deadline: deadline)
         fork.isWhole = waitForThreads()
-        fork.steps = participants.withLock { $0.all }.flatMap { participant in
-            participant.forkRanks.map { Fork.Step(participant: participant, rank: $0) }
+        while true {
+            let (all, count) = participants.withLock { ($0.all, additions.load(ordering: .sequentiallyConsistent)) }
+            fork.add(all)
+            fork.takeTurns()
+            fork.takeLocks()
+            fork.isListHeld = fork.attempt(until: SystemFileSystem().now() + shortWait) { participants.take() }
+            // Else another thread has added one in between, whose locks are to be taken, too.
+            let isComplete = additions.load(ordering: .sequentiallyConsistent) == count
+            if isComplete || !fork.isListHeld || SystemFileSystem().now() >= deadline { break }
+            participants.release(inChild: false)
+            fork.releaseLocks()
         }
-        fork.steps.sort {
-            ($0.rank.rawValue, $0.participant.forkOrder) < ($1.rank.rawValue, $1.participant.forkOrder)
-        }
-        fork.takeTurns()
-        fork.takeLocks()
-        fork.isListHeld = fork.attempt { participants.take() }
         // A thread that the program has started in between begins with waiting for a job.
         fork.isWhole = waitForThreads() && fork.isWhole
-        fork.isGateHeld = fork.attempt { state.take() }
+        fork.isGateHeld = fork.attempt(until: SystemFileSystem().now() + shortWait) { state.take() }
     }
 
     /// Closes the gate; waits while another thread forks.
@@ -250,7 +286,8 @@ package enum ForkGate {
             state.forkingThread = nil
             isClosed.store(false, ordering: .sequentiallyConsistent)
         }
-        if !inChild { for step in done.steps where step.rank == .threads { step.participant.endFork() } }
+        // All that there are now: threads that were started meanwhile wait, too.
+        if !inChild { for participant in participants.withLock({ $0.all }) { participant.endFork() } }
         for job in jobs { WorkerQueue().run(job) }
         // Here, without a lock: what is released might use anything.
         withExtendedLifetime(dropped) {}

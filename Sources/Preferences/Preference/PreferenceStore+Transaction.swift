@@ -11,7 +11,7 @@ extension PreferenceStore {
     ///
     /// The body runs on the caller's thread over a snapshot, without a lock. The values that it read must be unchanged when its
     /// changes are stored; if they aren't, the body runs again, so it should touch nothing but the transaction. In a file, the 17th
-    /// run and those after it hold the file's lock, so that nothing changes, and a body that sets or flushes a store gets `misuse`. After 64
+    /// run and those after it hold the file's lock, so that nothing changes, and a body that sets, flushes or refreshes a store gets `misuse`. After 64
     /// runs elsewhere, or in a file after 5 seconds, the call throws `conflict` or `busy`. This holds across threads, and across processes if the backend can compare. Names
     /// that were only written aren't compared. In a layered store the body reads the writable layer and the layers below
     /// it; a change to the layers below that happens while the changes are being stored counts as later.
@@ -137,7 +137,7 @@ extension Preference {
     ///
     /// The body runs on the caller's thread without a lock, and runs again if the value was changed in between, so it
     /// should touch nothing else; another update of the preference inside it is `misuse`. In a file, the 17th run holds the file's lock, so
-    /// that nothing changes; then a body that sets or flushes a store gets `misuse`. After 64 runs elsewhere, or in a file after 5
+    /// that nothing changes; then a body that sets, flushes or refreshes a store gets `misuse`. After 64 runs elsewhere, or in a file after 5
     /// seconds, the call throws `conflict` or `busy`. If the stored value can't be read, the call
     /// throws without running the body. Errors of the body are passed on; then nothing is changed.
     @discardableResult

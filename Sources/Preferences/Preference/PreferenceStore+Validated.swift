@@ -199,6 +199,8 @@ private final class ValidatedBackend: PreferenceBackend {
 
     func catchUp() throws(PreferenceError) {
         let problems = try isolation.run { () throws(PreferenceError) in
+            // In a child of `fork` there might be no thread that does what its parent has scheduled.
+            state.withLock { $0.isCheckScheduled = false }
             try store.refresh()
             return check()
         }

@@ -180,7 +180,8 @@ extension Source {
             if isSlow { return failure == nil && backend?.isWritable != false }
             do throws(PreferenceError) { try open(isReading: true) } catch { return false }
         }
-        return backend?.isWritable ?? true
+        // With the file's lock, a body has just found that it can be written; the file can't be asked.
+        return RunningBody.isAlone || backend?.isWritable ?? true
     }
 
     /// Reads the stored values, and those of the declared names if the backend is queried by name.

@@ -70,7 +70,17 @@ final class RunningBody {
         return Unmanaged<RunningBody>.fromOpaque(address).takeUnretainedValue()
     }
 
-    /// Throws if a body that runs on the calling thread must not change or sync any store, because it runs with the lock of a file.
+    /// Whether a body that runs on the calling thread runs with the lock of a file.
+    static var isAlone: Bool {
+        var running = current
+        while let body = running {
+            if body.isAlone { return true }
+            running = body.outer
+        }
+        return false
+    }
+
+    /// Throws if a body that runs on the calling thread must not wait for any store, because it runs with the lock of a file.
     static func checkMayWait() throws(PreferenceError) {
         var running = current
         while let body = running {
@@ -79,7 +89,7 @@ final class RunningBody {
             let error = PreferenceError(
                 .misuse,
                 name: body.name,
-                "the body of an update or a transaction sets or flushes a store; nothing was changed. It had run so often that it now holds "
+                "the body of an update or a transaction sets, flushes or refreshes a store; nothing was changed. It had run so often that it now holds "
                     + "the file's lock, for which that would wait. Use the body's argument, and the store after the call"
             )
             if body.misuse == nil { body.misuse = error }

@@ -6,6 +6,7 @@ internal import Synchronization
 
 extension Source: ForkParticipant {
     var forkRanks: [ForkRank] { [.turns, .sources, .values] }
+    var forkOrder: UInt64 { id }
 
     func take(_ rank: ForkRank) -> Bool {
         switch rank {
@@ -51,17 +52,20 @@ extension Source: ForkParticipant {
     func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
         isTurnForked = false
         state.withLock { $0.forgetCalls() }
-        if file != nil, isOpen { isOpenAttempted.store(false, ordering: .releasing) }
+        if looksAfterFork, isOpen { isOpenAttempted.store(false, ordering: .releasing) }
         return []
     }
 
-    /// Reads what other programs have changed in a file since this process was forked, and watches it again.
+    /// Whether the values are read anew in a child of `fork`: those of files, which nothing watches there yet, and of copies of them. A
+    /// network's connection stays the parent's, and a backend that is queried by name is asked again anyway.
+    var looksAfterFork: Bool { backend != nil && !isSlow && !isQueriedByName }
+
+    /// Reads what other programs have changed since this process was forked, and watches the files again.
     ///
     /// A thread of the library notifies observers, because the reading thread may hold a lock; this one does if there can't be another.
     @inline(never)
     func lookAfterFork(_ call: StoreCall?) throws(PreferenceError) {
-        guard let file else { return }
-        file.resume()
+        if let file { file.resume() } else { Watcher.shared.resume() }
         try withTurn(.read, call) { (notifications) throws(PreferenceError) in
             defer {
                 publishStored(nil, into: &notifications)
@@ -71,7 +75,7 @@ extension Source: ForkParticipant {
                 }
             }
             do throws(PreferenceError) {
-                try file.catchUp()
+                try catchUpBackend()
                 state.withLock { $0.lastFailure = nil }
             } catch {
                 if state.withLock({ $0.noteFailure(error) }) { reportFromBackend(error) }

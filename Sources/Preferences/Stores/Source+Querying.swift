@@ -154,7 +154,8 @@ extension Source {
     /// cached.
     func mayBeStale(_ name: String) -> Bool {
         // A file that nothing watches, in a child of `fork`, is looked at by each read.
-        if file != nil { return isOpen && !isPrepared }
+        if looksAfterFork, isOpen { return !isPrepared }
+        if file != nil { return false }
         // A query of a backend with a timeout may have failed.
         return reentrant == nil ? isSlow && isOpen && needsQuery(name) : !isOpen || needsQuery(name)
     }

@@ -33,6 +33,7 @@ extension Source {
     // By itself, because a variable of a type of another library costs a set hundreds of instructions.
     @inline(never)
     func waitForTurn(_ call: StoreCall?, _ use: TurnUse) throws(PreferenceError) {
+        try RunningBody.checkMayWait()
         let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
         let deadline = try waitDeadline(of: call, use)
         while true {
@@ -95,7 +96,7 @@ extension Source {
     ) throws(PreferenceError) {
         try withTurn(.commit, call) { (notifications) throws(PreferenceError) in
             defer { publishStored(own, into: &notifications) }
-            let rest = deadline(of: call).map { max(.zero, $0 - .now) } ?? file.lockTimeout
+            let rest = waitDeadline(of: call).map { max(.zero, $0 - .now) } ?? file.lockTimeout
             try file.commit(within: call.blocking == .none ? .zero : rest) {
                 publishStored(nil, into: &notifications)
                 return make()

@@ -40,6 +40,9 @@ final class Source: ValueSource {
     let hasFormerNames = Atomic(false)
     /// The place among the participants of a `fork`; written once, in an initializer.
     nonisolated(unsafe) private var forkPlace = 0
+    /// The number of the source in the order of creation.
+    let id = Source.count.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let count = Atomic<UInt64>(0)
     /// Whether a `fork` has claimed the turn; used by the thread that forks.
     nonisolated(unsafe) var isTurnForked = false
 
@@ -189,7 +192,7 @@ extension Source {
     /// Records that opening the backend was tried; reads then skip one that can't be opened, unless it is reentrant.
     func noteOpenAttempt() {
         // Each read tries user defaults again, which might not notify the source when they can be read, and a file that nothing watches.
-        guard isOpen ? file == nil || ForkGate.mayStartThreads : reentrant == nil else { return }
+        guard isOpen ? !looksAfterFork || ForkGate.mayStartThreads : reentrant == nil else { return }
         isOpenAttempted.store(true, ordering: .releasing)
     }
 

@@ -39,8 +39,14 @@ extension StoreState {
 final class SharedLocks: ForkParticipant {
     private init() {}
 
-    /// Adds them, at the first use.
-    static let areAdded: Void = { _ = ForkGate.add(Unmanaged.passRetained(SharedLocks()).takeUnretainedValue()) }()
+    private static let isAdded = Atomic(false)
+
+    /// Adds them, at the first call.
+    // Not by the initialization of a global: a thread that waits in one while another forks leaves it in creation in the child.
+    static func add() {
+        guard !isAdded.load(ordering: .relaxed), !isAdded.exchange(true, ordering: .relaxed) else { return }
+        _ = ForkGate.add(Unmanaged.passRetained(SharedLocks()).takeUnretainedValue())
+    }
 
     var forkRanks: [ForkRank] { [.registries, .leaves] }
 

@@ -51,7 +51,7 @@ final class StoreCore: Sendable {
         self.target = target
         making = Lock(Making(layers: layers))
         forkPlace = ForkGate.add(self)
-        SharedLocks.areAdded
+        SharedLocks.add()
     }
 
     deinit { ForkGate.remove(forkPlace) }

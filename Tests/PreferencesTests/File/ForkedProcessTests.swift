@@ -37,6 +37,9 @@ struct ForkedProcessTests {
     func daemonReadsAndIsNotified() throws { try expectNoFailure("daemon", 10) }
 
     @Test
+    func childrenReadNewValuesOfCopiesAndSettingsFiles() throws { try expectNoFailure("copies", 40) }
+
+    @Test
     func childrenOfAProcessWhoseThreadsSetAndReadGoOn() throws { try expectNoFailure("threads", 100) }
 
     @Test

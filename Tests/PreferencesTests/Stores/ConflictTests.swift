@@ -97,4 +97,16 @@ struct ConflictTests {
         mute.value = true
         #expect(mute.value)
     }
+
+    @Test
+    func bodyWithTheFilesLockMayAskWhetherTheStoreIsWritable() throws {
+        let volume = Preference("volume", default: 0, in: store)
+        var runs = 0
+        try volume.update { value in
+            runs += 1
+            if runs <= 16 { return #expect(set(Int64(runs * 100)) == nil) }
+            value = store.isWritable ? 1 : 0
+        }
+        #expect(runs == 17 && volume.value == 1)
+    }
 }
