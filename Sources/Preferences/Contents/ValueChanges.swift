@@ -185,6 +185,8 @@ protocol ValueSource: AnyObject, Sendable {
     func path(of name: String?) -> String?
     /// Returns the number of the file's line that last set a name, from 1; reads the file.
     func line(of name: String) -> Int?
+    /// The options of a command line, in their order; empty for other sources.
+    var options: [CommandLineOption] { get }
 }
 
 extension ValueSource {
@@ -247,6 +249,12 @@ final class StoredCandidate: Equatable, Sendable {
     /// Whether the value is a text that isn't stored, as in an argument or an environment variable.
     fileprivate var isOutside: Bool { isText && layer != nil }
 
+    /// The uses of the preference on the command line, by its name or its option of one letter; nil if the value isn't from there.
+    func uses(short: Character?) -> [OptionUse]? {
+        guard isText, let source, !source.options.isEmpty, let origin else { return nil }
+        return source.options.uses(of: String(origin.drop { $0 == "-" }), short: short)
+    }
+
     /// Returns a message about the value of a preference with its layer, and its option, variable or file, unless it is in the writable
     /// layer without a file.
     fileprivate func located(_ message: String, of name: String?, isSecret: Bool) -> String {
@@ -254,6 +262,9 @@ final class StoredCandidate: Equatable, Sendable {
             let shown = isSecret ? .redacted : "\"\(text)\""
             let origin = origin.map { " (\($0))" } ?? ""
             return "\(shown), from the layer \"\(layer.name)\"\(origin), can't be used: \(message)"
+        }
+        if isOutside, let layer, let origin {
+            return "\(origin), from the layer \"\(layer.name)\", can't be used: \(message)"
         }
         let alias = former.map { ", as \"\($0.spelled)\"" } ?? ""
         let spelled = former?.spelled ?? origin ?? name

@@ -147,6 +147,9 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     ) throws(PreferenceError) -> PropertyListValue?
     func reset()
     func write(stored: PropertyListValue?) throws(PreferenceError)
+    func mistake(in uses: [OptionUse]) -> OptionMistake?
+    func write(texts: [String]) throws(PreferenceError)
+    func reasonToReject(_ stored: PropertyListValue) -> PreferenceError?
 }
 
 extension DeclaredPreference {

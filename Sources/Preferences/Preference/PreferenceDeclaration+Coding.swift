@@ -276,6 +276,7 @@ extension PreferenceDeclaration {
         _ candidate: StoredCandidate,
         _ problems: inout [EvolvingProblem]
     ) throws(PreferenceError) -> Value? {
+        if candidate.isText, let uses = candidate.uses(short: options?.short) { return try decode(uses) }
         guard candidate.isText, case .string(let text) = candidate.value else {
             return try decode(candidate.value, &problems)
         }
@@ -283,7 +284,7 @@ extension PreferenceDeclaration {
     }
 
     @inline(never)
-    private func decode(text: String) throws(PreferenceError) -> Value? {
+    func decode(text: String) throws(PreferenceError) -> Value? {
         var parts: [EvolvingProblem] = []  // stays empty: of a text, only members that it lacks are replaced
         // Before the codings, which read JSON, too, but give null and keys with a `$` another meaning.
         if let value = JSONLine.compound(in: text) {

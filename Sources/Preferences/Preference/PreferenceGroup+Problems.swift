@@ -172,10 +172,10 @@ extension PreferenceError {
 }
 
 /// Returns the type of the values that aren't nil.
-private func wrappedType<Value>(of type: Value.Type) -> Any.Type {
+func wrappedType<Value>(of type: Value.Type) -> Any.Type {
     (type as? any _OptionalPreferenceValue.Type)?.wrappedType ?? type
 }
 
 extension _OptionalPreferenceValue {
-    fileprivate static var wrappedType: Any.Type { Wrapped.self }
+    static var wrappedType: Any.Type { Wrapped.self }
 }

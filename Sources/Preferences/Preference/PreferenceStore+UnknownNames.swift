@@ -6,7 +6,7 @@ extension PreferenceStore {
     ///
     ///     store.reportUnknownNames(for: PlayerPreferences(), WindowPreferences())
     ///
-    /// Checks the store's layers of arguments, of settings files and of drop-ins, and every variable with the prefix of a layer of the
+    /// Checks the options in the store's layers of arguments, with and without a value, the layers of settings files and of drop-ins, and every variable with the prefix of a layer of the
     /// environment. Call it when all groups of the program are known, because it also reports an option that another part of the program
     /// reads. On Apple platforms the arguments of `.standard` are not checked, because the system adds its own.
     ///
@@ -54,9 +54,14 @@ extension StoreCore {
             }
             return known
         }
+        let shorts = list.layers.reduce(into: Set<String>()) { shorts, layer in
+            // Of the other stores too, in which other parts of the program declare theirs.
+            let cores = includesDeclared ? [newest] + layer.source.cores : []
+            for core in cores { shorts.formUnion(core.shortNames) }
+        }
         let issues = newest.read(EmptyCollection()) { list in
             zip(list.layers, known).filter(\.0.isListedForPeople).flatMap { layer, known in
-                Set(layer.source.contents.keys).subtracting(known).filter { $0.hasPrefix(layer.spelled("")) }.map {
+                layer.unknownNames(known, shorts, preferences).filter { $0.hasPrefix(layer.spelled("")) }.map {
                     name in
                     let error = PreferenceError(unknown: name, in: layer, declared.map { layer.shown($0) })
                     return (name: layer.shown(name: name), error: error)
@@ -65,6 +70,8 @@ extension StoreCore {
         }
         return issues.sorted { $0.name < $1.name }
     }
+
+    private var shortNames: Set<String> { state.withLock { $0.shortNames.all } }
 
     private var declaredNames: Set<String> { state.withLock { $0.names } }
 
@@ -95,8 +102,38 @@ extension Layer {
     }
 }
 
+extension DeclaredPreference {
+    /// Whether the preference is an option without a value, `--name` or `--no-name`.
+    fileprivate var isFlag: Bool { TextShape(of: valueType, coding: codingIdentifier) == .boolean }
+}
+
+extension Layer {
+    /// Returns the names that aren't known; of options also not those that are a letter of a preference or the negation of a Boolean.
+    fileprivate func unknownNames(
+        _ known: Set<String>,
+        _ shorts: Set<String>,
+        _ preferences: [any DeclaredPreference]
+    ) -> Set<String> {
+        guard !source.options.isEmpty else { return Set(source.contents.keys).subtracting(known) }
+        let letters = shorts.union(preferences.compactMap { $0.options?.short.map(String.init) })
+        // Of the other names that are known, any may be that of a Boolean.
+        let flags = known.subtracting(preferences.filter { !$0.isFlag }.flatMap(\.storedNames).map { spelled($0) })
+        let unknown = source.options.filter { option in
+            !known.contains(option.name) && !(option.negatedName.map(flags.contains) ?? false)
+        }
+        return Set(unknown.map(\.name)).subtracting(letters)
+    }
+}
+
 extension PreferenceError {
     fileprivate init(unknown name: String, in layer: Layer, _ known: [String]) {
+        if !layer.source.options.isEmpty, name.contains("=") {
+            self.init(
+                .invalidName,
+                "the argument \"-\(name)\" isn't an option and is ignored; write \"--\(name)\" to set a preference"
+            )
+            return
+        }
         let shown = layer.shown(name: name)
         let location = layer.source.location(of: name).map { " (\($0))" } ?? ""
         let cure = shown.nearest(of: known).map { "did you mean \"\($0)\"?" } ?? "correct or remove it"

@@ -7,17 +7,36 @@ public import Foundation
 extension PreferenceStore {
     /// The values of the program's command line, as a read-only layer: `-name value`, `--name value` and `--name=value`.
     ///
-    /// A value that begins with a dash and isn't a number is recognized only after `=`, because it could be the next option. If
-    /// a name occurs twice, the last value is used. `--` alone ends the options. An option without a value is ignored.
+    /// A value that begins with a dash and isn't a number is recognized only after `=`, because it could be the next option. `--` alone
+    /// ends the options. Each preference reads its options by its declared type:
     ///
-    /// Values are text, which each preference reads by its declared type; JSON, `yes` and `no` are understood. If a value can't
-    /// be read, an issue is reported and the next layer's value is used. ``reportUnknownNames(for:)`` reports names that no
-    /// preference has.
+    /// - a Boolean is `true` by `--verbose` alone and `false` by `--no-verbose`; `yes` and `no` may follow. Another word behind
+    ///   `--verbose` or `-v` is an argument for the program.
+    /// - an array or a set has an element for each option, as in `--tag work --tag home`; a JSON array adds its elements.
+    /// - a dictionary with strings as keys has a member for each option, as in `--color todo=red`; a JSON object adds its members.
+    /// - another type reads the last option's text, also as JSON.
+    ///
+    /// `.short("v")` in the declaration adds `-v`. If an option can't be read, because its text isn't a value of the type or it has none,
+    /// an issue is reported and the next layer's value is used. ``reportUnknownNames(for:)`` reports options that no preference has.
     public static let arguments = arguments(CommandLine.arguments.dropFirst().map { $0 })
 
     /// Returns the values of the given command line as a layer; see `arguments`.
     public static func arguments(_ arguments: [String]) -> PreferenceStore {
         PreferenceStore(.arguments(Source(ofArguments: arguments)))
+    }
+
+    /// Returns options that a parser has read as a layer, whose names `spelling` writes; see `arguments`.
+    package convenience init(options: [CommandLineOption], spelling: @escaping @Sendable (String) -> String) {
+        self.init(
+            Layer(
+                source: Source(options: options),
+                name: "arguments",
+                isReadOnly: true,
+                isText: true,
+                optionPrefix: "--",
+                spelling: spelling
+            )
+        )
     }
 
     /// Returns the environment variables `PREFIX_NAME=value` as a read-only layer.
@@ -106,30 +125,10 @@ extension Layer {
 
 extension Source {
     /// Creates a source with the values of a command line, as text.
-    convenience init(ofArguments arguments: [String]) {
-        var values: [String: PropertyListValue] = [:]
-        var rest = arguments[...]
-        while let argument = rest.popFirst(), argument != "--" {
-            guard argument.hasPrefix("-") else { continue }
-            let isLong = argument.hasPrefix("--")
-            let option = argument.dropFirst(isLong ? 2 : 1)
-            if isLong, let sign = option.firstIndex(of: "=") {
-                if sign > option.startIndex {
-                    values[String(option[..<sign])] = .string(String(option[sign...].dropFirst()))
-                }
-                continue
-            }
-            // Other programs write options as `-name=value`, which are not followed by a value.
-            guard !option.isEmpty, !option.contains("="), let value = rest.first,
-                !value.hasPrefix("-") || Double(value) != nil
-            else {
-                continue
-            }
-            rest.removeFirst()
-            values[String(option)] = .string(value)
-        }
-        self.init(values)
-    }
+    convenience init(ofArguments arguments: [String]) { self.init(options: [CommandLineOption](parsing: arguments)) }
+
+    /// Creates a source with the options of a command line.
+    convenience init(options: [CommandLineOption]) { self.init(options.values, options: options) }
 }
 
 #if !canImport(Darwin)

@@ -24,6 +24,8 @@ final class Source: ValueSource {
     /// The issue handler of the store that was created over this source.
     let issues = IssueReporter()
     let state = Lock(SourceState())
+    /// The options of a command line, in their order.
+    let options: [CommandLineOption]
     /// The stored values, as stores show them.
     let values: StoredValues
     /// Whether the stored values were read; never reset.
@@ -47,7 +49,8 @@ final class Source: ValueSource {
     nonisolated(unsafe) var isTurnForked = false
 
     /// Creates a source in memory.
-    init(_ contents: [String: PropertyListValue]) {
+    init(_ contents: [String: PropertyListValue], options: [CommandLineOption] = []) {
+        self.options = options
         backend = nil
         isInMemory = true
         file = nil
@@ -63,6 +66,7 @@ final class Source: ValueSource {
 
     /// Creates a source over a backend, which is loaded at the first use.
     init(_ backend: any PreferenceBackend) {
+        options = []
         self.backend = backend
         isInMemory = false
         file = backend as? FileBackend

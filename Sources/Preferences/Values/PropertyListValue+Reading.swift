@@ -60,6 +60,9 @@ extension PropertyListValue {
         return members
     }
 
+    /// Returns how values of a type are written by hand, if that can't be guessed.
+    static func form(of type: Any.Type) -> String? { forms[ObjectIdentifier(type)] }
+
     /// Returns the error of a value that can't be decoded as `type`; it shows the form of a type that has one of its own.
     func mismatch(_ type: Any.Type) -> PreferenceError {
         let form = Self.forms[ObjectIdentifier(type)].map { "; write \($0)" } ?? ""

@@ -142,6 +142,28 @@ struct LayersSnippets {
         #expect(output.lines == (try Snippet.shownOutput(of: "overrides")))
         #expect(fleet["nickname"] == "Pitt")
     }
+
+    // snippet: settings of a command line
+    struct Settings: PreferenceGroup {
+        @Preference("verbose", .short("v")) var verbose = false
+        @Preference("colors") var colors = true
+        @Preference("tags") var tags: [String] = []
+        @Preference("limits") var limits: [String: Int] = [:]
+    }
+    // end
+
+    @Test
+    func optionsAreReadByType() throws {
+        let output = Output()
+        let print = output.print
+        // snippet: options by type
+        let settings = Settings(
+            in: .arguments(["-v", "--no-colors", "--tags", "work", "--tags=home", "--limits", "days=7", "file.txt"])
+        )
+        print(settings.verbose, settings.colors, settings.tags, settings.limits)  // true false ["work", "home"] ["days": 7]
+        // end
+        #expect(output.lines == (try Snippet.shownOutput(of: "options by type")))
+    }
 }
 
 /// A file that the user can't write, which for root hardly exists.

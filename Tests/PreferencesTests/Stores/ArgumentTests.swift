@@ -4,31 +4,37 @@ import Testing
 
 /// The reading of a command line, and the report of its unknown names.
 struct ArgumentTests {
-    @Test(arguments: [
-        (["-a", "1"], ["a": "1"]),
-        (["--a", "1"], ["a": "1"]),
-        (["--a=1"], ["a": "1"]),
-        (["--a=", "x"], ["a": ""]),
-        (["--a=b=c"], ["a": "b=c"]),
-        (["--a=-b", "--c=--"], ["a": "-b", "c": "--"]),
-        (["-a", "-1.5", "--b", "-inf"], ["a": "-1.5", "b": "-inf"]),
-        (["-a", "-b", "1"], ["b": "1"]),
-        (["--a", "--b", "1"], ["b": "1"]),
-        (["--a", "1", "-a", "2", "--a=3"], ["a": "3"]),
-        (["x", "-a"], [:]),
-        (["-a", "1", "--", "-b", "2", "--c=3"], ["a": "1"]),
-        (["-a", "--", "1"], [:]),
-        (["-", "1", "--=1", "-=1"], [:]),
-        // With one dash, `=` makes it an option of another kind.
-        (["-a=b", "1"], [:]),
-    ])
-    func argumentsAreRead(_ words: [String], _ values: [String: String]) {
-        #expect(PreferenceStore.arguments(words).contents == values.mapValues { .string($0) })
+    @Test(
+        arguments: [
+            (["-a", "1"], ["a": "1"]),
+            (["--a", "1"], ["a": "1"]),
+            (["--a=1"], ["a": "1"]),
+            (["--a=", "x"], ["a": ""]),
+            (["--a=b=c"], ["a": "b=c"]),
+            (["--a=-b", "--c=--"], ["a": "-b", "c": "--"]),
+            (["-a", "-1.5", "--b", "-inf"], ["a": "-1.5", "b": "-inf"]),
+            (["-a", "-b", "1"], ["a": true, "b": "1"]),
+            (["--a", "--b", "1"], ["a": true, "b": "1"]),
+            (["--a", "1", "-a", "2", "--a=3"], ["a": "3"]),
+            (["x", "-a"], ["a": true]),
+            (["--no-a"], ["a": false, "no-a": true]),
+            (["--a=1", "--no-a"], ["a": "1", "no-a": true]),
+            (["--no-a=1"], ["no-a": "1"]),
+            (["-a", "1", "--", "-b", "2", "--c=3"], ["a": "1"]),
+            (["-a", "--", "1"], ["a": true]),
+            (["-", "1", "--=1", "-=1", "-1"], [:]),
+            // With one dash, `=` makes it an option of another kind.
+            (["-a=b", "1"], [:]),
+        ] as [([String], [String: PropertyListValue])]
+    )
+    func argumentsAreRead(_ words: [String], _ values: [String: PropertyListValue]) {
+        #expect(PreferenceStore.arguments(words).contents == values)
     }
 
     private struct Player: PreferenceGroup {
         @Preference("volume") var volume = 5
         @Preference("editor.font-size") var size = 10.0
+        @Preference("quiet", .short("q")) var quiet = false
         var window = Window()
     }
 
@@ -53,7 +59,7 @@ struct ArgumentTests {
     @Test
     func declaredNamesAreNotReported() {
         let (names, issues) = reported(
-            ["-volume", "1", "--width=2", "--editor.font-size", "3", "-zoom=2", "file", "-flag"],
+            ["-volume", "1", "--width=2", "--editor.font-size", "3", "file", "-1", "-q", "--no-quiet", "--", "--x"],
             ["APP_VOLUME": "1", "APP_EDITOR_FONT_SIZE": "2", "OTHER": "1", "APPX": "1"]
         )
         #expect(names == [] && issues.isEmpty)
@@ -72,6 +78,21 @@ struct ArgumentTests {
                 #"no preference is named "Volume"; its value in the layer "arguments" is ignored; did you mean "volume"?"#,
                 #"no preference is named "wdith"; its value in the layer "arguments" is ignored; did you mean "width"?"#,
                 #"no preference is named "zzz"; its value in the layer "arguments" is ignored; correct or remove it"#,
+            ]
+        )
+    }
+
+    @Test
+    func optionsThatArentUnderstoodAreReported() {
+        let (names, issues) = reported(["-zoom=2", "--flag", "-x", "--no-volume", "--no-quite"])
+        #expect(names == ["flag", "no-quite", "no-volume", "x", "zoom=2"])
+        #expect(
+            issues.map(\.message) == [
+                #"no preference is named "flag"; its value in the layer "arguments" is ignored; correct or remove it"#,
+                #"no preference is named "no-quite"; its value in the layer "arguments" is ignored; correct or remove it"#,
+                #"no preference is named "no-volume"; its value in the layer "arguments" is ignored; did you mean "volume"?"#,
+                #"no preference is named "x"; its value in the layer "arguments" is ignored; correct or remove it"#,
+                #"the argument "-zoom=2" isn't an option and is ignored; write "--zoom=2" to set a preference"#,
             ]
         )
     }
