@@ -7,6 +7,7 @@
 SWIFT ?= swift
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
 	Examples/Service/Package.swift Examples/Service/Sources Examples/Service/Tests \
+	Examples/notes/Package.swift Examples/notes/Sources Examples/notes/Tests \
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests \
 	Evidence/Verify/Package.swift Evidence/Verify/Sources/SwiftUIStandIn Evidence/Verify/Sources/SecurityStandIn \
 	Evidence/Verify/Sources/ViewOperations Evidence/Verify/Tests Evidence/Verify/AppleCheck/Planted \
@@ -20,6 +21,9 @@ ALL := lint prose test compile-tests interface imports stack documentation instr
 	verify view-instructions tool apple-check examples structure warnings fresh-clone getting-started install-check full-tests torture mutants fuzz \
 	thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
+
+# The traits whose products are built and tested together.
+TRAITS_TOGETHER := ArgumentParser,Configuration,Macros
 
 # The build folders of debug builds that the checks leave.
 BUILDS := .build .build/traits Examples/.build Tool/.build Evidence/Verify/.build Adopt/.build
@@ -75,8 +79,8 @@ format:
 
 record-interface: build
 	Scripts/check-interface --record .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
-	$(SWIFT) build --build-tests --traits Configuration,Macros --scratch-path .build/traits
-	Scripts/check-interface --record .build/traits PreferencesConfiguration PreferencesMacros
+	$(SWIFT) build --build-tests --traits $(TRAITS_TOGETHER) --scratch-path .build/traits
+	Scripts/check-interface --record .build/traits PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
 
 # The gate.
 
@@ -145,13 +149,14 @@ adopt-if-changed:
 etcd-if-changed:
 	Scripts/run-if-changed etcd Scripts/check-etcd $(ETCD_COVERED)
 
-# The products of the traits Configuration and Macros, in a separate build folder.
+# The products of the traits ArgumentParser, Configuration and Macros, in a separate build folder.
 traits:
-	$(SWIFT) test --traits Configuration,Macros --scratch-path .build/traits --filter 'PreferencesConfigurationTests|PreferencesMacrosTests'
-	Scripts/check-compile-tests --traits Configuration,Macros --scratch-path .build/traits
-	Scripts/check-interface .build/traits PreferencesConfiguration PreferencesMacros
+	$(SWIFT) test --traits $(TRAITS_TOGETHER) --scratch-path .build/traits \
+		--filter 'PreferencesArgumentParserTests|PreferencesConfigurationTests|PreferencesMacrosTests'
+	Scripts/check-compile-tests --traits $(TRAITS_TOGETHER) --scratch-path .build/traits
+	Scripts/check-interface .build/traits PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
 	Scripts/check-imports .build/traits
-	Scripts/check-documentation .build/traits PreferencesConfiguration PreferencesMacros
+	Scripts/check-documentation .build/traits PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
 	Evidence/Verify/apple-check --macros macOS iOS
 	# Otherwise the next build without the traits would fetch the packages that this one needed.
 	rm -f Package.resolved
@@ -177,6 +182,7 @@ apple-check:
 examples:
 	$(SWIFT) test --package-path Examples
 	$(SWIFT) test --package-path Examples/Service
+	$(SWIFT) test --package-path Examples/notes
 	Scripts/check-tour
 	Scripts/check-imports Examples/.build
 	Scripts/check-resolution --built Examples/.build

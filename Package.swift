@@ -47,6 +47,11 @@ let configuration: [Target.Dependency] = [
     .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"]))
 ]
 
+/// The package for command-line programs.
+let argumentParser: [Target.Dependency] = [
+    .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["ArgumentParser"]))
+]
+
 /// The packages for the implementation of the macros.
 let syntax: [Target.Dependency] = [
     "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftCompilerPlugin",
@@ -62,18 +67,21 @@ let package = Package(
         .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
         .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
         .library(name: "PreferencesConfiguration", targets: ["PreferencesConfiguration"]),
+        .library(name: "PreferencesArgumentParser", targets: ["PreferencesArgumentParser"]),
         .library(name: "PreferencesMacros", targets: ["PreferencesMacros"]),
         .library(name: "PreferencesEtcd", targets: ["PreferencesEtcd"]),
     ],
     traits: [
         .trait(name: "OpenCombine", description: "Publishers on platforms without Combine."),
         .trait(name: "Configuration", description: "A bridge to swift-configuration, both ways."),
+        .trait(name: "ArgumentParser", description: "Options and a command for programs with swift-argument-parser."),
         .trait(name: "Macros", description: "Groups declared by a macro; builds swift-syntax."),
         .trait(name: "Etcd", description: "Stores that many machines share, on an etcd cluster."),
     ],
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         // The releases for Swift 6.0 and newer; a range, as all packages with macros must agree on one release.
         .package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"700.0.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
@@ -150,6 +158,25 @@ let package = Package(
                         condition: .when(traits: ["Configuration"])
                     )
                 ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "PreferencesArgumentParser",
+            dependencies: ["Preferences", "DurableFile"] + argumentParser,
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PreferencesArgumentParserTests",
+            dependencies: [
+                "PreferencesArgumentParser", "Preferences", "PreferencesTesting", "FileTestSupport", "NotesProbe",
+            ] + argumentParser,
+            exclude: ["Transcripts"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "NotesProbe",
+            dependencies: ["PreferencesArgumentParser", "Preferences"] + argumentParser,
+            path: "Tests/NotesProbe",
             swiftSettings: settings
         ),
         .macro(name: "PreferencesMacrosPlugin", dependencies: syntax, swiftSettings: settings),

@@ -12,7 +12,9 @@ struct DocumentTests {
     static let documents =
         ["README.md"]
         + ["PreferencesEtcd", "Operations"].map { "Sources/PreferencesEtcd/PreferencesEtcd.docc/\($0).md" }
-        + ["Configuration", "Macros"].map { "Sources/Preferences\($0)/Preferences\($0).docc/Preferences\($0).md" }
+        + ["ArgumentParser", "Configuration", "Macros"].map { "Preferences\($0)" }.map {
+            "Sources/\($0)/\($0).docc/\($0).md"
+        }
         + pages.map { "\(guides)/\($0).md" }
     private static let pages = [
         "Preferences", "GettingStartedSwiftUI", "HowDoI", "Declaring", "EvolvingValues", "StartingRight", "Reacting",

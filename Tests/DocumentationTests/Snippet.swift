@@ -16,7 +16,8 @@ struct Snippet: Hashable {
     /// Returns all snippets: of this target, of the tests with a trait, and of `Verify`, which compiles code for Apple's platforms.
     static func all() throws -> [Snippet] {
         try [
-            "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesConfigurationTests",
+            "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesArgumentParserTests",
+            "Tests/PreferencesConfigurationTests",
             "Tests/PreferencesMacrosTests", "Tests/PreferencesFoundationTests", "Tests/PreferencesKeyringTests",
             "Evidence/Verify/Tests/VerifyTests",
         ].flatMap { target in
@@ -30,7 +31,7 @@ struct Snippet: Hashable {
     /// Returns the files of the examples, which are compiled separately; a document may show whole lines of them.
     static func examples() throws -> [String] {
         let examples = root.appending(path: "Examples")
-        let paths = try ["Sources", "Tests"].flatMap { folder in
+        let paths = try ["Sources", "Tests", "notes/Sources", "notes/Tests"].flatMap { folder in
             try FileManager.default.subpathsOfDirectory(atPath: examples.appending(path: folder).path)
                 .filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
         }

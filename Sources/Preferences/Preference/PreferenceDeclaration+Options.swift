@@ -120,8 +120,8 @@ extension PropertyListValue {
 
 /// A text of an option that isn't a value of its preference.
 package struct OptionMistake {
-    /// The text, or the texts of a list that breaks a rule; `nil` for an option without one.
-    package let text: String?
+    /// The text in quotes, or the texts of a list that breaks a rule; empty for an option without one.
+    package let texts: [String]
     /// The type of the value, or of a list's elements or a dictionary's members.
     package let type: any Any.Type
     /// How values of the type are written, if that can't be guessed.
@@ -169,7 +169,7 @@ extension Preference {
         let type = shape.textType(of: Value.self)
         let isChecked = storedRules.contains { $0.kind == .check && $0.requirement.isEmpty }
         return OptionMistake(
-            text: texts.isEmpty ? nil : texts.joined(separator: ", "),
+            texts: texts,
             type: type,
             form: error.code == .unreadable ? PropertyListValue.form(of: type) : nil,
             reason: error.code == .invalid && isChecked ? error.message : nil

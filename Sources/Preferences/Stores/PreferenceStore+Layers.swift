@@ -25,7 +25,7 @@ extension PreferenceStore {
         PreferenceStore(.arguments(Source(ofArguments: arguments)))
     }
 
-    /// Returns options that a parser has read as a layer, whose names `spelling` writes; see `arguments`.
+    /// Creates a layer of options that a parser has read, whose names `spelling` writes; see `arguments`.
     package convenience init(options: [CommandLineOption], spelling: @escaping @Sendable (String) -> String) {
         self.init(
             Layer(

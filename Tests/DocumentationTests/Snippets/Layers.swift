@@ -160,7 +160,8 @@ struct LayersSnippets {
         let settings = Settings(
             in: .arguments(["-v", "--no-colors", "--tags", "work", "--tags=home", "--limits", "days=7", "file.txt"])
         )
-        print(settings.verbose, settings.colors, settings.tags, settings.limits)  // true false ["work", "home"] ["days": 7]
+        print(settings.verbose, settings.colors)  // true false
+        print(settings.tags, settings.limits)  // ["work", "home"] ["days": 7]
         // end
         #expect(output.lines == (try Snippet.shownOutput(of: "options by type")))
     }
