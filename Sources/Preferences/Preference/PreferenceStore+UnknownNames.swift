@@ -54,14 +54,15 @@ extension StoreCore {
             }
             return known
         }
-        let shorts = list.layers.reduce(into: Set<String>()) { shorts, layer in
+        let letters = Set(all.compactMap { $0.options?.short.map(String.init) })
+        let shorts = list.layers.reduce(into: letters) { shorts, layer in
             // Of the other stores too, in which other parts of the program declare theirs.
             let cores = includesDeclared ? [newest] + layer.source.cores : []
             for core in cores { shorts.formUnion(core.shortNames) }
         }
         let issues = newest.read(EmptyCollection()) { list in
             zip(list.layers, known).filter(\.0.isListedForPeople).flatMap { layer, known in
-                layer.unknownNames(known, shorts, preferences).filter { $0.hasPrefix(layer.spelled("")) }.map {
+                layer.unknownNames(known, shorts, all).filter { $0.hasPrefix(layer.spelled("")) }.map {
                     name in
                     let error = PreferenceError(unknown: name, in: layer, declared.map { layer.shown($0) })
                     return (name: layer.shown(name: name), error: error)
@@ -115,13 +116,12 @@ extension Layer {
         _ preferences: [any DeclaredPreference]
     ) -> Set<String> {
         guard !source.options.isEmpty else { return Set(source.contents.keys).subtracting(known) }
-        let letters = shorts.union(preferences.compactMap { $0.options?.short.map(String.init) })
         // Of the other names that are known, any may be that of a Boolean.
         let flags = known.subtracting(preferences.filter { !$0.isFlag }.flatMap(\.storedNames).map { spelled($0) })
         let unknown = source.options.filter { option in
             !known.contains(option.name) && !(option.negatedName.map(flags.contains) ?? false)
         }
-        return Set(unknown.map(\.name)).subtracting(letters)
+        return Set(unknown.map(\.name)).subtracting(shorts)
     }
 }
 
