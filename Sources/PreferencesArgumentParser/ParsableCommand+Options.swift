@@ -1,7 +1,12 @@
 #if ArgumentParser
 public import ArgumentParser
-internal import Foundation
 internal import Preferences
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 extension ParsableCommand {
     /// Throws if an option of a preference has the name of another option of the same command, in this command or a subcommand.

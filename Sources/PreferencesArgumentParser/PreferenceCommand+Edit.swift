@@ -24,8 +24,8 @@ extension PreferenceCommand {
                 var old: [String: PropertyListValue] = [:]
                 for name in names { old[name] = store.ownValue(of: name) }
                 let draft = try TextDraft(try PropertyListValue.text(of: old, in: names))
-                try draft.edit()
                 do {
+                    try draft.edit()
                     let new = try draft.contents()
                     guard new != old else {
                         draft.remove()
@@ -124,20 +124,9 @@ private struct TextDraft {
     func edit() throws {
         let editor = CommandInput.variable("VISUAL") ?? CommandInput.variable("EDITOR") ?? "vi"
         // As in git, the variable may hold options.
-        let words = ["/bin/sh", "-c", "\(editor) \"$@\"", editor, path]
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child = pid_t()
-        var status: Int32 = -1
-        if posix_spawn(&child, "/bin/sh", nil, nil, &arguments, environ) == 0 {
-            while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        }
-        guard status == 0 else {
-            remove()
-            throw CommandFailure(
-                .failed,
-                "the editor \(editor) failed; nothing was changed. Set EDITOR to one that works"
-            )
+        let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+        guard system("\(editor) '\(quoted)'") == 0 else {
+            throw CommandFailure(.failed, "the editor \(editor) failed; set EDITOR to one that works")
         }
     }
 

@@ -1,7 +1,12 @@
 #if ArgumentParser
 public import ArgumentParser
-internal import Foundation
 @_spi(Tool) public import Preferences
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// A command `config` that shows and changes the preferences of a group: `list`, `get`, `set`, `unset`, `edit`, `path` and `check`.
 ///
