@@ -16,8 +16,7 @@ struct Snippet: Hashable {
     /// Returns all snippets: of this target, of the tests with a trait, and of `Verify`, which compiles code for Apple's platforms.
     static func all() throws -> [Snippet] {
         try [
-            "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesArgumentParserTests",
-            "Tests/PreferencesConfigurationTests",
+            "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesConfigurationTests",
             "Tests/PreferencesMacrosTests", "Tests/PreferencesFoundationTests", "Tests/PreferencesKeyringTests",
             "Evidence/Verify/Tests/VerifyTests",
         ].flatMap { target in

@@ -263,12 +263,11 @@ enum Fork {
 
     private static func copies(_ store: PreferenceStore, _ path: String, _ count: Int) throws -> Outcome {
         var outcome = Outcome()
+        let number = Preference("number", default: 0, in: store)
+        try number.write(0)
         let settings = URL(filePath: path + ".settings.json")
         try Data("{\"limit\":0}".utf8).write(to: settings)
-        let number = Preference("number", default: 0, in: store)
-        let limits = Limits(
-            in: try .validated(Limits.self, over: .layered([.settingsFile(at: settings), store]))
-        )
+        let limits = Limits(in: try .validated(Limits.self, over: .layered([.settingsFile(at: settings), store])))
         for round in 1...max(1, count) {
             let child = try fork {
                 for _ in 0..<2000 where limits.number < round || limits.limit < round { pause(microseconds: 1000) }
@@ -484,9 +483,7 @@ enum Fork {
                     do {
                         try number.update { $0 += 1 }
                         return .failed
-                    } catch let error as PreferenceError where error.code == .unavailable {
-                        // As it should.
-                    }
+                    } catch let error as PreferenceError where error.code == .unavailable {}
                 }
                 // Perhaps by a thread of the library.
                 for _ in 0..<2000 where issues.withLock({ $0 }) == 0 { pause(microseconds: 1000) }

@@ -226,8 +226,8 @@ package enum ForkGate {
 
     private static func prepare() {
         isRehearsed
-        // Else another thread might create one now: it would have to wait, and the child's would be in creation for ever.
-        _ = (WorkerPool.shared, Watcher.shared)
+        // Else another thread might create it now: it would have to wait, and the child's would be in creation for ever.
+        _ = WorkerPool.shared
         let deadline = SystemFileSystem().now() + longestWait
         close()
         fork = Fork(deadline: deadline)

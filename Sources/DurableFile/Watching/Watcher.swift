@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A watcher that reports when files might have changed externally, on one thread for all files of the process.
 ///
 /// The thread runs while a file is watched. A file is polled twice a second if the kernel reports nothing of it,
@@ -19,7 +21,9 @@ package final class Watcher: Sendable {
     private let state: Lock<WatcherState>
     /// What wakes the thread; made when it starts, as a child of `fork` must not share its parent's.
     private let pipe = Lock<Pipe?>(nil)
-    /// The place among the participants of a `fork`; written once, in the initializer.
+    /// Whether it is a participant of a `fork`.
+    private let isAdded = Atomic(false)
+    /// Its place among these; written once, at the first `watch`.
     nonisolated(unsafe) private var forkPlace = 0
 
     private struct Pipe: Sendable {
@@ -32,15 +36,17 @@ package final class Watcher: Sendable {
     package init(fileSystem: any FileSystem = SystemFileSystem(), startingAfter delay: Duration = .zero) {
         self.fileSystem = fileSystem
         state = Lock(WatcherState(startingAfter: delay))
-        forkPlace = ForkGate.add(self)
     }
 
-    deinit { ForkGate.remove(forkPlace) }
+    deinit {
+        if isAdded.load(ordering: .acquiring) { ForkGate.remove(forkPlace) }
+    }
 
     /// Watches the file that is or will be at a path; reports what happens after this returns.
     ///
     /// - Parameter isFolder: Whether the path is that of a folder, of which only the names are watched.
     package func watch(_ path: String, isFolder: Bool = false, _ body: @escaping Body) -> Watch {
+        addToForks()
         let (number, thread) = state.withLock { $0.add(path, isFolder: isFolder, body, fileSystem) }
         if let thread { start(thread) } else { wake() }
         return Watch(self, number)
@@ -49,6 +55,14 @@ package final class Watcher: Sendable {
     /// Watches again in a child of `fork`, which has none of its parent's threads, and reports what has happened since.
     package func resume() {
         if let thread = state.withLock({ $0.resume() }) { start(thread) }
+    }
+
+    // Not in the initializer: a thread that waits for a `fork` there leaves the shared watcher in creation in the child.
+    private func addToForks() {
+        guard !isAdded.load(ordering: .relaxed), !isAdded.exchange(true, ordering: .acquiringAndReleasing) else {
+            return
+        }
+        forkPlace = ForkGate.add(self)
     }
 
     private func start(_ thread: Int) {

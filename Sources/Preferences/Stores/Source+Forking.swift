@@ -56,7 +56,7 @@ extension Source: ForkParticipant {
         return []
     }
 
-    /// Whether the values are read anew in a child of `fork`: those of files, which nothing watches there yet, and of copies of them. A
+    /// Whether the values are read again in a child of `fork`: those of files, which nothing watches there yet, and of copies of them. A
     /// network's connection stays the parent's, and a backend that is queried by name is asked again anyway.
     var looksAfterFork: Bool { backend != nil && !isSlow && !isQueriedByName }
 

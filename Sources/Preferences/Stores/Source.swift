@@ -7,7 +7,7 @@ internal import Synchronization
 /// One thread at a time has the turn: only that thread calls the backend and changes the values. The turn isn't a lock: a
 /// thread may wait for it, but never while holding a lock. The values change only while the locks of all stores that show a
 /// changed name are held together, so the holder of a store's lock sees a consistent snapshot of all its layers.
-final class Source: ValueSource {
+final class Source: Sendable {
     /// Nil if the values are in memory only, and in this object.
     let backend: (any PreferenceBackend)?
     /// The backend if it is that of a file, which shares its values.
@@ -164,15 +164,6 @@ final class Source: ValueSource {
             return handling.filter { state.isFirstReport(of: key, of: name, to: $0.id) }
         }
     }
-
-    func path(of name: String?) -> String? { placed?.path(of: name) }
-
-    func line(of name: String) -> Int? { placed?.line(of: name) }
-
-    var isWrittenByHand: Bool { placed?.isWrittenByHand ?? false }
-
-    // Not kept, as only messages need it: a cast to a protocol is slow.
-    private var placed: (any PlacedBackend)? { backend as? any PlacedBackend }
 }
 
 // MARK: Opening
