@@ -144,11 +144,11 @@ struct ProblemTests {
     @Test
     func unknownNamesOfHandWrittenFilesAreProblemsWithTheirLines() throws {
         try withTemporaryFolder { folder in
-            let settings = folder.appending(component: "settings.json")
+            let settings = folder.appending(path: "settings.json")
             let text =
                 "{\n  // Comment\n  \"$schema\": \"a.json\",\n  \"prot\": 80,\n  \"server\": \"a\",\n  \"me.port\": 1\n}"
             try Data(text.utf8).write(to: settings)
-            let dropIn = folder.appending(component: "site.jsonl")
+            let dropIn = folder.appending(path: "site.jsonl")
             try Data("{\"preferences.version\":1}\n{\"modus\":\"x\"}\n".utf8).write(to: dropIn)
             let files = DropIns(folders: [], files: [dropIn.systemPath])
             let store = PreferenceStore.layered([

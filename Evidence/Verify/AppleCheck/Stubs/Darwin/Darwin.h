@@ -62,6 +62,7 @@ int fchmod(int, mode_t);
 int mkdir(const char *, mode_t);
 
 // xnu/bsd/sys/fcntl.h
+#define O_ACCMODE 0x0003
 #define O_RDONLY 0x0000
 #define O_WRONLY 0x0001
 #define O_RDWR 0x0002
@@ -74,6 +75,7 @@ int mkdir(const char *, mode_t);
 #define O_DIRECTORY 0x00100000
 #define O_CLOEXEC 0x01000000
 #define F_SETFD 2
+#define F_GETFL 3
 #define F_SETFL 4
 #define F_FULLFSYNC 51
 #define F_DUPFD_CLOEXEC 67
