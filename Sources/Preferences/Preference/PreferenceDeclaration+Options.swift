@@ -69,7 +69,8 @@ extension PreferenceDeclaration {
             } else {
                 if texts.count == 1, canDecode(text: text) { return try decode(text: text) }
                 let found = PropertyListValue.string(text).summary
-                throw PreferenceError(.unreadable, name: name, "expected key=value, found \(found)")
+                let error = PreferenceError(.unreadable, name: name, "expected key=value, found \(found)")
+                throw isSecret ? error.redacted(as: Value.self) : error
             }
         }
         return try decode(stored: .dictionary(all))

@@ -23,6 +23,7 @@ struct CommandLineOptionTests {
         @Preference("weights") var weights: [String: Double] = [:]
         @Preference("span") var span = 1...2
         @Preference("token", .secret) var token: String?
+        @Preference("keys", .secret) var keys: [String: String] = [:]
     }
 
     private func settings(_ words: [String]) -> (Settings, Recorder<PreferenceError>) {
@@ -187,8 +188,13 @@ struct CommandLineOptionTests {
 
     @Test
     func aSecretIsNotShown() {
-        let (settings, issues) = settings(["--token"])
-        #expect(settings.token == nil)
-        #expect(issues.elements.count == 1)
+        let (settings, issues) = settings(["--token", "--keys=hush"])
+        #expect(settings.token == nil && settings.keys.isEmpty)
+        let messages = [
+            #"preference "token": <redacted>, from the layer "arguments" (--token), can't be used: expected String, found <redacted>"#,
+            #"preference "keys": <redacted>, from the layer "arguments" (--keys), can't be used: expected Dictionary<String, String>, found <redacted>"#,
+        ]
+        #expect(issues.elements.map(\.description) == messages.map { $0 + "; the default is used" })
+        #expect(Set(settings.problems.map(\.description)) == Set(issues.elements.map(\.description)))
     }
 }
