@@ -38,7 +38,11 @@ struct OptionDefinitions: Sendable {
     private var shortOwners: [Character: String] = ["h": "the option that shows the help"]
 
     init(of group: any PreferenceGroup.Type) {
-        let preferences = group.init(in: .inMemory()).preferences.filter { !$0.isMember }
+        let store = PreferenceStore.inMemory()
+        // One with a store of its own doesn't read the layer of the options. A secret's option is rejected with a reason.
+        let preferences = group.init(in: store).preferences.filter {
+            !$0.isMember && ($0.store === store || $0.isSecret)
+        }
         var seen: Set<String> = []
         for preference in preferences where seen.insert(preference.name).inserted {
             add(preference)

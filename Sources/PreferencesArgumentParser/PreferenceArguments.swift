@@ -27,7 +27,8 @@ public import Preferences
 /// the type and the rules. Secrets have no option, because other users of the machine see the command line of a program: they come from
 /// a file or from the environment.
 ///
-/// Preferences of members of a value have no options, as the whole value has one. Two preferences whose options have one name are an
+/// Preferences of members of a value have no options, as the whole value has one, and neither have those with a store of their own,
+/// because they don't read the layer. Two preferences whose options have one name are an
 /// error when the program starts; ``ArgumentParser/ParsableCommand/checkPreferenceOptions()`` compares them with the program's other
 /// options.
 public struct PreferenceArguments<Group: PreferenceGroup>: ParsableArguments, Sendable {

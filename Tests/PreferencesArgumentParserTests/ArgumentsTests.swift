@@ -193,6 +193,25 @@ struct ArgumentsTests {
     }
 
     @Test
+    func aPreferenceWithItsOwnStoreHasNoOption() throws {
+        enum Stores { static let own = PreferenceStore.inMemory() }
+        struct Settings: PreferenceGroup {
+            @Preference("limit") var limit = 1
+            @Preference("starts", in: Stores.own) var starts = 0
+            @Preference("token", .secret, in: Stores.own) var token: String?
+        }
+        struct Command: ParsableCommand {
+            @OptionGroup var preferences: PreferenceArguments<Settings>
+        }
+        #expect(throws: (any Error).self) { try Command.parse(["--starts=7"]) }
+        #expect(!Command.helpMessage(includeHidden: true).contains("starts"))
+        do {
+            _ = try Command.parse(["--token=hush"])
+            Issue.record("no error")
+        } catch { #expect(Command.message(for: error).contains("\"token\" is a secret")) }
+    }
+
+    @Test
     func aMistakeNamesTheOptionAndWhatIsAccepted() throws {
         func message(_ words: String...) -> String {
             do {
