@@ -143,6 +143,8 @@ extension PreferenceCommand {
         func run() throws {
             try CommandFailure.run {
                 let preference = try PreferenceCommand.preference(name)
+                // The parser keeps the `--` behind which a value may begin with a dash.
+                let values = Array(values.first == "--" ? values.dropFirst() : values[...])
                 if preference.isSecret, !values.isEmpty {
                     throw CommandFailure(
                         .usage,
