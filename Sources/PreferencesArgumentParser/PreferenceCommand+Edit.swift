@@ -20,6 +20,7 @@ extension PreferenceCommand {
             try CommandFailure.run {
                 let store = PreferenceCommand.store
                 let preferences = PreferenceCommand.preferences(in: store).filter { !$0.isSecret && $0.store === store }
+                try PreferenceCommand.open(preferences)
                 let names = preferences.map(\.name)
                 var old: [String: PropertyListValue] = [:]
                 for name in names { old[name] = store.ownValue(of: name) }

@@ -44,16 +44,14 @@ extension PreferenceCommand {
         (Group.self as? any ConfigurablePreferences.Type)?.store ?? .standard
     }
 
-    /// The preferences of the group that have a name of their own, in the program's store.
-    static var preferences: [AnyPreference] { preferences(in: store) }
-
+    /// Returns the preferences of the group that have a name of their own.
     static func preferences(in store: PreferenceStore) -> [AnyPreference] {
         Group(in: store).preferences.filter { !$0.isMember }
     }
 
     /// Returns the preference of a name, which may be a former one or that of the option.
     static func preference(_ name: String) throws -> AnyPreference {
-        let all = preferences
+        let all = preferences(in: store)
         let found =
             all.first { $0.name == name } ?? all.first { $0.formerNames.contains(name) }
             ?? all.first { $0.name.asOption == name }
@@ -61,7 +59,16 @@ extension PreferenceCommand {
             let hint = name.nearest(of: all.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
             throw CommandFailure(.absent, "there is no setting \"\(name)\"\(hint)")
         }
+        try open([found])
         return found
+    }
+
+    /// Opens the stores of preferences: of one that can't be read, reads would show defaults.
+    static func open(_ preferences: [AnyPreference]) throws {
+        var opened: Swift.Set<ObjectIdentifier> = []
+        for preference in preferences where opened.insert(ObjectIdentifier(preference.store)).inserted {
+            try preference.store.load()
+        }
     }
 
     struct List: ParsableCommand {
@@ -77,9 +84,11 @@ extension PreferenceCommand {
 
         func run() throws {
             try CommandFailure.run {
+                let preferences = PreferenceCommand.preferences(in: PreferenceCommand.store)
+                try PreferenceCommand.open(preferences)
                 var table = TextTable(["name", "value", "origin", "rule", "description"])
                 var all: [String: PropertyListValue] = [:]
-                for preference in PreferenceCommand.preferences {
+                for preference in preferences {
                     let value = try secrets.value(of: preference)
                     let rules = preference.rules.compactMap(\.text)
                     let description = preference.declaredDescription ?? preference.title

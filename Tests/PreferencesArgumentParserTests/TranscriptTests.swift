@@ -12,7 +12,7 @@ import Testing
 struct TranscriptTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
 
-    @Test(arguments: ["completion", "config", "edit", "errors", "help", "options"])
+    @Test(arguments: ["completion", "config", "edit", "errors", "help", "options", "unreadable"])
     func transcriptIsAsItWas(_ name: String) throws {
         let url = Self.folder.appending(path: "\(name).txt")
         let text = try String(contentsOf: url, encoding: .utf8)
