@@ -93,12 +93,14 @@ extension StoreCore {
     /// Reports mistakes, and each name that was declared secret and is stored as plain text, once.
     func checkDeclarations(in list: LayerList) {
         checkFormerNames(in: list)
-        let (names, misuses, shortNames) = state.withLock { state in
+        let (names, misuses) = state.withLock { state in
+            // Under the lock, so that a thread that finds nothing to check finds the values.
+            let shortNames = state.drainShortNames()
+            if !shortNames.isEmpty { useShortNames(shortNames, in: list) }
             // Under the lock, so that a declaration since the check is checked by the next use.
             list.isAttached.store(!state.hasUncheckedFormerNames, ordering: .releasing)
-            return (state.drainUncheckedSecrets(), state.drainMisuses(), state.drainShortNames())
+            return (state.drainUncheckedSecrets(), state.drainMisuses())
         }
-        if !shortNames.isEmpty { useShortNames(shortNames, in: list) }
         for misuse in misuses { reportOnce(misuse) }
         if names.isEmpty { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }

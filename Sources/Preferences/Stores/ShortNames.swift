@@ -34,7 +34,7 @@ extension StoreCore {
 
     /// Gives the preferences whose letters the command line has a value, so that reads of their names find the options.
     ///
-    /// Before the first read of these preferences, so no reader is notified.
+    /// Before the first read of these preferences, so no reader is notified. Call with the lock of the store.
     func useShortNames(_ names: [(name: String, short: Character)], in list: LayerList) {
         for layer in list.layers where !layer.source.options.isEmpty {
             for (name, short) in names { layer.source.addValue(of: layer.spelled(name), short: short) }

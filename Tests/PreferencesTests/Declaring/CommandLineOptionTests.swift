@@ -96,6 +96,21 @@ struct CommandLineOptionTests {
         #expect(settings.limit == 7 && settings.tags == ["a", "b"] && !settings.verbose)
     }
 
+    /// The threads read a store at once that nothing has read before.
+    @Test
+    func eachThreadFindsAShortOption() {
+        let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".map { $0 }
+        for _ in 0..<200 {
+            let store = PreferenceStore.layered([.arguments(letters.map { "-\($0)" }), .inMemory()])
+            let preferences = letters.map { Preference("name-\($0)", default: false, .short($0), in: store) }
+            let found = Recorder<Bool>()
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                found.record(preferences[preferences.count - 1].value)
+            }
+            #expect(found.elements == [true, true, true, true])
+        }
+    }
+
     @Test
     func aShortOptionIsFoundInAScope() {
         let store = PreferenceStore.layered([.arguments(["-n", "7"]), .inMemory()])
