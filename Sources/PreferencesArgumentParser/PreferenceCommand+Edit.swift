@@ -23,7 +23,7 @@ extension PreferenceCommand {
                 try PreferenceCommand.open(preferences)
                 let names = preferences.map(\.name)
                 var old: [String: PropertyListValue] = [:]
-                for name in names { old[name] = store.ownValue(of: name) }
+                for preference in preferences { old[preference.name] = preference.ownValue }
                 let draft = try TextDraft(try PropertyListValue.text(of: old, in: names))
                 do {
                     try draft.edit()
@@ -81,12 +81,12 @@ extension PreferenceCommand {
             let changed = Swift.Set(new.keys).union(old.keys).filter { new[$0] != old[$0] }
             try store.transaction { transaction in
                 for name in changed {
-                    // Read through the transaction, so that the body runs again if another process changes the value now.
-                    _ = transaction[name]
-                    guard store.ownValue(of: name) == old[name] else {
+                    // Through the transaction, so that the body runs again if another process changes the value now.
+                    guard transaction.ownValue(ofPreference: name) == old[name] else {
                         throw CommandFailure(.failed, "\"\(name)\" was changed by another program while you edited")
                     }
-                    transaction[name] = new[name]
+                    // Under the present name alone: a value that stayed under a former name would be shown again.
+                    transaction.store(new[name], as: name)
                 }
             }
         }

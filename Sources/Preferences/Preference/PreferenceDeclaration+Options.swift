@@ -151,6 +151,9 @@ extension AnyPreference {
     /// - Throws: `unreadable` if they aren't a value of the type, or the errors of `Preference.write(_:)`; nothing is changed then.
     package func write(texts: [String]) throws(PreferenceError) { try base.write(texts: texts) }
 
+    /// The value that the store itself has under the name, else under a former name.
+    package var ownValue: PropertyListValue? { store.resolved.core.ownValue(ofPreference: name)?.value }
+
     /// Returns the stored form of the value that is read now; `nil` for none.
     package func currentForm() throws(PreferenceError) -> PropertyListValue? {
         try storedForm(in: store.resolved.snapshot(of: Set([name] + formerNames)))

@@ -70,11 +70,16 @@ public struct PreferenceTransaction {
         return changes[name] ?? snapshot.ownValue(of: name)
     }
 
-    /// Returns whether the store itself has a value under a preference's name or a former name of it.
-    package mutating func isSet(_ name: String) -> Bool {
-        for name in [name] + core.formerNames(of: name) where ownValue(of: name) != nil { return true }
-        return false
+    /// Returns the value that the store itself has under a preference's name, else under a former name of it.
+    package mutating func ownValue(ofPreference name: String) -> PropertyListValue? {
+        for name in [name] + core.formerNames(of: name) {
+            if let value = ownValue(of: name) { return value }
+        }
+        return nil
     }
+
+    /// Returns whether the store itself has a value under a preference's name or a former name of it.
+    package mutating func isSet(_ name: String) -> Bool { ownValue(ofPreference: name) != nil }
 
     /// The values that the store itself has, by name.
     var ownContents: [String: PropertyListValue] {
@@ -168,7 +173,7 @@ public struct PreferenceTransaction {
     }
 
     /// Stores a value under a preference's name alone, or removes the value.
-    private mutating func store(_ value: PropertyListValue?, as name: String) {
+    package mutating func store(_ value: PropertyListValue?, as name: String) {
         core.changes(of: name, to: value).forEach { changes.updateValue($1, forKey: $0) }
     }
 
