@@ -65,7 +65,9 @@ struct OptionDefinitions: Sendable {
             mistakes.append("--\(name) would be \(other) and \(owner); rename one of them")
             return
         }
-        if preference.textShape == .boolean { owners["no-" + name] = owners["no-" + name] ?? owner }
+        if preference.textShape == .boolean, let other = owners.updateValue(owner, forKey: "no-" + name) {
+            mistakes.append("--no-\(name) would be \(other) and \(owner); rename one of them")
+        }
         var definition = OptionDefinition(
             key: "option\(all.count)",
             preference: preference,

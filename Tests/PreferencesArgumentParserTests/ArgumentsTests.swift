@@ -55,6 +55,10 @@ struct ArgumentsTests {
         @OptionGroup var preferences: PreferenceArguments<Kinds>
     }
 
+    struct CommandOf<Group: PreferenceGroup>: ParsableCommand {
+        @OptionGroup var preferences: PreferenceArguments<Group>
+    }
+
     /// A preference, the words that set it, the text of a variable that does, and its value then.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
@@ -250,6 +254,27 @@ struct ArgumentsTests {
                     """
             )
         }
+    }
+
+    @Test
+    func aNegationHasNoOthersNameInEitherOrder() {
+        struct Before: PreferenceGroup {
+            @Preference("noCache") var noCache = 1
+            @Preference("cache") var cache = true
+        }
+        struct After: PreferenceGroup {
+            @Preference("cache") var cache = true
+            @Preference("noCache") var noCache = 1
+        }
+        func message<Group: PreferenceGroup>(_: Group.Type) -> String {
+            do {
+                _ = try CommandOf<Group>.parse([])
+                return "no error"
+            } catch { return CommandOf<Group>.message(for: error) }
+        }
+        let (first, second) = (#"the preference "noCache""#, #"the preference "cache""#)
+        #expect(message(Before.self) == "--no-cache would be \(first) and \(second); rename one of them")
+        #expect(message(After.self) == "--no-cache would be \(second) and \(first); rename one of them")
     }
 
     struct Own: ParsableCommand {
