@@ -35,6 +35,8 @@ public struct PreferenceArguments<Group: PreferenceGroup>: ParsableArguments, Se
     private let definitions: OptionDefinitions
     private var options: [CommandLineOption] = []
     private var usedSecret: OptionDefinition?
+    /// The spellings of each preference on the command line, by its name, in the order of the definitions.
+    private var spellings: [String: [String]] = [:]
 
     /// Creates the arguments of an empty command line, as the parser does to learn the options.
     public init() {
@@ -49,6 +51,9 @@ public struct PreferenceArguments<Group: PreferenceGroup>: ParsableArguments, Se
             let values = try definition.values(in: container)
             if definition.preference.isSecret, !values.isEmpty { usedSecret = usedSecret ?? definition }
             options += values.map { CommandLineOption(definition, $0) }
+            if let value = values.first {
+                spellings[definition.preference.name, default: []].append(definition.spelling(of: value))
+            }
         }
     }
 
@@ -68,6 +73,10 @@ public struct PreferenceArguments<Group: PreferenceGroup>: ParsableArguments, Se
                 "\(usedSecret.text) isn't an option, because other users can read it: \"\(usedSecret.preference.name)\" "
                     + "is a secret; set it in a file or in the environment"
             )
+        }
+        // The parser doesn't say in which order they were, so that the last one isn't known.
+        for (name, texts) in spellings.sorted(by: { $0.key < $1.key }) where texts.count > 1 {
+            throw ValidationError("use one spelling of --\(name.asOption), not \(texts.joined(separator: " and "))")
         }
         for definition in definitions.all {
             let uses = options.uses(of: definition.layerName)
@@ -149,6 +158,11 @@ extension OptionDefinition {
 
     /// Whether a value may begin with a dash.
     private var mayBeNegative: Bool { shape != .dictionary && preference.textType is any SignedNumeric.Type }
+
+    /// Returns the option as it was written for a value.
+    fileprivate func spelling(of value: String) -> String {
+        shape == .boolean && isListed && value == "false" ? "--no-\(name)" : text
+    }
 
     /// Returns the texts that the parser has read for the option, in their order.
     fileprivate func values(in container: KeyedDecodingContainer<OptionKey>) throws -> [String] {

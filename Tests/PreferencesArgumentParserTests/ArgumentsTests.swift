@@ -178,6 +178,30 @@ struct ArgumentsTests {
         #expect(issues.all.map(\.code) == [.deprecated])
     }
 
+    @Test(arguments: [
+        ("--showDates --no-show-dates", "use one spelling of --show-dates, not --no-show-dates and --showDates"),
+        ("--no-dates --dates", "use one spelling of --show-dates, not --dates and --no-dates"),
+        (
+            "--editor.fontSize=1 --editor-font-size=2",
+            "use one spelling of --editor-font-size, not --editor-font-size and --editor.fontSize"
+        ),
+        ("--label=a --tags=b", "use one spelling of --tags, not --tags and --label"),
+    ])
+    func twoSpellingsOfAnOptionAreAnError(_ words: String, _ message: String) {
+        struct Names: PreferenceGroup {
+            @Preference("showDates", .formerly("dates")) var showDates = true
+            @Preference("editor.fontSize") var size = 1
+            @Preference("tags", .formerly("label")) var tags: [String] = []
+        }
+        struct Command: ParsableCommand {
+            @OptionGroup var preferences: PreferenceArguments<Names>
+        }
+        do {
+            _ = try Command.parse(words.split(separator: " ").map(String.init))
+            Issue.record("no error")
+        } catch { #expect(Command.message(for: error) == message) }
+    }
+
     @Test
     func namesOfScopesAndNestedGroupsAreOptions() throws {
         struct Editor: PreferenceGroup {
