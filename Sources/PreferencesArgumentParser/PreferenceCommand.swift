@@ -50,7 +50,7 @@ extension PreferenceCommand {
     }
 
     /// Returns the preference of a name, which may be a former one or that of the option.
-    static func preference(_ name: String) throws -> AnyPreference {
+    static func preference(_ name: String, in store: PreferenceStore = store) throws -> AnyPreference {
         let all = preferences(in: store)
         let found =
             all.first { $0.name == name } ?? all.first { $0.formerNames.contains(name) }
@@ -188,11 +188,16 @@ extension PreferenceCommand {
 
         func run() throws {
             try CommandFailure.run {
-                let preferences = try names.map { try PreferenceCommand.preference($0) }
+                let store = PreferenceCommand.store
+                let preferences = try names.map { try PreferenceCommand.preference($0, in: store) }
                 if let absent = preferences.first(where: { !$0.isSet }) {
                     throw CommandFailure(.absent, "\"\(absent.name)\" isn't set; nothing was changed")
                 }
-                for preference in preferences { try preference.write(nil) }
+                for members in Dictionary(grouping: preferences, by: { ObjectIdentifier($0.store) }).values {
+                    try members[0].store.transaction { transaction in
+                        for preference in members { transaction.store(nil, as: preference.name) }
+                    }
+                }
             }
         }
     }

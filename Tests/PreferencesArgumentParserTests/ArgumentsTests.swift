@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Preferences
 import PreferencesArgumentParser
+import PreferencesTesting
 import Synchronization
 import Testing
 
@@ -314,6 +315,31 @@ struct ArgumentsTests {
 
     struct Root: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "root", subcommands: [Own.self, Command.self])
+    }
+
+    @Test
+    func valuesAreUnsetAsOneChange() throws {
+        struct Settings: ConfigurablePreferences {
+            @Preference("first") var first = 0
+            @Preference("second") var second = 0
+
+            private static let policy = PreferenceStore(
+                backend: FaultInjectingBackend(["second": 3]),
+                name: "policy",
+                isReadOnly: true,
+                isManaged: true
+            )
+            static let own = PreferenceStore.inMemory()
+            static var store: PreferenceStore { .layered([policy, own]) }
+        }
+        Settings.own["first"] = 1
+        Settings.own["second"] = 2
+        var unset = try PreferenceCommand<Settings>.parseAsRoot(["unset", "first", "second"])
+        #expect(throws: ExitCode(4)) { try unset.run() }
+        #expect(Settings.own.contents == ["first": 1, "second": 2])
+        unset = try PreferenceCommand<Settings>.parseAsRoot(["unset", "first"])
+        try unset.run()
+        #expect(Settings.own.contents == ["second": 2])
     }
 
     @Test
