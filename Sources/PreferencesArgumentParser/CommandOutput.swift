@@ -99,19 +99,16 @@ extension PropertyListValue {
     var plain: String {
         get throws { if case .string(let text) = self { text } else { try json } }
     }
-
-    /// The value in a line of a list.
-    var line: String { get throws { PreferenceText.printable(try plain) } }
 }
 
-/// Rows of text in columns, which are aligned on a terminal and separated by tabs elsewhere.
+/// Rows of text in columns, which are aligned on a terminal and separated by tabs elsewhere; control characters are escaped.
 struct TextTable {
     private let header: [String]
     private var rows: [[String]] = []
 
     init(_ header: [String]) { self.header = header }
 
-    mutating func add(_ row: [String]) { rows.append(row) }
+    mutating func add(_ row: [String]) { rows.append(row.map { PreferenceText.printable($0) }) }
 
     var text: String {
         guard isatty(1) == 1 else { return rows.map { $0.joined(separator: "\t") }.joined(separator: "\n") }

@@ -103,7 +103,7 @@ extension PreferenceCommand {
                         members["deprecated"] = preference.deprecation.map { .string($0) }
                         all[preference.name] = .dictionary(members)
                     } else {
-                        let text = try value.map { try $0.line } ?? "-"
+                        let text = try value.map { try $0.plain } ?? "-"
                         let rule = rules.isEmpty ? "\(preference.textType)" : rules.joined(separator: "; ")
                         let note = preference.deprecation.map { "deprecated: \($0)" } ?? description ?? ""
                         table.add([preference.name, text, preference.source.name, rule, note])

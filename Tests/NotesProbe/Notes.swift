@@ -20,7 +20,7 @@ struct Notes: ConfigurablePreferences {
     @Preference("ratio") var ratio = 0.5
     @Preference("port", .check("must be even") { $0 % 2 == 0 }) var port: UInt16 = 8080
     @Preference("loudness", .deprecated("set ratio")) var loudness = 3
-    @Preference("token", .secret, .description("The password of the server.")) var token: String?
+    @Preference("token", .secret, .description("The password\tof the server.")) var token: String?
 
     static var store: PreferenceStore { .layered([.environment(prefix: "NOTES"), .standard]) }
 }
