@@ -6,9 +6,10 @@ extension PreferenceStore {
     ///
     ///     store.reportUnknownNames(for: PlayerPreferences(), WindowPreferences())
     ///
-    /// Checks the options in the store's layers of arguments, with and without a value, the layers of settings files and of drop-ins, and every variable with the prefix of a layer of the
-    /// environment. Call it when all groups of the program are known, because it also reports an option that another part of the program
-    /// reads. On Apple platforms the arguments of `.standard` are not checked, because the system adds its own.
+    /// Checks the options in the store's layers of arguments, with and without a value, the layers of settings files and of drop-ins,
+    /// and every variable with the prefix of a layer of the environment. Call it when all groups of the program are known, because it
+    /// also reports an option that another part of the program reads. On Apple platforms the arguments of `.standard` are not checked,
+    /// because the system adds its own.
     ///
     /// Each unknown name is reported to the store's handler, on the calling thread, as an `invalidName` issue that suggests the
     /// nearest declared name. Nothing is changed.
