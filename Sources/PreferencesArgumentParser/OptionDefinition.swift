@@ -67,6 +67,7 @@ struct OptionDefinitions: Sendable {
         }
         if preference.textShape == .boolean, let other = owners.updateValue(owner, forKey: "no-" + name) {
             mistakes.append("--no-\(name) would be \(other) and \(owner); rename one of them")
+            return
         }
         var definition = OptionDefinition(
             key: "option\(all.count)",

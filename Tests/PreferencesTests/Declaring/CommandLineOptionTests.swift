@@ -206,7 +206,7 @@ struct CommandLineOptionTests {
         let (settings, issues) = settings(["--token", "--keys=hush"])
         #expect(settings.token == nil && settings.keys.isEmpty)
         let messages = [
-            #"preference "token": <redacted>, from the layer "arguments" (--token), can't be used: expected String, found <redacted>"#,
+            #"preference "token": --token, from the layer "arguments", can't be used: the option needs a value: String"#,
             #"preference "keys": <redacted>, from the layer "arguments" (--keys), can't be used: expected Dictionary<String, String>, found <redacted>"#,
         ]
         #expect(issues.elements.map(\.description) == messages.map { $0 + "; the default is used" })
