@@ -336,8 +336,13 @@ struct DraftTests {
                     let draft = store.draft()
                     let player = Player(in: draft.store)
                     for round in 0..<10 {
-                        player.names.append("\(index).\(round)")
-                        do { try await draft.apply() } catch { Issue.record(error) }
+                        do {
+                            // A set would remove what is added by others after the value was read.
+                            try await player.$names.update { $0.append("\(index).\(round)") }
+                            try await draft.apply()
+                        } catch {
+                            Issue.record(error)
+                        }
                     }
                 }
             }
