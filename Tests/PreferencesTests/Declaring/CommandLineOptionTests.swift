@@ -98,15 +98,13 @@ struct CommandLineOptionTests {
 
     /// The threads read a store at once that nothing has read before.
     @Test
-    func eachThreadFindsAShortOption() {
+    func eachThreadFindsAShortOption() async {
         let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".map { $0 }
         for _ in 0..<200 {
             let store = PreferenceStore.layered([.arguments(letters.map { "-\($0)" }), .inMemory()])
             let preferences = letters.map { Preference("name-\($0)", default: false, .short($0), in: store) }
             let found = Recorder<Bool>()
-            DispatchQueue.concurrentPerform(iterations: 4) { _ in
-                found.record(preferences[preferences.count - 1].value)
-            }
+            await onThreads(4) { _ in found.record(preferences[preferences.count - 1].value) }
             #expect(found.elements == [true, true, true, true])
         }
     }
