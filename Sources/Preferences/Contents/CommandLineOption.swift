@@ -49,8 +49,8 @@ package enum OptionUse: Sendable, Equatable {
     /// The value before a declaration reads it.
     var storedValue: PropertyListValue {
         switch self {
-        case .alone: true
-        case .negation: false
+        case .alone: .boolean(true)
+        case .negation: .boolean(false)
         case .next(let text), .joined(let text): .string(text)
         }
     }
