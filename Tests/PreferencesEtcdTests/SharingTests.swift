@@ -52,7 +52,8 @@ struct SharingTests {
         try await local.refresh()
         let store = try PreferenceStore.validated(Service.self, over: local)
         let service = Service(in: store)
-        let (seen, problems) = (Lock<[Int]>([]), Lock<[PreferenceError]>([]))
+        let seen = Lock<[Int]>([])
+        let problems = Lock<[PreferenceError]>([])
         store.issueHandler = { issue in problems.withLock { $0.append(issue) } }
         let observation = service.$port.observe { change in seen.withLock { $0.append(change.new) } }
         try await remote.write("ninety", for: "port")
