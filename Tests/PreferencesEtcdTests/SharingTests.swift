@@ -49,7 +49,7 @@ struct SharingTests {
         // The start fails while the host is missing.
         #expect(throws: PreferenceProblems.self) { try PreferenceStore.validated(Service.self, over: local) }
         try await remote.write("a", for: "host")
-        try await local.refresh()
+        try await eventually("the host was not seen") { local["host"] == "a" }
         let store = try PreferenceStore.validated(Service.self, over: local)
         let service = Service(in: store)
         let seen = Lock<[Int]>([])
