@@ -60,7 +60,7 @@ public struct PreferenceArguments<Group: PreferenceGroup>: ParsableArguments, Se
     /// The values of the options, as a read-only layer that is named `arguments` in `Preference.source`.
     ///
     /// Put it in front of the other layers. Its values are read by their declared types, as those of
-    /// ``Preferences/PreferenceStore/arguments(_:)`` are. Each access creates a new store.
+    /// `PreferenceStore.arguments(_:)` are. Each access creates a new store.
     public var layer: PreferenceStore { PreferenceStore(options: options) { $0.asOption } }
 
     /// Throws an error for the first option whose text isn't a value of its preference; the parser calls it.
