@@ -292,10 +292,8 @@ struct ArgumentsTests {
             @Preference("noCache") var noCache = 1
         }
         func message<Group: PreferenceGroup>(_: Group.Type) -> String {
-            do {
-                _ = try CommandOf<Group>.parse([])
-                return "no error"
-            } catch { return CommandOf<Group>.message(for: error) }
+            let error = #expect(throws: (any Error).self) { try CommandOf<Group>.parse([]) }
+            return error.map { CommandOf<Group>.message(for: $0) } ?? "no error"
         }
         let (first, second) = (#"the preference "noCache""#, #"the preference "cache""#)
         #expect(message(Before.self) == "--no-cache would be \(first) and \(second); rename one of them")
