@@ -34,7 +34,7 @@ enum Fork {
         case jail
     }
 
-    /// What became of the children.
+    /// The numbers of the children, by how they ended.
     private struct Outcome {
         var children = 0
         var hung = 0

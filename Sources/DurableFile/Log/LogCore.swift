@@ -50,7 +50,7 @@ struct LogCore: Sendable {
     /// Whether the file is opened for writing: from the first write on, so that a program that only reads keeps no file system from being
     /// mounted read-only.
     private(set) var isWriting = false
-    /// Where it was.
+    /// The place at which it was.
     private(set) var home: Home?
 
     /// An open file and its identity.

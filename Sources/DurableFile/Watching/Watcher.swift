@@ -19,7 +19,7 @@ package final class Watcher: Sendable {
 
     private let fileSystem: any FileSystem
     private let state: Lock<WatcherState>
-    /// What wakes the thread; made when it starts, as a child of `fork` must not share its parent's.
+    /// The pipe that wakes the thread; made when it starts, as a child of `fork` must not share its parent's.
     private let pipe = Lock<Pipe?>(nil)
     /// Whether it is a participant of a `fork`.
     private let isAdded = Atomic(false)

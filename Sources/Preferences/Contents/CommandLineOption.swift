@@ -26,7 +26,7 @@ package struct CommandLineOption: Sendable, Equatable {
     }
 }
 
-/// What one option says about a preference.
+/// The meaning of one option for a preference.
 package enum OptionUse: Sendable, Equatable {
     /// `--name`, or `--name word`, if the type of the preference needs no value.
     case alone

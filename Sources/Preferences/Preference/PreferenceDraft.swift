@@ -33,7 +33,7 @@ public final class PreferenceDraft: Sendable {
     /// Whether `apply()` would change what is stored.
     public var hasChanges: Bool { !changes.names.isEmpty }
 
-    /// What `apply()` would change: the values that the store itself has now, and those that it would have.
+    /// The changes that `apply()` would make: the values that the store itself has now, and those that it would have.
     public var changes: PreferenceStoreChange {
         let (old, new) = backend?.difference ?? ([:], [:])
         let names = Set(old.keys).union(new.keys)
@@ -103,7 +103,7 @@ struct DraftEdit: Sendable {
     private var base: PropertyListValue?
     /// Distinguishes the edit from others of the name.
     fileprivate let number: Int
-    /// What the running calls of `apply()` store, of this edit or of one that this edit has replaced since.
+    /// The values that the running calls of `apply()` store, of this edit or of one that this edit has replaced since.
     private var applied: [Applied] = []
 
     private struct Applied {
@@ -153,7 +153,7 @@ struct DraftEdit: Sendable {
 
     /// Returns the base of an edit that was shown over a newer stored value, and is edited again.
     ///
-    /// What the draft has not edited follows the stored value: a member that another program has added since isn't one of the draft's.
+    /// Members that the draft has not edited follow the stored value: one that another program has added since isn't an edit of the draft.
     private static func base(
         _ new: PropertyListValue?,
         _ base: PropertyListValue?,

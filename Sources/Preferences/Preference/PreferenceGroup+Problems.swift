@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 extension PreferenceGroup {
-    /// What is wrong with the values of the group now; empty if all of them are used as they were written.
+    /// The problems of the group with its values now; empty if all of them are used as they were written.
     ///
     ///     for problem in player.problems { print(problem) }
     ///
@@ -59,7 +59,7 @@ extension PreferenceProblems: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 }
 
-/// What happens to a value with a problem, as its message says it.
+/// The consequence of a problem, as its message says it.
 enum ProblemOutcome {
     /// The next usable value or the default is read.
     case read

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Preferences
 
-/// What options mean for the type of a declaration.
+/// Options as the type of a declaration reads them.
 struct CommandLineOptionTests {
     private enum Theme: String, PreferenceValue, CaseIterable { case light, dark }
 

@@ -206,7 +206,7 @@ struct MigrationTableTests {
         #expect(store["frame"] == ["x": 3, "y": 2, "later": 4])
     }
 
-    /// What another layer has isn't changed by a step.
+    /// A step doesn't change the values of another layer.
     @Test
     func dryRunListsOnlyWhatIsStored() throws {
         let own = PreferenceStore.inMemory(["volume": 1])

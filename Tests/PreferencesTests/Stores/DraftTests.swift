@@ -222,7 +222,7 @@ struct DraftTests {
 
     // MARK: A model
 
-    /// What one draft has edited, member by member: the new value, and the one that it was compared with.
+    /// The edits of one draft, member by member: the new value, and the one that it was compared with.
     private struct Model {
         var edits: [String: (new: Int64?, base: Int64?)] = [:]
 
