@@ -229,6 +229,7 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
             precondition(preference.value == 7)
             countOneSet(preference, -number)
             precondition(preference.value == -number)
+            endChange()
         }
     case "change-seen":
         let url = try file("change.jsonl", names: 1000, in: folder)
