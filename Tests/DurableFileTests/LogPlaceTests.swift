@@ -313,6 +313,17 @@ struct LogPlaceTests {
 
     // MARK: Programs that keep the old file open
 
+    // A slash and a combining mark after it are one character of a string, and two names for the kernel.
+    @Test
+    func aNameMayBeginWithACombiningMark() throws {
+        let name = "\u{308}log"
+        #expect(LogPath(path: "/folder/\(name)").sibling("other") == "/folder/other")
+        _ = try open(name)
+        let walk = try LogPath(path: folder.path(name)).walk()
+        #expect(walk.entries.last?.name == name)
+        #expect(walk.real.utf8.suffix(name.utf8.count + 1).elementsEqual("/\(name)".utf8))
+    }
+
     @Test
     func linesOfAProgramThatKeepsTheOldFileOpenAreKept() throws {
         let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher(), worker: worker.queue)

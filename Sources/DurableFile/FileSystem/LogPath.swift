@@ -4,16 +4,26 @@ package struct LogPath {
 
     package init(path: String) { self.path = path }
 
+    // A byte, as for the kernel: a slash and a combining mark after it are one `Character`.
+    private static let slash = UInt8(ascii: "/")
+
+    private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
+
+    /// Returns the parts between the slashes, without empty ones.
+    package static func parts(of path: String) -> [String] {
+        path.utf8.split(separator: slash).map { String(Substring($0)) }
+    }
+
     /// The path of the folder, in the form that system calls accept.
     var folder: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
+        guard let slash = path.utf8.lastIndex(of: Self.slash) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// The last part of the path.
     var name: String {
-        guard let slash = path.lastIndex(of: "/") else { return path }
-        return String(path[path.index(after: slash)...])
+        guard let slash = path.utf8.lastIndex(of: Self.slash) else { return path }
+        return String(path[path.utf8.index(after: slash)...])
     }
 
     /// Returns the path of another file in the same folder.
@@ -32,7 +42,7 @@ package struct LogPath {
                 throw error
             }
             let target = try fileSystem.target(ofLinkAt: current.path)
-            current = LogPath(path: target.hasPrefix("/") ? target : current.sibling(target))
+            current = LogPath(path: Self.isAbsolute(target) ? target : current.sibling(target))
         }
         throw FileSystemError("open", path, .tooManyLinks)
     }
@@ -53,8 +63,8 @@ package struct LogPath {
     /// parts after that are kept as they are.
     package func walk(_ fileSystem: any FileSystem = SystemFileSystem()) throws(FileSystemError) -> Walk {
         var walk = Walk()
-        var folder = LogPath(path: path.hasPrefix("/") ? "/" : ".")
-        var rest = Array(path.split(separator: "/").map(String.init).reversed())
+        var folder = LogPath(path: Self.isAbsolute(path) ? "/" : ".")
+        var rest = Array(Self.parts(of: path).reversed())
         var links = 0
         while let name = rest.popLast() {
             if name == "." { continue }
@@ -80,8 +90,8 @@ package struct LogPath {
             if links > Self.longestChain { throw FileSystemError("open", path, .tooManyLinks) }
             walk.entries[walk.entries.count - 1].isLink = true
             let target = try fileSystem.target(ofLinkAt: step.path)
-            if target.hasPrefix("/") { folder = LogPath(path: "/") }
-            rest += target.split(separator: "/").map(String.init).reversed()
+            if Self.isAbsolute(target) { folder = LogPath(path: "/") }
+            rest += Self.parts(of: target).reversed()
         }
         walk.real = folder.path
         return walk

@@ -6,6 +6,8 @@
 package protocol LogContents: AnyObject, Sendable {
     /// Creates empty contents.
     init()
+    /// Returns empty contents, which are read into and then dropped.
+    func empty() -> Self
     /// Reserves memory for lines of `byteCount` bytes in total.
     func expect(_ byteCount: Int)
     /// Applies one line, completely or not at all; `isFirst` for the first line of a file, which may begin with a byte
@@ -41,6 +43,8 @@ package protocol LogContents: AnyObject, Sendable {
 }
 
 extension LogContents {
+    package func empty() -> Self { Self() }
+
     package func expect(_ byteCount: Int) {}
 
     package func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? { nil }
@@ -49,13 +53,10 @@ extension LogContents {
 
     package func repetition(of lines: [UInt8], after old: UnsafeRawBufferPointer) throws -> [UInt8] { lines }
 
-    /// Returns empty contents of the same type.
-    func empty() -> any LogContents { Self() }
-
     /// Becomes what `read` makes of empty contents, once it returns true; stays unchanged if that throws.
     func reload<Failure: Error>(_ read: (any LogContents) throws(Failure) -> Bool) throws(Failure) {
-        var fresh = Self()
-        while try !read(fresh) { fresh = Self() }
+        var fresh = empty()
+        while try !read(fresh) { fresh = empty() }
         replace(with: fresh)
     }
 }

@@ -6,7 +6,8 @@ internal import Synchronization
 ///
 /// All methods can be called on any thread; one thread at a time changes the file. No callback runs under a lock,
 /// except the methods of the contents and the closures that get them.
-package final class LogFile<Contents: LogContents>: Sendable {
+// Not constrained to `LogContents`: the type would look for the conformance among all in the process when it is first used.
+package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     package let path: String
     let core: Lock<LogCore>
     /// Used under the lock of `core` only.
@@ -45,7 +46,7 @@ package final class LogFile<Contents: LogContents>: Sendable {
         lockTimeout: Duration = .seconds(5),
         watcher: Watcher? = .shared,
         worker: WorkerQueue? = nil
-    ) {
+    ) where Contents: LogContents {
         self.path = path
         contents = Contents()
         core = Lock(

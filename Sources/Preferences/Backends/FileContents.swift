@@ -7,7 +7,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     // for a set.
     @exclusivity(unchecked) private var table = ValueTable()
     /// The values as they are published, and the file's changes since: those of the source after it has adopted the backend.
-    @exclusivity(unchecked) private(set) var values = StoredValues()
+    @exclusivity(unchecked) private(set) var values: StoredValues
     /// The last line that was written; its memory is reused for the next one.
     @exclusivity(unchecked) private var line: [UInt8] = []
     /// The values that the names of an unfinished last line had before it.
@@ -20,7 +20,12 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     /// Whether a load failed because the file could not be read.
     private var isLoadPending = false
 
-    init() {}
+    init() { values = StoredValues() }
+
+    private init(_ values: StoredValues) { self.values = values }
+
+    // Contents that are never loaded don't use the published values.
+    func empty() -> FileContents { FileContents(values) }
 
     // MARK: Lines
 

@@ -1,7 +1,8 @@
 internal import DurableFile
 
 /// A setting that the program may change only before it is used.
-final class ProgramSetting<Value: Equatable & Sendable>: Sendable {
+// Not constrained to `Equatable`: the type would look for the conformance among all in the process when it is first used.
+final class ProgramSetting<Value: Sendable>: Sendable {
     private let state: Lock<(value: Value, isFixed: Bool)>
     private let name: String
 
@@ -12,7 +13,7 @@ final class ProgramSetting<Value: Equatable & Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    func set(_ value: Value) {
+    func set(_ value: Value) where Value: Equatable {
         state.withLock { state in
             precondition(
                 !state.isFixed || state.value == value,

@@ -228,7 +228,7 @@ enum CurrentProcess {
 
     /// Returns whether the program may create a file and its missing folders: in the nearest folder that exists.
     static func canCreate(_ path: String) -> Bool {
-        var parts = path.split(separator: "/").dropLast()
+        var parts = LogPath.parts(of: path).dropLast()
         while true {
             let folder = "/" + parts.joined(separator: "/")
             if folder.withPath({ faccessat(AT_FDCWD, $0, F_OK, AT_EACCESS) }) == 0 {
