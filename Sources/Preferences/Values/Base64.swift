@@ -19,6 +19,39 @@ enum Base64 {
         return isValid ? data : nil
     }
 
+    /// Appends the text of data.
+    static func append(_ data: Data, to text: inout [UInt8]) {
+        let start = text.count
+        text.append(contentsOf: repeatElement(pad, count: (data.count + 2) / 3 * 4))
+        text.withUnsafeMutableBytes { text in
+            data.withUnsafeBytes { encode($0, into: UnsafeMutableRawBufferPointer(rebasing: text[start...])) }
+        }
+    }
+
+    /// Writes the text of some bytes, without its padding.
+    private static func encode(_ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer) {
+        pairs.withUnsafeBufferPointer { pairs in
+            var (source, target) = (0, 0)
+            // Reads one byte more than it encodes.
+            while source &+ 4 <= bytes.count {
+                let bits = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: source, as: UInt32.self)) >> 8
+                let word = UInt32(pairs[Int(bits >> 12)]) | UInt32(pairs[Int(bits & 0xFFF)]) << 16
+                text.storeBytes(of: word.littleEndian, toByteOffset: target, as: UInt32.self)
+                source &+= 3
+                target &+= 4
+            }
+            while source < bytes.count {
+                let count = Swift.min(3, bytes.count - source)
+                var bits: UInt32 = 0
+                for index in 0..<3 { bits = bits << 8 | (index < count ? UInt32(bytes[source + index]) : 0) }
+                let word = UInt32(pairs[Int(bits >> 12)]) | UInt32(pairs[Int(bits & 0xFFF)]) << 16
+                for index in 0...count { text[target + index] = UInt8(truncatingIfNeeded: word >> UInt32(8 * index)) }
+                source += 3
+                target += 4
+            }
+        }
+    }
+
     /// Returns the length of the base64 text at the start of some bytes; nil if that text isn't canonical.
     static func end(of bytes: UnsafeRawBufferPointer) -> Int? {
         var end = endOfDigits(bytes)
@@ -91,11 +124,15 @@ enum Base64 {
     // All bits are set, so that some are above the word's lower 24 at any position of the character.
     private static let noDigit = UInt32.max
 
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
     /// The six bits of each character.
     private static let digits: [UInt32] = {
         var digits = [UInt32](repeating: noDigit, count: 256)
-        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-        for (value, character) in alphabet.utf8.enumerated() { digits[Int(character)] = UInt32(value) }
+        for (value, character) in alphabet.enumerated() { digits[Int(character)] = UInt32(value) }
         return digits
     }()
+
+    /// The two characters of each number of twelve bits, the first in the lower byte.
+    private static let pairs: [UInt16] = (0..<4096).map { UInt16(alphabet[$0 >> 6]) | UInt16(alphabet[$0 & 63]) << 8 }
 }

@@ -8,24 +8,31 @@ enum DateText {
     static func text(forSeconds seconds: Double) -> String? {
         // 1e12 seconds are 31,000 years; below it the digits before the point fit an Int.
         guard abs(seconds) < 1e12, seconds != 0 || seconds.sign == .plus else { return nil }
-        var (whole, fraction) = decimal(of: abs(seconds))
-        if seconds < 0 { (whole, fraction) = negated(whole, fraction) }
-        let day = whole.floorDivided(by: 86_400)
-        let (year, month, dayOfMonth) = civil(day)
-        guard (1...9999).contains(year) else { return nil }
-        let second = whole - day * 86_400
-        var text: [UInt8] = []
-        text.appendPadded(year, to: 4, then: "-")
-        text.appendPadded(month, to: 2, then: "-")
-        text.appendPadded(dayOfMonth, to: 2, then: "T")
-        text.appendPadded(second / 3600, to: 2, then: ":")
-        text.appendPadded(second / 60 % 60, to: 2, then: ":")
-        text.appendPadded(second % 60, to: 2, then: fraction.isEmpty ? "Z" : ".")
-        if !fraction.isEmpty {
-            for digit in fraction { text.append(UInt8(ascii: "0") + digit) }
-            text.append(UInt8(ascii: "Z"))
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestFraction) { digits in
+            var (whole, count) = decimal(of: abs(seconds), fraction: digits)
+            let fraction = UnsafeMutableBufferPointer(rebasing: digits[..<count])
+            if seconds < 0 { whole = negated(whole, fraction) }
+            let day = whole.floorDivided(by: 86_400)
+            let (year, month, dayOfMonth) = civil(day)
+            guard (1...9999).contains(year) else { return nil }
+            let second = whole - day * 86_400
+            return String(unsafeUninitializedCapacity: count + 24) { text in
+                var end = 0
+                text.append(year, digits: 4, then: "-", at: &end)
+                text.append(month, digits: 2, then: "-", at: &end)
+                text.append(dayOfMonth, digits: 2, then: "T", at: &end)
+                text.append(second / 3600, digits: 2, then: ":", at: &end)
+                text.append(second / 60 % 60, digits: 2, then: ":", at: &end)
+                text.append(second % 60, digits: 2, then: fraction.isEmpty ? "Z" : ".", at: &end)
+                if fraction.isEmpty { return end }
+                for digit in fraction {
+                    text[end] = UInt8(ascii: "0") &+ digit
+                    end += 1
+                }
+                text[end] = UInt8(ascii: "Z")
+                return end + 1
+            }
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Returns the seconds since 2001 for a text, or nil if the text is invalid.
@@ -58,33 +65,57 @@ enum DateText {
 
         var whole = ((day * 24 + hour) * 60 + minute) * 60 + second - offset
         let isNegative = whole < 0
-        if isNegative { (whole, fraction) = negated(whole, fraction) }
+        if isNegative { whole = fraction.withUnsafeMutableBufferPointer { negated(whole, $0) } }
         var decimal = Array("\(isNegative ? "-" : "")\(whole).".utf8)
         for digit in fraction.isEmpty ? [0] : fraction { decimal.append(UInt8(ascii: "0") + digit) }
         return Double(String(decoding: decimal, as: UTF8.self))
     }
 
-    /// Returns the shortest decimal of a number from 0 to below 1e12: the whole part, and the digits after the point.
-    private static func decimal(of value: Double) -> (whole: Int, fraction: [UInt8]) {
+    /// The length of the longest shortest decimal of a double without its whole part: 17 digits after the zeros of 1e-324.
+    private static let longestFraction = 324 + 17
+
+    /// Writes the digits after the point of the shortest decimal of a number from 0 to below 1e12, without zeros at the end; returns
+    /// the whole part and the number of these digits.
+    private static func decimal(
+        of value: Double,
+        fraction digits: UnsafeMutableBufferPointer<UInt8>
+    ) -> (whole: Int, count: Int) {
         // "12.5", "12.0" or, below 0.0001, "1.25e-07".
-        let parts = value.description.utf8.split(separator: UInt8(ascii: "e"))
-        let mantissa = parts[0].split(separator: UInt8(ascii: "."))
-        var digits = mantissa.joined().map { $0 - UInt8(ascii: "0") }
-        var point = mantissa[0].count
-        if parts.count == 2, let exponent = Int(Substring(parts[1])) {
-            digits.insert(contentsOf: repeatElement(0, count: -exponent), at: 0)
-            point = 1
+        var text = value.description
+        return text.withUTF8 { text in
+            var (whole, count, zeros) = (0, 0, 0)
+            var isFraction = false
+            for (index, byte) in text.enumerated() {
+                if byte == UInt8(ascii: ".") {
+                    isFraction = true
+                } else if byte == UInt8(ascii: "e") {
+                    // After the sign; the digit before the point is one of the zeros' places.
+                    zeros = text[(index + 2)...].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } - 1
+                    break
+                } else if isFraction {
+                    digits[count] = byte - UInt8(ascii: "0")
+                    count += 1
+                } else {
+                    whole = whole * 10 + Int(byte - UInt8(ascii: "0"))
+                }
+            }
+            if zeros > 0 {
+                for index in (0..<count).reversed() { digits[zeros + 1 + index] = digits[index] }
+                for index in 0..<zeros { digits[index] = 0 }
+                digits[zeros] = UInt8(whole)
+                (whole, count) = (0, zeros + 1 + count)
+            }
+            while count > 0, digits[count - 1] == 0 { count -= 1 }
+            return (whole, count)
         }
-        let whole = digits[..<point].reduce(0) { $0 * 10 + Int($1) }
-        var fraction = Array(digits[point...])
-        while fraction.last == 0 { fraction.removeLast() }
-        return (whole, fraction)
     }
 
-    /// Returns the negative of the decimal `whole` + 0.`fraction`, as a whole number plus a fraction that isn't negative.
-    private static func negated(_ whole: Int, _ fraction: [UInt8]) -> (whole: Int, fraction: [UInt8]) {
-        guard let last = fraction.last else { return (-whole, []) }
-        return (-whole - 1, fraction.dropLast().map { 9 - $0 } + [10 - last])
+    /// Negates the decimal `whole` + 0.`fraction`; returns the whole part of a sum with a fraction that isn't negative.
+    private static func negated(_ whole: Int, _ fraction: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        guard let last = fraction.indices.last else { return -whole }
+        for index in 0..<last { fraction[index] = 9 - fraction[index] }
+        fraction[last] = 10 - fraction[last]
+        return -whole - 1
     }
 
     /// Returns the date of a day counted from 2001-01-01, in the proleptic Gregorian calendar.
@@ -119,12 +150,17 @@ extension Int {
     }
 }
 
-extension [UInt8] {
-    fileprivate mutating func appendPadded(_ number: Int, to digits: Int, then separator: Unicode.Scalar) {
-        let text = number.description.utf8
-        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits - text.count))
-        append(contentsOf: text)
-        append(UInt8(ascii: separator))
+extension UnsafeMutableBufferPointer<UInt8> {
+    /// Writes a number with leading zeros and the character after it.
+    @inline(__always)
+    fileprivate func append(_ number: Int, digits: Int, then separator: Unicode.Scalar, at end: inout Int) {
+        var rest = number
+        for index in (end..<end + digits).reversed() {
+            self[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        end += digits + 1
+        self[end - 1] = UInt8(ascii: separator)
     }
 }
 

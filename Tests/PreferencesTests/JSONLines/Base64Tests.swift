@@ -13,6 +13,18 @@ struct Base64Tests {
         }
     }
 
+    @Test
+    func theTextIsThatOfFoundation() {
+        var random = SystemRandomNumberGenerator()
+        for count in 0...200 {
+            // A slice, whose first index isn't zero.
+            let data = Data((0..<count + 3).map { _ in UInt8.random(in: 0...255, using: &random) })[3...]
+            var text = Array("text".utf8)
+            Base64.append(data, to: &text)
+            #expect(String(decoding: text, as: UTF8.self) == "text" + data.base64EncodedString())
+        }
+    }
+
     @Test(arguments: ["AAH+/w==", "AAEC", "AAE=", "////", "AA=="])
     func anyCharacterAtAnyPlaceIsAcceptedIfFoundationWritesIt(_ text: String) {
         for index in text.utf8.indices {
