@@ -15,9 +15,9 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
-GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,instructions,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
+GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,instructions,optimized-code,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
 	verify,view-instructions tool apple-check examples fuzz-corpus
-ALL := lint prose test compile-tests interface imports stack documentation instructions reading-path torture-short resolution traits \
+ALL := lint prose test compile-tests interface imports stack documentation instructions optimized-code reading-path torture-short resolution traits \
 	verify view-instructions tool apple-check examples structure warnings fresh-clone getting-started install-check full-tests torture mutants fuzz \
 	thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
@@ -40,7 +40,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started install-check install release-tool uninstall debian-package \
-	lint prose test compile-tests interface imports stack structure instructions reading-path torture-short resolution traits verify view-instructions \
+	lint prose test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
 
 quick: lint build test
@@ -129,6 +129,10 @@ warnings:
 # No operation takes a tenth more instructions, or one more allocation, than Evidence/Benchmarks/instructions records.
 instructions:
 	Scripts/count-instructions
+
+# The module has at most a twentieth more instructions to compile than Evidence/Benchmarks/optimized-code records.
+optimized-code:
+	Scripts/count-optimized-code
 
 # The isolation of stores adds no instructions to a read.
 reading-path:

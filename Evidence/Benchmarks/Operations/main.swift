@@ -45,9 +45,25 @@ func countGetCodable(_ preference: Preference<Profile>, _ count: Int) -> Int {
     return sum
 }
 
+/// Reads once, so that nothing between two reads is counted.
+@inline(never)
+func countReadOne(_ preference: Preference<Profile>) -> Int { preference.value.width }
+
 @inline(never)
 func countSet(_ preference: Preference<Int>, _ count: Int) {
     for number in 1...count { preference.value = number }
+}
+
+@inline(never)
+func countSetDate(_ preference: Preference<Date>, _ count: Int) {
+    for number in 1...count {
+        preference.value = Date(timeIntervalSinceReferenceDate: 786_000_000.125 + Double(number))
+    }
+}
+
+@inline(never)
+func countSetData(_ preference: Preference<Data>, _ count: Int) {
+    for number in 1...count { preference.value = Data(repeating: UInt8(truncatingIfNeeded: number), count: 1024) }
 }
 
 @inline(never)
@@ -78,6 +94,13 @@ func countLoadThousand(_ url: URL, _ count: Int) throws -> Int {
     var sum = 0
     for _ in 0..<count { sum &+= Preference("name-0500", default: 0, in: try .file(at: url)).value }
     return sum
+}
+
+/// Opens a store and reads from it as the first use of the library in the process.
+@inline(never)
+func countFirstOpen(_ url: URL) throws -> (preference: Preference<Int>, value: Int) {
+    let preference = Preference("name-0050", default: 0, in: try .file(at: url))
+    return (preference, preference.value)
 }
 
 @inline(never)
@@ -158,6 +181,12 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
 func endChange() { usleep(150_000) }
 
 func run(_ name: String, _ count: Int, _ folder: URL) throws {
+    if name == "first-open" {
+        let first = try countFirstOpen(file("first.jsonl", names: 100, in: folder))
+        precondition(first.value == 50)
+        withExtendedLifetime(first) {}
+        return
+    }
     let memory = PreferenceStore.inMemory(["number": 7, "text": "a text that is too long to be kept inline"])
     switch name {
     case "get-int":
@@ -178,6 +207,27 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         let preference = Preference("profile", default: Profile(), in: memory)
         countSetCodable(preference, count)
         precondition(preference.value.width == count)
+    case "set-date-in-file":
+        let preference = Preference(
+            "date",
+            default: Date.distantPast,
+            in: try .file(at: folder.appending(path: "date.jsonl"))
+        )
+        countSetDate(preference, count)
+        precondition(preference.value > .distantPast)
+    case "set-data-in-file":
+        let preference = Preference("data", default: Data(), in: try .file(at: folder.appending(path: "data.jsonl")))
+        countSetData(preference, count)
+        precondition(preference.value.count == 1024)
+    case "decode-codable":
+        let preference = Preference("profile", default: Profile(), in: memory)
+        preference.value.width = 900
+        guard case .dictionary(var members) = memory["profile"] else { preconditionFailure("nothing was set") }
+        for number in 1...count {
+            members["width"] = .integer(Int64(number))
+            memory["profile"] = .dictionary(members)
+            precondition(countReadOne(preference) == number)
+        }
     case "set-codable-in-file":
         let preference = Preference(
             "profile",

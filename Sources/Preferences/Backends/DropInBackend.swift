@@ -15,7 +15,7 @@ struct DropIns: Hashable, Sendable {
         for (folder, names) in zip(folders, names) {
             for name in names { paths[name, default: []].append(folder + "/" + name) }
         }
-        let dropIns = paths.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(\.value)
+        let dropIns = paths.sortedByBytes.map(\.value)
         // As for systemd's own files, a link to /dev/null takes the place of a file and has no values.
         return dropIns.filter { LogPath(path: $0[0]).real(fileSystem) != "/dev/null" } + files.map { [$0] }
     }

@@ -326,7 +326,7 @@ extension JSONLine {
     private static func appendData(_ value: Data, to bytes: inout [UInt8], limit: Int) throws(PreferenceError) {
         try check((value.count + 2) / 3 * 4, fits: bytes, limit: limit)
         bytes.append(contentsOf: "{\"$data\":\"".utf8)
-        bytes.append(contentsOf: value.base64EncodedData())
+        Base64.append(value, to: &bytes)
         bytes.append(contentsOf: "\"}".utf8)
     }
 
@@ -388,72 +388,6 @@ extension JSONLine {
             .tooLarge,
             "the value is nested deeper than \(maximumNesting) levels; nothing was changed"
         )
-    }
-}
-
-extension Dictionary where Key == String {
-    /// The entries, sorted by the bytes of their names.
-    var sortedByBytes: [(key: String, value: Value)] {
-        let entries = Array(self)
-        return SortKey.order(of: entries.count) { entries[$0].key }.map { entries[$0] }
-    }
-}
-
-/// The sort key of a name, ordered by the bytes of its UTF-8.
-///
-/// A plain value over one buffer: comparing strings took most of the instructions of a transaction.
-struct SortKey {
-    /// The first eight bytes as a number with the same order.
-    private let beginning: UInt64
-    private let start: Int
-    private let count: Int
-    private let index: Int
-
-    /// Returns the indices of the names in their sorted order.
-    static func order(of count: Int, _ name: (Int) -> String) -> [Int] {
-        guard count > 1 else { return Array(0..<count) }
-        var text: [UInt8] = []
-        text.reserveCapacity(count * 24)
-        var keys: [SortKey] = []
-        keys.reserveCapacity(count)
-        for index in 0..<count {
-            var name = name(index)
-            name.withUTF8 { bytes in
-                keys.append(SortKey(UnsafeRawBufferPointer(bytes), at: text.count, index))
-                text.append(contentsOf: bytes)
-            }
-        }
-        text.withUnsafeBytes { text in keys.sort { $0.precedes($1, text) } }
-        return keys.map(\.index)
-    }
-
-    private init(_ name: UnsafeRawBufferPointer, at start: Int, _ index: Int) {
-        self.start = start
-        self.index = index
-        count = name.count
-        if name.count >= 8 {
-            beginning = UInt64(bigEndian: name.loadUnaligned(as: UInt64.self))
-        } else {
-            beginning = name.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(64 - 8 * name.count)
-        }
-    }
-
-    private func precedes(_ other: SortKey, _ text: UnsafeRawBufferPointer) -> Bool {
-        if beginning != other.beginning { return beginning < other.beginning }
-        let end = Swift.min(count, other.count)
-        var index = 8
-        while index &+ 8 <= end {
-            let word = UInt64(bigEndian: text.loadUnaligned(fromByteOffset: start &+ index, as: UInt64.self))
-            let otherWord = UInt64(bigEndian: text.loadUnaligned(fromByteOffset: other.start &+ index, as: UInt64.self))
-            if word != otherWord { return word < otherWord }
-            index &+= 8
-        }
-        while index < end {
-            let (byte, otherByte) = (text[start &+ index], text[other.start &+ index])
-            if byte != otherByte { return byte < otherByte }
-            index &+= 1
-        }
-        return count < other.count
     }
 }
 

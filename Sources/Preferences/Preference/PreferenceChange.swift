@@ -75,7 +75,7 @@ extension PreferenceStoreChange: CustomStringConvertible, CustomReflectable {
     /// values of a secret.
     public var description: String {
         let (old, new) = (shown(old), shown(new))
-        let changes = names.sorted().map { "\($0): \(old[$0] ?? "nil") → \(new[$0] ?? "nil")" }
+        let changes = names.sortedByBytes.map { "\($0): \(old[$0] ?? "nil") → \(new[$0] ?? "nil")" }
         return "\(changes.joined(separator: ", ")) (\(origin))"
     }
 

@@ -301,7 +301,7 @@ private final class DraftBackend: PlacedBackend {
     /// Stores the edits, merged into what is stored now, in a transaction of the original store.
     func store(in transaction: inout PreferenceTransaction, _ attempt: Int, checkedBy core: StoreCore) throws {
         let edits = state.withLock { $0.edits }
-        for name in edits.keys.sorted() {
+        for name in edits.keys.sortedByBytes {
             guard let edit = edits[name] else { continue }
             let stored = transaction.ownValue(of: name)
             let value = edit.joined(to: stored)

@@ -59,7 +59,7 @@ extension PreferenceMigration {
 
         /// The names that have a value, sorted.
         public var names: [String] {
-            mutating get { transaction.ownContents.keys.sorted() }
+            mutating get { transaction.ownContents.keys.sortedByBytes }
         }
 
         /// Changes the preference's own value, if it has one that can be decoded.

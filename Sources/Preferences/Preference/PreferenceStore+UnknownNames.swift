@@ -21,7 +21,7 @@ extension PreferenceStore {
         let declared = groups.flatMap { DeclaredPreferences.all(in: $0) }
         let issues = resolved.core.unknownNames(besides: declared, declared)
         for issue in issues { report(issue.error) }
-        return Set(issues.map(\.name)).sorted()
+        return Set(issues.map(\.name)).sortedByBytes
     }
 }
 
@@ -38,7 +38,7 @@ extension StoreCore {
         _ all: [any DeclaredPreference],
         includesDeclared: Bool = false
     ) -> [(name: String, error: PreferenceError)] {
-        let declared = Set(preferences.map(\.name)).sorted()
+        let declared = Set(preferences.map(\.name)).sortedByBytes
         let list = newest.attachedLayers
         // Before the read, which has the store's lock.
         let known = list.layers.map { layer in
@@ -70,7 +70,7 @@ extension StoreCore {
                 }
             }
         }
-        return issues.sorted { $0.name < $1.name }
+        return issues.sortedByBytes { $0.name }
     }
 
     private var shortNames: Set<String> { state.withLock { $0.shortNames.all } }
@@ -92,7 +92,7 @@ extension PreferenceError {
         let byStore = Dictionary(grouping: zip(preferences, stores)) { ObjectIdentifier($0.1) }
         return byStore.values.flatMap { members in
             members[0].1.core.unknownNames(besides: members.map(\.0), preferences, includesDeclared: true).map(\.error)
-        }.sorted { $0.message < $1.message }.withoutEqualTexts
+        }.sortedByBytes { $0.message }.withoutEqualTexts
     }
 }
 

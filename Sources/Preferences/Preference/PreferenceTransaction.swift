@@ -133,7 +133,7 @@ public struct PreferenceTransaction {
 
     /// The names of all stored values, sorted.
     public var names: [String] {
-        mutating get { contents.keys.sorted() }
+        mutating get { contents.keys.sortedByBytes }
     }
 
     /// All stored values, by name.

@@ -105,7 +105,7 @@ extension StoreCore {
         if names.isEmpty { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
         guard let backend = list.writable?.backend as? any PlainTextBackend else { return }
-        for name in names.sorted() where state.withLock({ $0.formerNames.preference(storedAs: name) }) == nil {
+        for name in names.sortedByBytes where state.withLock({ $0.formerNames.preference(storedAs: name) }) == nil {
             report(
                 PreferenceError(
                     .misuse,

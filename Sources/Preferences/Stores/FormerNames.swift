@@ -31,7 +31,7 @@ struct FormerNames: Sendable {
     var all: Dictionary<String, String>.Keys { preferences.keys }
 
     /// The pairs in use, sorted.
-    var pairs: [Pair] { preferences.map { Pair(former: $0.key, name: $0.value) }.sorted { $0.former < $1.former } }
+    var pairs: [Pair] { preferences.map { Pair(former: $0.key, name: $0.value) }.sortedByBytes { $0.former } }
 
     /// The former names of a preference that are in use, the first one first.
     subscript(name: String) -> [String] { isEmpty ? [] : byPreference[name] ?? [] }
@@ -47,7 +47,7 @@ struct FormerNames: Sendable {
     /// Returns the preferences whose former names aren't the same in another version, sorted.
     func preferences(differentIn other: FormerNames) -> [String] {
         Set(byPreference.keys).union(other.byPreference.keys).filter { byPreference[$0] != other.byPreference[$0] }
-            .sorted()
+            .sortedByBytes
     }
 
     /// Returns the preferences for which a former name was declared and not checked yet.
@@ -325,7 +325,7 @@ extension StoreCore {
             layer.source.hasFormerNames.load(ordering: .acquiring)
         else { return nil }
         let cores = layer.source.cores.filter { $0 !== self && $0.hasFormerNames }
-        return changes.dictionary.keys.sorted().first { name in
+        return changes.dictionary.keys.sortedByBytes.first { name in
             let names = cores.flatMap { $0.namesOfPreference(storedAs: layer.spelled(name), in: layer.source) }
             return names.compactMap(layer.preferenceName).contains { name in
                 managedLayers.contains { $0.value(of: name) != nil }

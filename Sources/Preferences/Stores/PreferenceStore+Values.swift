@@ -24,7 +24,7 @@ extension PreferenceStore {
 
     /// The names that have a value, sorted.
     public var names: [String] {
-        contents.keys.sorted()
+        contents.keys.sortedByBytes
     }
 
     /// All stored values by name.

@@ -117,7 +117,7 @@ extension Source {
     /// Throws if values that were set are only in memory, or nothing could be read.
     func checkStored() throws(PreferenceError) {
         guard !isOpen, let failure else { return }
-        let names = state.withLock { $0.outbox.names }.sorted()
+        let names = state.withLock { $0.outbox.names }.sortedByBytes
         let listed = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and others" : "")
         let kept = names.isEmpty ? "nothing was set" : "the values of \(listed) are only in memory"
         throw PreferenceError(

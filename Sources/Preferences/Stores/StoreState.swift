@@ -124,7 +124,7 @@ struct StoreState {
                 names.insert(formerNames.preference(storedAs: name) ?? name)
             }
         }
-        return names.sorted().compactMap { name in
+        return names.sortedByBytes.compactMap { name in
             var entry = list.entry(for: name, formerly: formerNames[name], after: changes, in: source)
             entry?.isOfSeveralNames = true
             return entry
@@ -269,7 +269,7 @@ extension StoreState {
     mutating func drainMisuses() -> [PreferenceError] {
         guard hasUnreportedMisuses else { return [] }
         hasUnreportedMisuses = false
-        let new = misuses.sorted { $0.key < $1.key }.compactMap(\.value)
+        let new = misuses.sortedByBytes.compactMap(\.value)
         misuses = misuses.mapValues { _ in nil }
         return new
     }

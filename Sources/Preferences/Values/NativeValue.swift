@@ -45,24 +45,47 @@ enum NativeValue {
         do { return try isHandled(by: &search) } catch { return false }  // it throws nothing
     }
 
+    // The generic functions are never specialized, and compile to a call of one that isn't generic: copies of the list for each scalar
+    // were a tenth of the module's code.
     /// Returns the stored form of a value, or `nil` if its type isn't in the list.
+    @_semantics("optimize.sil.specialize.generic.never")
     static func stored<Value>(_ value: Value) throws -> PropertyListValue? {
-        try withUnsafePointer(to: value) { place in
-            var writing = Writing(type: Value.self, place: UnsafeRawPointer(place))
-            return try isHandled(by: &writing) ? writing.stored : nil
-        }
+        try withUnsafeBytes(of: value) { try stored(Value.self, at: $0) }
+    }
+
+    @inline(never)
+    private static func stored(_ type: Any.Type, at place: UnsafeRawBufferPointer) throws -> PropertyListValue? {
+        var writing = Writing(type: type, place: place)
+        return try isHandled(by: &writing) ? writing.stored : nil
     }
 
     /// Returns the value of a stored form, or the result of `other` if its type isn't in the list.
+    @_semantics("optimize.sil.specialize.generic.never")
     static func value<Value>(
         _ type: Value.Type,
         of stored: PropertyListValue,
         else other: () throws -> Value
     ) throws -> Value {
-        try withUnsafeTemporaryAllocation(of: type, capacity: 1) { place in
-            var reading = Reading(type: type, stored: stored, place: UnsafeMutableRawBufferPointer(place))
-            return try isHandled(by: &reading) ? place.moveElement(from: 0) : try other()
-        }
+        // On the heap: `withUnsafeTemporaryAllocation` looks up generic types at each call from generic code, which takes ten times
+        // the instructions of an allocation.
+        let place = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: MemoryLayout<Value>.size,
+            alignment: MemoryLayout<Value>.alignment
+        )
+        defer { place.deallocate() }
+        guard let base = place.baseAddress, try initialize(place, as: type, to: stored) else { return try other() }
+        return base.assumingMemoryBound(to: type).move()
+    }
+
+    /// Initializes memory to the value of a stored form; returns false if the type isn't in the list.
+    @inline(never)
+    private static func initialize(
+        _ place: UnsafeMutableRawBufferPointer,
+        as type: Any.Type,
+        to stored: PropertyListValue
+    ) throws -> Bool {
+        var reading = Reading(type: type, stored: stored, place: place)
+        return try isHandled(by: &reading)
     }
 
     private struct Search: NativeVisitor {
@@ -74,14 +97,14 @@ enum NativeValue {
 
     private struct Writing: NativeVisitor {
         let type: Any.Type
-        let place: UnsafeRawPointer
+        let place: UnsafeRawBufferPointer
         var stored: PropertyListValue?
         var isDone: Bool { false }
 
         @inline(__always)
         mutating func handles<Native: PreferenceValue>(_ native: Native.Type) throws -> Bool {
             guard type == native else { return false }
-            stored = try place.assumingMemoryBound(to: native).pointee.storedValue()
+            stored = try place.assumingMemoryBound(to: native).first?.storedValue()
             return true
         }
     }

@@ -24,6 +24,8 @@ final class PropertyListDecoding: Decoder {
     /// Returns the value of nested stored values.
     ///
     /// - Parameter isNil: Whether they represent `nil`, if the type has that.
+    // Not specialized for each scalar, like the containers' methods that call it.
+    @_semantics("optimize.sil.specialize.generic.never")
     static func decode<Value: Decodable>(
         _ type: Value.Type,
         from stored: PropertyListValue,
@@ -46,6 +48,7 @@ final class PropertyListDecoding: Decoder {
     }
 
     /// Returns the value of a member or an element.
+    @_semantics("optimize.sil.specialize.generic.never")
     static func decode<Value: Decodable>(
         _ type: Value.Type,
         nested stored: PropertyListValue,
@@ -98,6 +101,7 @@ final class PropertyListDecoding: Decoder {
 extension PropertyListDecoding: SingleValueDecodingContainer {
     func decodeNil() -> Bool { isNil }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try Self.decode(type, from: stored, isNil: isNil, at: location.ofSingleValue)
     }
@@ -137,10 +141,12 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try member(key).isNestedNil }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try PropertyListDecoding.decode(type, nested: try member(key), at: decoding.location.inside(key))
     }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let stored = members[key.stringValue], !stored.isNestedNil else { return nil }
         return try PropertyListDecoding.decode(type, nested: stored, at: decoding.location.inside(key))
@@ -203,6 +209,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
         return true
     }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let stored = try next(type)
         let value: Value

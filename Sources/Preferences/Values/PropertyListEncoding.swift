@@ -23,6 +23,7 @@ final class PropertyListEncoding: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// Returns the stored form of a value, or `nil` if the value is `nil`.
+    @_semantics("optimize.sil.specialize.generic.never")
     static func encode<Value: Encodable>(
         _ value: Value,
         at location: @autoclosure () -> CodingLocation
@@ -112,6 +113,7 @@ extension PropertyListEncoding {
 extension PropertyListEncoding: SingleValueEncodingContainer {
     func encodeNil() { setSingle(nil) }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     func encode<Value: Encodable>(_ value: Value) throws {
         setSingle(try Self.encode(value, at: location.ofSingleValue))
     }
@@ -123,6 +125,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeNil(forKey key: Key) { encoding.set(nil, for: key) }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         encoding.set(try PropertyListEncoding.encode(value, at: encoding.location.inside(key)), for: key)
     }
@@ -146,6 +149,7 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
     func encodeNil() { encoding.append(nil) }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     func encode<Value: Encodable>(_ value: Value) throws {
         encoding.append(try PropertyListEncoding.encode(value, at: encoding.location.inside(IndexKey(count))))
     }

@@ -18,7 +18,7 @@ extension PropertyListValue: CustomStringConvertible {
         case .array(let elements): return "[\(elements.map(\.description).joined(separator: ", "))]"
         case .dictionary(let members):
             if let text = textOfUnknownForm { return text.escapingControls() }
-            let lines = members.sorted { $0.key < $1.key }.map { "\($0.key.quoted): \($0.value)" }
+            let lines = members.sortedByBytes.map { "\($0.key.quoted): \($0.value)" }
             return "{\(lines.joined(separator: ", "))}"
         }
     }

@@ -17,16 +17,29 @@ extension PropertyListValue {
 
     /// Returns the integer of an integer, or of a real without a fraction, in the range of the type.
     func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws(PreferenceError) -> Integer {
-        let value: Integer? =
-            switch self {
-            case .integer(let value): Integer(exactly: value)
-            case .unsigned(let value): Integer(exactly: value)
-            case .real(let value): Integer(exactly: value)
-            case .string(let text) where Integer.bitWidth > 64: Integer(text)  // the form of integers beyond 64 bits
-            default: nil
-            }
+        let value = integer.flatMap { Integer(exactly: $0) } ?? (Integer.bitWidth > 64 ? wideInteger() : nil)
         guard let value else { throw mismatch(type) }
         return value
+    }
+
+    // Not generic, as conversions of reals are long: each integer type would have its own.
+    private var integer: Int128? {
+        switch self {
+        case .integer(let value): Int128(value)
+        case .unsigned(let value): Int128(value)
+        case .real(let value): Int128(exactly: value)
+        default: nil
+        }
+    }
+
+    /// Returns the integer of a string, the form of integers beyond 64 bits, or of a real beyond `Int128`.
+    @_semantics("optimize.sil.specialize.generic.never")
+    private func wideInteger<Integer: FixedWidthInteger>() -> Integer? {
+        switch self {
+        case .string(let text): Integer(text)
+        case .real(let value): Integer(exactly: value)
+        default: nil
+        }
     }
 
     /// Returns the real of a real, or of an integer that a `Double` represents exactly.
