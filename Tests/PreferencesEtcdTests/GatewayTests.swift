@@ -52,7 +52,7 @@ struct GatewayTests {
     @Test(arguments: [
         (
             #"{"error":"x","message":"etcdserver: no leader","code":14}"#,
-            GatewayFailure.transient("etcdserver: no leader")
+            GatewayFailure.unconnected("etcdserver: no leader")
         ),
         (
             #"{"error":"etcdserver: permission denied","code":7}"#,
@@ -64,8 +64,8 @@ struct GatewayTests {
             #"{"message":"etcdserver: revision of auth store is old","code":3}"#,
             .tokenRefused("etcdserver: revision of auth store is old")
         ),
-        (#"{"message":"etcdserver: too many requests","code":8}"#, .transient("etcdserver: too many requests")),
-        (#"{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader"}"#, .transient("etcdserver: no leader")),
+        (#"{"message":"etcdserver: too many requests","code":8}"#, .unconnected("etcdserver: too many requests")),
+        (#"{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader"}"#, .unconnected("etcdserver: no leader")),
     ])
     func errorsAreClassified(text: String, failure: GatewayFailure) throws {
         let error: ErrorResponse = try decode(text)
@@ -76,6 +76,7 @@ struct GatewayTests {
     func onlyRequestsThatMayHaveBeenExecutedAreInDoubt() {
         #expect(GatewayFailure.unreachable("").isInDoubt)
         #expect(GatewayFailure.transient("").isInDoubt)
+        #expect(GatewayFailure.notUnderstood("").isInDoubt)
         #expect(!GatewayFailure.unconnected("").isInDoubt)
         #expect(!GatewayFailure.refused(code: 3, message: "").isInDoubt)
         #expect(!GatewayFailure.tokenRefused("").isInDoubt)

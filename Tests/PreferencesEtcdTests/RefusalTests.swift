@@ -141,6 +141,61 @@ struct RefusalTests {
         #expect(reports.codes == [.unavailable], "once, however often it is tried")
     }
 
+    /// An answer that a proxy has truncated or replaced by its own page says nothing about whether the server executed the request.
+    private static let page = GatewayFailure.notUnderstood("HTTP status 302 without an error of etcd")
+
+    @Test
+    func writeWhoseAnswerAProxyReplacesIsFoundByTheNextAttempt() async throws {
+        let cluster = try SharedNode.get()
+        let transport = try TestTransport { $0 == 1 ? .otherAnswer(Self.page) {} : nil }
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        let counter = Preference("counter", default: 0, in: store)
+        try counter.update { $0 += 1 }
+        #expect(counter.value == 1)
+        #expect(try stored("counter", in: cluster) == "1\n")
+        #expect(transport.writeCount == 2, "the request, and its repetition, which found it")
+    }
+
+    @Test
+    func writeOfWhichNoAnswerIsUnderstoodIsInDoubt() async throws {
+        let cluster = try SharedNode.get()
+        let transport = try TestTransport { _ in .otherAnswer(Self.page) {} }
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        let counter = Preference("counter", default: 0, in: store)
+        let error = #expect(throws: PreferenceError.self) { try counter.update { $0 += 1 } }
+        #expect(error?.code == .outcomeUnknown)
+        #expect(try stored("counter", in: cluster) == "1\n")
+        try await eventually("the stored value does not come") { counter.value == 1 }
+    }
+
+    @Test
+    func queuedWriteWhoseAnswersAProxyReplacesIsNotDropped() async throws {
+        let cluster = try SharedNode.get()
+        let transport = try TestTransport { $0 <= 4 ? .otherAnswer(Self.page) {} : nil }
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.offlineWrites = .queueing
+        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let reports = Reports(of: store)
+        let counter = Preference("counter", default: 0, in: store)
+        try await counter.update { $0 += 1 }
+        try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
+        #expect(counter.value == 1)
+        #expect(try stored("counter", in: cluster) == "1\n")
+        #expect(reports.codes == [.unavailable], "it is reported once that it waits, and never that it was dropped")
+    }
+
+    @Test(arguments: ["etcdserver: no leader", "raft proposal dropped", "etcdserver: too many requests"])
+    func writeThatWasNeverProposedIsNotInDoubt(text: String) async throws {
+        let cluster = try SharedNode.get()
+        let code = ["etcdserver: no leader": 14, "raft proposal dropped": 2][text] ?? 8
+        let transport = try TestTransport { _ in .failure(GatewayFailure(ErrorResponse(code: code, message: text))) }
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.timeout = .seconds(1)
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        let error = #expect(throws: PreferenceError.self) { try store.write(1, for: "a") }
+        #expect(error?.code == .unavailable)
+    }
+
     @Test
     func startWithoutPermissionContinuesWhenItIsGranted() async throws {
         let cluster = try SharedNode.get()

@@ -301,14 +301,15 @@ extension EtcdBackend: WatchDriver.Delegate {
     private func newest(at endpoint: String, isCounting: Bool) throws(GatewayFailure) -> TransactionResponse {
         let mark = Operation.range(RangeRequest(key: keys.mark))
         let parts = isCounting ? [mark, .range(.count(of: keys))] : [mark]
-        let body = try GatewayClient.encode(TransactionRequest(compare: [], success: parts, failure: []))
-        do throws(GatewayFailure) {
-            return try client.ask(endpoint, "/v3/kv/txn", body, .probe, within: configuration.attemptTimeout)
-        } catch {
-            guard case .tokenRefused = error, configuration.credentials != nil else { throw error }
-            // The token has expired, or was revoked; the second attempt uses a new one.
-            return try client.ask(endpoint, "/v3/kv/txn", body, .probe, within: configuration.attemptTimeout)
+        let request = TransactionRequest(compare: [], success: parts, failure: [])
+        func ask() throws(GatewayClient.Failure) -> TransactionResponse {
+            try client.ask(endpoint, "/v3/kv/txn", request, .probe, within: configuration.attemptTimeout)
         }
+        do throws(GatewayClient.Failure) { return try ask() } catch {
+            guard case .tokenRefused = error.reason, configuration.credentials != nil else { throw error.reason }
+        }
+        // The token has expired, or was revoked; the second attempt uses a new one.
+        do throws(GatewayClient.Failure) { return try ask() } catch { throw error.reason }
     }
 
     func becameConnected(to endpoint: String) {

@@ -60,24 +60,28 @@ final class GatewayClient: Sendable {
         let end = ContinuousClock.now + timeout
         var pause = RetryPause(endpointCount: endpoints.count, random: random)
         var isRepeated = false
-        var renewals = 0
+        var (renewals, misunderstandings) = (0, 0)
         while true {
             let endpoint = endpoint
             let failure: GatewayFailure
-            do throws(GatewayFailure) {
-                let body = try Self.encode(request(isRepeated))
+            do throws(Failure) {
                 let kind: RequestKind = path == "/v3/kv/txn" ? .write : .read
-                return try ask(endpoint, path, body, kind, within: min(attemptTimeout, end - .now))
+                return try ask(endpoint, path, request(isRepeated), kind, within: min(attemptTimeout, end - .now))
             } catch {
-                failure = error
+                failure = error.reason
+                isRepeated = isRepeated || error.isInDoubt
             }
             if case .tokenRefused = failure, credentials != nil, renewals < 3 {
                 // The request was not executed, and is repeated at once with a new token.
                 renewals += 1
                 continue
             }
-            isRepeated = isRepeated || failure.isInDoubt
-            if case .notUnderstood = failure { leave(endpoint) }
+            if case .notUnderstood = failure {
+                // A proxy may have replaced one answer; an endpoint that isn't etcd's gateway gives no other.
+                leave(endpoint)
+                misunderstandings += 1
+                if misunderstandings <= endpoints.count { continue }
+            }
             guard failure.isTemporary else { throw Failure(reason: failure, isInDoubt: isRepeated) }
             leave(endpoint)
             let wait = pause.next()
@@ -91,21 +95,23 @@ final class GatewayClient: Sendable {
     func ask<Response: Decodable>(
         _ endpoint: String,
         _ path: String,
-        _ body: Data,
+        _ request: some Encodable,
         _ kind: RequestKind,
         within timeout: Duration
-    ) throws(GatewayFailure) -> Response {
-        let token: String?
-        do throws(GatewayFailure) { token = try self.token(from: endpoint, within: timeout) } catch {
-            // The request itself was not sent yet.
-            throw error.isInDoubt ? .unconnected(error.text) : error
-        }
-        let request = GatewayRequest(endpoint: endpoint, path: path, body: body, token: token)
+    ) throws(Failure) -> Response {
+        var complete = GatewayRequest(endpoint: endpoint, path: path, body: Data())
         do throws(GatewayFailure) {
-            return try send(request, kind, within: timeout)
+            complete.body = try Self.encode(request)
+            complete.token = try token(from: endpoint, within: timeout)
         } catch {
-            if case .tokenRefused = error { invalidate(token) }
-            throw error
+            // The request itself was not sent yet.
+            throw Failure(reason: error, isInDoubt: false)
+        }
+        do throws(GatewayFailure) {
+            return try send(complete, kind, within: timeout)
+        } catch {
+            if case .tokenRefused = error { invalidate(complete.token) }
+            throw Failure(reason: error, isInDoubt: error.isInDoubt)
         }
     }
 

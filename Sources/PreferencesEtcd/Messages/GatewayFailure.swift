@@ -1,10 +1,10 @@
 /// The reason why a request failed, which decides what is done next.
 enum GatewayFailure: Error, Hashable, Sendable {
-    /// There was no connection, so nothing was sent.
+    /// There was no connection, or the server had none to a leader or no room for the request; nothing was executed.
     case unconnected(String)
     /// The request was sent, but not answered in time.
     case unreachable(String)
-    /// The server can't answer now: it has no leader, is overloaded or shuts down.
+    /// The server can't answer now: the leader changes, the request took too long, or the server shuts down.
     case transient(String)
     /// The token is missing, expired, or older than the last change of the users.
     case tokenRefused(String)
@@ -12,7 +12,7 @@ enum GatewayFailure: Error, Hashable, Sendable {
     case noPassword(String)
     /// The server rejected the request for good.
     case refused(code: Int, message: String)
-    /// The answer isn't one of etcd's gateway.
+    /// The answer isn't one of etcd's gateway: a proxy has replaced or truncated it, or the endpoint is another service.
     case notUnderstood(String)
 
     /// Creates the failure for the code and text of an error of etcd.
@@ -22,11 +22,13 @@ enum GatewayFailure: Error, Hashable, Sendable {
         // The texts of 3.4 to 3.6 for a request without a token, and with one from before a change of the users.
         case _ where text.contains("user name is empty") || text.contains("auth store is old"):
             self = .tokenRefused(text)
+        // The server checks for a leader before it handles a request (`newUnaryInterceptor` of etcd 3.4 to 3.6), and raft drops
+        // a proposal without one.
+        case 14 where text.contains("no leader"), 2 where text.contains("proposal dropped"): self = .unconnected(text)
+        // Checked before the proposal, too (`processInternalRaftRequestOnce`).
+        case 8 where text.contains("too many requests"): self = .unconnected(text)
         // gRPC's codes for canceled, deadline exceeded, aborted, and unavailable.
         case 1, 4, 10, 14: self = .transient(text)
-        // This has no code of its own: the leader is changing.
-        case 2 where text.contains("proposal dropped"): self = .transient(text)
-        case 8 where text.contains("too many requests"): self = .transient(text)
         case 16: self = .tokenRefused(text)
         default: self = .refused(code: error.code, message: text)
         }
@@ -43,8 +45,8 @@ enum GatewayFailure: Error, Hashable, Sendable {
     /// Whether the server may have executed the request.
     var isInDoubt: Bool {
         switch self {
-        case .unreachable, .transient: true
-        case .unconnected, .tokenRefused, .noPassword, .refused, .notUnderstood: false
+        case .unreachable, .transient, .notUnderstood: true
+        case .unconnected, .tokenRefused, .noPassword, .refused: false
         }
     }
 
