@@ -94,6 +94,9 @@ struct CachedDefaults {
         entries[name].map { $0.read == ticket(of: $0) } ?? false
     }
 
+    /// Returns whether a name is in use and may have changed since it was read.
+    func isOutdated(_ name: String) -> Bool { entries[name] != nil && !isCurrent(name) }
+
     /// Records that a name may have changed; returns false if it isn't in use.
     mutating func invalidate(_ name: String) -> Bool {
         entries[name]?.invalidations += 1

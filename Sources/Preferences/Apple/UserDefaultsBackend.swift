@@ -13,8 +13,8 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
     /// Creates the observer that reports changes; on Apple platforms a `KeyValueObserver`.
     typealias MakeObserver =
         @Sendable (SharedUserDefaults, @escaping @Sendable (String) -> Void) -> any UserDefaultsObserving
-    /// Runs a job later, on another thread.
-    typealias RunLater = @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// Runs a job after a time, on another thread.
+    typealias RunLater = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
     let defaults: SharedUserDefaults
     let place = "user defaults"
@@ -33,8 +33,10 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         var notifications: [NotificationObserver] = []
         var cached = CachedDefaults()
         var queue = UserDefaultsQueue()
-        /// Whether a job that reads all names again is scheduled.
+        /// Whether a job that reads the observed names again is scheduled.
         var isRevalidating = false
+        /// Whether such a job for the names that Observation may track is scheduled, too.
+        var isRevalidatingTracked = false
         var isWarned = false
         /// The names whose objects were reported because a preference can't hold them.
         var reported: Set<String> = []
@@ -45,7 +47,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         protection: DataProtection = .none,
         sizeLimit: UserDefaultsSizeLimit = .platform,
         patience: Duration = .seconds(10),
-        runLater: @escaping RunLater = { WorkerQueue(isBlocking: true).run($0) },
+        runLater: @escaping RunLater = UserDefaultsBackend.makeRunLater(),
         observer: @escaping MakeObserver
     ) {
         self.defaults = defaults
@@ -58,6 +60,13 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
 
     deinit {
         state.withLock { $0.observer }?.stop()
+    }
+
+    /// Returns what runs jobs on threads of the library.
+    static func makeRunLater() -> RunLater {
+        // A queue's delayed jobs end with it. Jobs without a delay have queues of their own, as any of them may hang.
+        let timer = WorkerQueue(isBlocking: true)
+        return { pause, job in (pause == .zero ? WorkerQueue(isBlocking: true) : timer).run(after: pause, job) }
     }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
@@ -130,7 +139,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
             if isOwnWritten { count += 1 }
             if count == Self.fairShare {
                 // Other threads keep setting values.
-                runLater { [weak self] in self?.write() }
+                runLater(.zero) { [weak self] in self?.write() }
                 break
             }
         }
@@ -256,22 +265,31 @@ extension UserDefaultsBackend {
     ///
     /// - Parameter isPostedBySets: Whether a set posts such a notification, which is ignored if the set is the store's own.
     private func invalidate(isPostedBySets: Bool) {
-        let (host, isFirst) = state.withLock { state -> (PreferenceBackendHost?, isFirst: Bool) in
+        let (host, isFirst, isFirstOfTracked) = state.withLock { state -> (PreferenceBackendHost?, Bool, Bool) in
             // The set that this thread is making posts one such notification.
-            guard !isPostedBySets || !state.queue.consumeNotification(on: .current) else { return (nil, false) }
-            guard state.cached.invalidateAll() else { return (nil, false) }
-            return (state.host, !exchange(&state.isRevalidating, with: true))
+            guard !isPostedBySets || !state.queue.consumeNotification(on: .current) else { return (nil, false, false) }
+            guard state.cached.invalidateAll() else { return (nil, false, false) }
+            let isFirst = !exchange(&state.isRevalidating, with: true)
+            return (state.host, isFirst, !exchange(&state.isRevalidatingTracked, with: true))
         }
         host?.outdated()
-        guard isFirst else { return }
-        runLater { [weak self] in
-            guard let self else { return }
-            let names = self.state.withLock { state in
-                state.isRevalidating = false
-                return state.cached.names
-            }
-            self.notifyOfChanges(of: names)
+        if isFirst { runLater(.zero) { [weak self] in self?.revalidateObserved() } }
+        if isFirstOfTracked {
+            runLater(Self.pauseOfTracked) { [weak self] in self?.revalidateObserved(includingTracked: true) }
         }
+    }
+
+    /// The time in which any number of notifications has the names that Observation may track read once.
+    private static let pauseOfTracked = Duration.milliseconds(100)
+
+    /// Reads the observed names that were invalidated and not read since, and notifies their observers.
+    private func revalidateObserved(includingTracked: Bool = false) {
+        let host = state.withLock { state in
+            if includingTracked { state.isRevalidatingTracked = false } else { state.isRevalidating = false }
+            return state.host
+        }
+        guard let names = host?.observedNames(includingTracked: includingTracked) else { return }
+        notifyOfChanges(of: state.withLock { state in names.filter(state.cached.isOutdated) })
     }
 }
 

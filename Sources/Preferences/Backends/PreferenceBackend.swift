@@ -143,6 +143,7 @@ public struct PreferenceBackendHost: Sendable {
     private let addOwn: @Sendable (_ position: Int64?) -> Void
     private let announce: @Sendable (_ isCatchingUp: Bool) -> Void
     private let invalidate: @Sendable () -> Void
+    private let observed: @Sendable (_ includingTracked: Bool) -> Set<String>
 
     /// Passes external changes to the store and has it publish them: now, or when the thread that uses the backend has finished.
     ///
@@ -186,6 +187,12 @@ public struct PreferenceBackendHost: Sendable {
     /// For a backend that doesn't list all names.
     public func outdated() { invalidate() }
 
+    /// Returns the names whose changes an observer of the store waits for.
+    ///
+    /// - Parameter includingTracked: Whether also those whose readers Observation may track are returned; it can't be asked, so these
+    ///   are all names that were read and have not changed since.
+    package func observedNames(includingTracked: Bool) -> Set<String> { observed(includingTracked) }
+
     /// Creates a host, for tests of a backend.
     ///
     /// - Parameters:
@@ -212,7 +219,8 @@ public struct PreferenceBackendHost: Sendable {
         announce: @escaping @Sendable (_ isCatchingUp: Bool) -> Void,
         _ report: @escaping @Sendable (PreferenceError) -> Void,
         _ deadline: @escaping @Sendable () -> ContinuousClock.Instant?,
-        invalidate: @escaping @Sendable () -> Void = {}
+        invalidate: @escaping @Sendable () -> Void = {},
+        observed: @escaping @Sendable (_ includingTracked: Bool) -> Set<String> = { _ in [] }
     ) {
         self.add = add
         self.addOwn = addOwn
@@ -220,6 +228,7 @@ public struct PreferenceBackendHost: Sendable {
         self.report = report
         self.deadline = deadline
         self.invalidate = invalidate
+        self.observed = observed
     }
 }
 

@@ -109,3 +109,31 @@ final class ChangeSubscription: Sendable {
         isCancelled.store(true, ordering: .releasing)
     }
 }
+
+// In the order of their identifiers, so that one of many is found quickly.
+extension [ChangeSubscription] {
+    mutating func add(_ subscription: ChangeSubscription) {
+        insert(subscription, at: place(of: subscription))
+    }
+
+    mutating func remove(_ subscription: ChangeSubscription) {
+        let place = place(of: subscription)
+        if place < count, self[place] === subscription { remove(at: place) }
+    }
+
+    /// Returns the index of the first subscription that isn't older than this one.
+    private func place(of subscription: ChangeSubscription) -> Int {
+        var range = 0..<count
+        // Usually it is the newest one.
+        guard let last, last.identifier >= subscription.identifier else { return count }
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            if self[middle].identifier < subscription.identifier {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound
+    }
+}

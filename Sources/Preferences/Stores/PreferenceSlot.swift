@@ -24,6 +24,9 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
     /// A composite value's form of which the declarations understand every part, so that setting another one merges nothing.
     final let understood = Lock<PropertyListValue?>(nil)
 
+    /// Whether the store's list of cells that may be filled has this one; guarded by the store's lock.
+    final var isLoaded = false
+
     /// The number of declarations that use the cell. Once it is zero it stays zero.
     private let users = Atomic<Int>(1)
 
@@ -224,6 +227,9 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
 
     /// Whether the name has no user and no observer, though Observation may track reads of it.
     var isIdle: Bool { subscriptions.isEmpty && !isDeclared }
+
+    /// Whether Observation may track a read of the name.
+    var mayHaveReaders: Bool { signal.isEverRead && !signal.hasNotifiedReaders }
 
     /// Whether a declaration of the name exists.
     var isDeclared: Bool { slots.contains { $0.cell.isUsed } }

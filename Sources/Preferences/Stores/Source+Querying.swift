@@ -79,8 +79,11 @@ extension Source {
         _ notifications: inout DeferredNotifications
     ) -> Bool {
         guard let backend else { return true }
-        let before = state.withLock { $0.queried }
-        let unqueried = before.unqueried(among: names)
+        // Not a copy of the names, which the first change of the original would copy in full.
+        let (unqueried, stale, invalidationCount) = state.withLock { state in
+            let unqueried = state.queried.unqueried(among: names)
+            return (unqueried, state.queried.staleNames(among: unqueried), state.queried.invalidationCount)
+        }
         guard !unqueried.isEmpty else { return true }
         let isCurrent = reentrant?.isCurrent(unqueried) ?? true
         guard isCurrent || isLast else { return false }
@@ -88,7 +91,7 @@ extension Source {
         var new = ShortList<ValueChange>()
         var shown: [String: PropertyListValue?] = [:]
         for name in unqueried {
-            if before.stale.contains(name) {
+            if stale.contains(name) {
                 shown.updateValue(values[name], forKey: name)
             } else if let value = values[name] {
                 new.append(ValueChange(name: name, to: value))
@@ -100,7 +103,7 @@ extension Source {
             var unsent = DeferredNotifications()
             let cores = state.cores(showing: new, of: self)
             change(new, for: cores, invalidating: ShortList(), .external, &unsent)
-            guard isCurrent, state.queried.invalidationCount == before.invalidationCount else {
+            guard isCurrent, state.queried.invalidationCount == invalidationCount else {
                 // Readers may see these values from here on, so the names count as stale.
                 state.queried.invalidate(unqueried)
                 return false
@@ -129,7 +132,7 @@ extension Source {
     func needsQuery(_ name: String) -> Bool { needsQuery(CollectionOfOne(name)) }
 
     private func needsQuery(_ names: some Collection<String> & Sendable) -> Bool {
-        isQueriedByName && state.withLock { !$0.queried.unqueried(among: names).isEmpty }
+        isQueriedByName && state.withLock { $0.queried.isUnqueried(anyOf: names) }
     }
 
     /// Queries the backend for the names that any store over this source declared or observes.
@@ -144,6 +147,26 @@ extension Source {
 
     private func names(of cores: [StoreCore]) -> Set<String> {
         cores.reduce(into: []) { $0.formUnion($1.names(in: self)) }
+    }
+}
+
+// MARK: The backend's connection
+
+extension Source {
+    /// The connection that the backend gets.
+    var host: PreferenceBackendHost {
+        PreferenceBackendHost(
+            add: { [values] changes, position in values.withInbox { $0.add(changes, at: position) } },
+            addOwn: { [values] position in values.withInbox { $0.addOwn(at: position) } },
+            announce: { [weak self] in self?.applyExternalChanges(catchingUp: $0) },
+            { [weak self, issues] error in
+                // A backend may report an issue while it is deinitialized.
+                if let self { reportFromBackend(error) } else { IssueReporter.report(error, to: [issues]) }
+            },
+            { [weak self] in self?.state.withLock { $0.deadline } },
+            invalidate: { [weak self] in self?.invalidateValues() },
+            observed: { [weak self] in self?.observedNames(includingTracked: $0) ?? [] }
+        )
     }
 }
 
@@ -167,7 +190,19 @@ extension Source {
             state.queried.invalidateAll()
             return state.cores
         }
-        for core in cores { core.dropCachedValues() }
+        for core in cores { core.dropLoadedValues() }
+    }
+
+    /// Returns the names whose changes an observer of a store waits for, or also those whose readers Observation may track.
+    func observedNames(includingTracked: Bool) -> Set<String> {
+        var observed: Set<String> = []
+        for core in cores {
+            guard let names = core.observedNames(in: self, includingTracked: includingTracked) else {
+                return state.withLock { $0.queried.all }
+            }
+            observed.formUnion(names)
+        }
+        return observed
     }
 
     /// Marks all names that stores have as possibly stale, because they were read while the backend could not be opened; call

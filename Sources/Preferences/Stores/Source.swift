@@ -246,20 +246,6 @@ extension Source {
             isOpened.store(true, ordering: .releasing)
         }
     }
-
-    private var host: PreferenceBackendHost {
-        PreferenceBackendHost(
-            add: { [values] changes, position in values.withInbox { $0.add(changes, at: position) } },
-            addOwn: { [values] position in values.withInbox { $0.addOwn(at: position) } },
-            announce: { [weak self] in self?.applyExternalChanges(catchingUp: $0) },
-            { [weak self, issues] error in
-                // A backend may report an issue while it is deinitialized.
-                if let self { reportFromBackend(error) } else { IssueReporter.report(error, to: [issues]) }
-            },
-            { [weak self] in self?.state.withLock { $0.deadline } },
-            invalidate: { [weak self] in self?.invalidateValues() }
-        )
-    }
 }
 
 // MARK: Committing

@@ -12,7 +12,7 @@ struct SourceState {
     /// The stores that show the source, in the order of their creation.
     private(set) var cores: [StoreCore] = []
     var outbox = Outbox()
-    var queried = QueriedNames()
+    var queried = QueriedNames<String>()
     /// The deadline of the call that is using the backend.
     var deadline: ContinuousClock.Instant?
     private var queues: (calls: CallQueue?, syncs: CallQueue?) = (nil, nil)
@@ -209,35 +209,54 @@ extension PreferenceError {
 }
 
 /// The names for which a backend was queried, if it is queried by name.
-struct QueriedNames {
-    private var known: Set<String> = []
+///
+/// No call but `invalidateAll` looks at more names than those that it is given, so that neither a read nor a set gets dearer with the
+/// number of names in use. `Name` is a string; tests count what is done with it.
+struct QueriedNames<Name: Hashable> {
+    private var known: Set<Name> = []
     /// The names whose values are shown but may be stale, and so must be queried again.
-    private(set) var stale: Set<String> = []
+    private(set) var stale: Set<Name> = []
     /// The number of invalidations.
     private(set) var invalidationCount = 0
 
+    init() {}
+
     /// Returns the names for which the backend must be queried before they are read.
-    func unqueried(among names: some Collection<String>) -> Set<String> {
-        names.isEmpty ? [] : Set(names).subtracting(known)
+    func unqueried(among names: some Collection<Name>) -> Set<Name> {
+        var unqueried: Set<Name> = []
+        // Not by `Set.subtracting`, which goes through all known names.
+        for name in names where !known.contains(name) { unqueried.insert(name) }
+        return unqueried
     }
 
-    var all: Set<String> { known.union(stale) }
+    /// Returns whether the backend must be queried for one of the names before it is read.
+    func isUnqueried(anyOf names: some Collection<Name>) -> Bool { names.contains { !known.contains($0) } }
 
-    mutating func noteQueried(_ names: Set<String>) {
-        known.formUnion(names)
-        stale.subtract(names)
+    /// Returns those of the names whose values are shown but may be stale.
+    func staleNames(among names: Set<Name>) -> Set<Name> { stale.isEmpty ? [] : names.filter(stale.contains) }
+
+    var all: Set<Name> { known.union(stale) }
+
+    mutating func noteQueried(_ names: Set<Name>) {
+        for name in names {
+            known.insert(name)
+            stale.remove(name)
+        }
     }
 
-    mutating func invalidate(_ names: Set<String>) {
+    mutating func invalidate(_ names: Set<Name>) {
         invalidationCount += 1
-        known.subtract(names)
-        stale.formUnion(names)
+        for name in names {
+            known.remove(name)
+            stale.insert(name)
+        }
     }
 
+    /// Marks all names as stale; looks at those that were queried since the last time.
     mutating func invalidateAll() {
         invalidationCount += 1
-        stale.formUnion(known)
-        known = []
+        let queried = exchange(&known, with: [])
+        if stale.isEmpty { stale = queried } else { for name in queried { stale.insert(name) } }
     }
 }
 

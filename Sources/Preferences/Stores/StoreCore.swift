@@ -212,8 +212,10 @@ extension StoreCore {
         -> (StoredCandidates, ticket: UInt64, isKept: Bool, epoch: Int)
     {
         let list = preparedLayers(forPreference: name)
+        let isQueriedByName = !list.isPrepared.load(ordering: .acquiring)
         let (candidates, names, ticket, epoch) = state.withLock { state in
             let ticket = cell.ticket
+            if isQueriedByName { state.noteLoading(cell) }
             let names = state.formerNames[name]
             return (list.candidates(for: name, formerly: names), names, ticket, signal.noteRead())
         }
@@ -456,9 +458,19 @@ extension StoreCore {
     /// Invalidates all cached values, so that later reads look at the sources; call without a lock.
     func dropCachedValues() { state.withLock { $0.dropCachedValues() } }
 
+    /// Invalidates the values that reads of sources that are queried by name may have cached since the last call; call without a lock.
+    func dropLoadedValues() { state.withLock { $0.dropLoadedValues() } }
+
     /// Returns the names that were declared or observed, in the source's spelling; call without a lock.
-    func names(in source: Source) -> Set<String> {
-        let names = state.withLock { $0.names }
+    func names(in source: Source) -> Set<String> { spelled(state.withLock { $0.names }, in: source) }
+
+    /// Returns the names with observers, or also those whose readers Observation may track, in the source's spelling; `nil` if an
+    /// observer waits for changes of all names. Call without a lock.
+    func observedNames(in source: Source, includingTracked: Bool) -> Set<String>? {
+        state.withLock { $0.observedNames(includingTracked: includingTracked) }.map { spelled($0, in: source) }
+    }
+
+    private func spelled(_ names: Set<String>, in source: Source) -> Set<String> {
         guard let list = madeLayers, list.isScoped else { return names }
         return list.layers.reduce(into: []) { spelled, layer in
             if layer.source === source { spelled.formUnion(names.map(layer.spelled)) }

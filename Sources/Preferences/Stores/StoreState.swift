@@ -9,6 +9,10 @@ struct StoreState {
     private var nodes: [String: PreferenceNode] = [:]
     /// The number of nodes above which unused ones are removed.
     private var nodeLimit = 64
+    /// The cells that reads of sources that are queried by name may have filled since their values were dropped.
+    private var loaded: [PreferenceCell] = []
+    /// The number of these cells above which unused ones are removed.
+    private var loadedLimit = 64
     /// The subscriptions to all names.
     private var subscriptions: [ChangeSubscription] = []
     /// The number of subscriptions that are notified before a change.
@@ -192,6 +196,35 @@ extension StoreState {
     /// Invalidates all slots, so that later reads go to the store.
     mutating func dropCachedValues() {
         for node in nodes.values { node.invalidate() }
+    }
+
+    /// Records that a read of a source that is queried by name may fill a cell.
+    mutating func noteLoading(_ cell: PreferenceCell) {
+        guard !exchange(&cell.isLoaded, with: true) else { return }
+        if loaded.count >= loadedLimit {
+            loaded.removeAll { !$0.isUsed }
+            loadedLimit = Swift.max(64, loaded.count * 2)
+        }
+        loaded.append(cell)
+    }
+
+    /// Invalidates the slots that such reads may have filled; those that were not read since the last call are stale already.
+    mutating func dropLoadedValues() {
+        for cell in exchange(&loaded, with: []) {
+            cell.isLoaded = false
+            cell.invalidate()
+        }
+    }
+
+    /// Returns the names with observers, or also those whose readers Observation may track; `nil` if an observer waits for changes of
+    /// all names.
+    func observedNames(includingTracked: Bool) -> Set<String>? {
+        guard subscriptions.isEmpty else { return nil }
+        return nodes.reduce(into: Set<String>()) { names, node in
+            guard node.value.isObserved || includingTracked && node.value.mayHaveReaders else { return }
+            names.insert(node.key)
+            names.formUnion(formerNames[node.key])
+        }
     }
 
     func forEachNode(_ body: (PreferenceNode) -> Void) { for node in nodes.values { body(node) } }
@@ -456,33 +489,5 @@ extension StoreState {
         for entry in renamedEntries(for: changes, in: source, list) { batch.append(entry) }
         let subscribers = subscribers(to: batch, at: .willSet).filter { $0.identifier <= newest }
         return subscribers.isEmpty ? nil : Announcement(batch: batch, subscribers: subscribers)
-    }
-}
-
-// In the order of their identifiers, so that one of many is found quickly.
-extension [ChangeSubscription] {
-    fileprivate mutating func add(_ subscription: ChangeSubscription) {
-        insert(subscription, at: place(of: subscription))
-    }
-
-    fileprivate mutating func remove(_ subscription: ChangeSubscription) {
-        let place = place(of: subscription)
-        if place < count, self[place] === subscription { remove(at: place) }
-    }
-
-    /// Returns the index of the first subscription that isn't older than this one.
-    private func place(of subscription: ChangeSubscription) -> Int {
-        var range = 0..<count
-        // Usually it is the newest one.
-        guard let last, last.identifier >= subscription.identifier else { return count }
-        while !range.isEmpty {
-            let middle = (range.lowerBound + range.upperBound) / 2
-            if self[middle].identifier < subscription.identifier {
-                range = (middle + 1)..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
-        }
-        return range.lowerBound
     }
 }

@@ -66,7 +66,7 @@ final class ObservableDefaults: UserDefaults {
         protection: DataProtection = .none,
         sizeLimit: UserDefaultsSizeLimit = .platform,
         patience: Duration = .seconds(3600),
-        runLater: @escaping UserDefaultsBackend.RunLater = { $0() }
+        runLater: @escaping UserDefaultsBackend.RunLater = { $1() }
     ) -> PreferenceStore {
         PreferenceStore(
             backend: UserDefaultsBackend(

@@ -10,7 +10,12 @@ struct UserDefaultsInvalidationTests {
     private let jobs = Log<@Sendable () -> Void>()
 
     private var store: PreferenceStore {
-        defaults.store { [jobs] in jobs.append($0) }
+        defaults.store { [jobs] in jobs.append($1) }
+    }
+
+    private func run(_ job: (@Sendable () -> Void)?) throws {
+        let job = try #require(job)
+        job()
     }
 
     @Test(arguments: ["name", "a.dotted.name"])
@@ -81,11 +86,13 @@ struct UserDefaultsInvalidationTests {
         #expect(defaults.integer(forKey: "a.b") == 21)
     }
 
+    /// Observation can't be asked which names it tracks, so in the second job all are read that were read before.
     @Test
-    func manyChangesOfOtherNamesAreOneJobThatReadsEachNameOnce() throws {
+    func manyChangesOfOtherNamesAreTwoJobsThatReadEachNameOnceAndTheObservedOneFirst() throws {
         let store = store
         let preferences = (0..<200).map { Preference("dotted.name.\($0)", default: 0, in: store) }
         #expect(preferences.allSatisfy { $0.value == 0 })
+        let observation = preferences[7].observe { _ in }
         let before = defaults.watch.reads
         let another = ObservableDefaults()
         for index in 0..<10 {
@@ -93,12 +100,55 @@ struct UserDefaultsInvalidationTests {
             another.set(index, forKey: "something")
         }
         #expect(defaults.watch.reads == before)
-        #expect(jobs.all.count == 1)
-        let job = try #require(jobs.all.first)
-        job()
+        #expect(jobs.all.count == 2)
+        try run(jobs.all.first)
+        #expect(defaults.watch.reads == before + 1)
+        try run(jobs.all.last)
         #expect(defaults.watch.reads == before + 200)
         defaults.set(1, forKey: "unused")
-        #expect(jobs.all.count == 2)
+        #expect(jobs.all.count == 4)
+        observation.cancel()
+    }
+
+    /// A name that something reads is read again when it is read; nothing waits for changes of the others.
+    @Test
+    func changesOfOtherNamesReadNoNameWithoutReaders() {
+        let store = store
+        let preferences = (0..<300).map { Preference("name\($0)", default: 0, in: store) }
+        for preference in preferences { preference.value = 1 }
+        let before = defaults.watch.reads
+        for index in 0..<60 {
+            let count = jobs.all.count
+            defaults.set(index, forKey: "unused")
+            for job in jobs.all[count...] { job() }
+        }
+        #expect(defaults.watch.reads == before)
+        #expect(preferences[5].value == 1)
+        #expect(defaults.watch.reads == before + 1)
+    }
+
+    @Test(arguments: [false, true])
+    func observerOfAllNamesIsNotifiedOfANameThatIsOnlyRead(isDotted: Bool) throws {
+        let store = store
+        let name = isDotted ? "a.b" : "a"
+        #expect(store[name] == nil)
+        let changes = Log<Set<String>>()
+        let observation = store.subscribe { changes.append(Set(PreferenceStoreChange($0).names)) }
+        defaults.set(1, forKey: name)
+        try run(jobs.all.first)
+        #expect(changes.all == [[name]])
+        observation.cancel()
+    }
+
+    @Test
+    func observerOfARenamedPreferenceIsNotifiedOfItsFormerName() throws {
+        let preference = Preference("new.name", default: 0, .formerly("old.name"), in: store)
+        let changes = Log<Int>()
+        let observation = preference.observe { changes.append($0.new) }
+        defaults.set(1, forKey: "old.name")
+        try run(jobs.all.first)
+        #expect(changes.all == [1])
+        observation.cancel()
     }
 
     @Test
@@ -164,7 +214,7 @@ struct UserDefaultsInvalidationTests {
     /// Otherwise an update would overwrite a value that was never read.
     @Test(arguments: [false, true])
     func conditionOfAStaleNameDoesNotHold(isComplete: Bool) throws {
-        let backend = UserDefaultsBackend(SharedUserDefaults(object: defaults)) { _ in
+        let backend = UserDefaultsBackend(SharedUserDefaults(object: defaults)) { _, _ in
         } observer: { [watch = defaults.watch] _, deliver in
             watch.observer(deliver)
         }

@@ -240,7 +240,7 @@ struct UserDefaultsRuleTests {
     @Test(arguments: ["uncovered", "a.dotted.uncovered"])
     func resetUncoversWhatIsRegistered(name: String) {
         defaults.register(defaults: [name: 7])
-        let preference = Preference(name, default: 0, in: defaults.store { _ in })
+        let preference = Preference(name, default: 0, in: defaults.store { _, _ in })
         preference.value = 5
         preference.reset()
         #expect(preference.value == 7)
@@ -275,7 +275,7 @@ struct UserDefaultsRuleTests {
     @Test
     func setReturnsDespiteEndlessSetsByOtherThreads() {
         let jobs = Log<@Sendable () -> Void>()
-        let store = defaults.store { jobs.append($0) }
+        let store = defaults.store { jobs.append($1) }
         let others = setWithManyOtherNames(in: store)
         #expect(defaults.watch.writes.count == 64)
         #expect(defaults.integer(forKey: "n99") == 0)
@@ -288,7 +288,7 @@ struct UserDefaultsRuleTests {
     /// The values left by a thread that wrote for other threads.
     @Test
     func flushWritesWhatWaits() async throws {
-        let store = defaults.store(patience: .zero) { _ in }
+        let store = defaults.store(patience: .zero) { _, _ in }
         setWithManyOtherNames(in: store)
         #expect(defaults.integer(forKey: "n99") == 0)
         try await store.flush()
