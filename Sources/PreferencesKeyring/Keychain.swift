@@ -23,8 +23,11 @@ struct Keychain: Keyring {
     var accessibility = PreferenceStore.KeychainAccessibility.afterFirstUnlock
     var accessGroup: String?
     var isSynchronizable = false
+    /// The test whether the device was not unlocked since it started.
+    var protection = DataProtection.domain(Bundle.main.bundleIdentifier)
 
-    func items(_ call: KeyringCall) throws(PreferenceError) -> [String: [UInt8]] {
+    /// Returns the items, each read by itself: one that is locked, as its accessibility differs, doesn't hide the others.
+    func items(_ call: KeyringCall) throws(PreferenceError) -> KeyringItems {
         let search = query()
         search[kSecMatchLimit] = kSecMatchLimitAll
         search[kSecReturnAttributes] = true
@@ -34,17 +37,33 @@ struct Keychain: Keyring {
             if let other = newest[name], modificationDate(of: other) >= modificationDate(of: item) { continue }
             newest[name] = item
         }
+        if newest.isEmpty { try checkFirstUnlock() }
         // One at a time: "You can't combine the kSecReturnData and kSecMatchLimitAll options when copying password items", says the
         // documentation of SecItemCopyMatching.
-        var contents: [String: [UInt8]] = [:]
+        var items = KeyringItems()
         for (name, item) in newest {
             let search = query(name)
             search[kSecAttrAccessGroup] = item[kSecAttrAccessGroup]
             search[kSecReturnData] = true
-            // Nil if another process has removed the item.
-            if let data = try copy(search) as? Data { contents[name] = Array(data) }
+            var data: CFTypeRef?
+            switch SecItemCopyMatching(search, &data) {
+            case errSecSuccess: if let data = data as? Data { items.bytes[name] = Array(data) }
+            // Another process has removed the item.
+            case errSecItemNotFound: try checkFirstUnlock()
+            case errSecInteractionNotAllowed: items.locked[name] = error(errSecInteractionNotAllowed)
+            case let status: throw error(status)
+            }
         }
-        return contents
+        return items
+    }
+
+    func observeUnlocking(_ body: @escaping @Sendable () -> Void) -> (any Sendable)? {
+        DataProtection.observeUnlocking(body)
+    }
+
+    /// Throws if the device was not unlocked since it started: an item that isn't found may exist then.
+    private func checkFirstUnlock() throws(PreferenceError) {
+        if protection.isLocked() { throw error(errSecInteractionNotAllowed) }
     }
 
     func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError) {

@@ -5,13 +5,29 @@ internal import Preferences
 ///
 /// It is called on one thread at a time, and never on the caller's.
 protocol Keyring: Sendable {
-    /// Returns the bytes of each item.
-    func items(_ call: KeyringCall) throws(PreferenceError) -> [String: [UInt8]]
+    /// Returns all items; throws if none can be read.
+    func items(_ call: KeyringCall) throws(PreferenceError) -> KeyringItems
 
     /// Stores an item's bytes, or removes the item if `bytes` is `nil`.
     ///
     /// - Throws: `outcomeUnknown` if it is unknown whether the item was stored; after any other error nothing was changed.
     func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError)
+
+    /// Calls `body` on any thread when items that were locked may be readable, until the result is released; returns `nil` if the
+    /// keyring doesn't notify of that, which is the default.
+    func observeUnlocking(_ body: @escaping @Sendable () -> Void) -> (any Sendable)?
+}
+
+extension Keyring {
+    func observeUnlocking(_ body: @escaping @Sendable () -> Void) -> (any Sendable)? { nil }
+}
+
+/// The items of a service.
+struct KeyringItems: Sendable {
+    /// The bytes of each item that could be read.
+    var bytes: [String: [UInt8]] = [:]
+    /// The other items, each with the error because of which it can't be read now.
+    var locked: [String: PreferenceError] = [:]
 }
 
 /// The time limits of a keyring's calls, and the time for which their results count as up to date.

@@ -11,7 +11,7 @@ internal import Foundation
 ///
 /// The keyring is called on a thread of the library, one call at a time. A call that doesn't return in time is left to that thread:
 /// calls that wait behind it fail at their own deadlines, and nothing else waits.
-final class KeyringBackend: PreferenceBackend {
+final class KeyringBackend: LockingBackend {
     private let keyring: any Keyring
     private let limits: KeyringLimits
     private let worker = WorkerQueue(hasOwnThread: true)
@@ -28,6 +28,12 @@ final class KeyringBackend: PreferenceBackend {
     private struct State {
         var host: PreferenceBackendHost?
         var items: [String: Item] = [:]
+        /// The items that existed at the last read and could not be read, each with the reason.
+        var locked: [String: PreferenceError] = [:]
+        /// The names of those of them that were reported.
+        var reportedLocked: Set<String> = []
+        /// Notifies of an unlocking, if the keyring does.
+        var observation: (any Sendable)?
         /// Whether the store has the items, so that changes are passed on.
         var isLoaded = false
         var isStale = true
@@ -60,9 +66,14 @@ final class KeyringBackend: PreferenceBackend {
     var timeout: Duration? { limits.prompt + limits.call * 2 }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        let isRetrying = state.withLock { state in
+        let (isRetrying, isObserving) = state.withLock { state in
             state.host = host
-            return state.isRetrying
+            return (state.isRetrying, state.observation != nil)
+        }
+        if !isObserving {
+            // Before the first read, so that no unlocking is missed. Called with the turn, so by one thread at a time.
+            let observation = keyring.observeUnlocking { [weak self] in self?.noteUnlocking() }
+            state.withLock { $0.observation = observation }
         }
         do throws(PreferenceError) { try look(mayPrompt: !isRetrying) } catch {
             retryLater()
@@ -75,11 +86,13 @@ final class KeyringBackend: PreferenceBackend {
         }
     }
 
-    func catchUp() throws(PreferenceError) { try look(mayPrompt: true) }
+    func catchUp() throws(PreferenceError) { try look(mayPrompt: !state.withLock { $0.isRetrying }) }
 
     /// Reads all items if they are stale, and passes the differences on; keeps the cached items if that fails.
     func values(for names: Set<String>) -> [String: PropertyListValue] {
-        let (shown, isStale) = state.withLock { ($0.items.filter { names.contains($0.key) }, $0.isStale) }
+        let (shown, isStale) = state.withLock { state in
+            (names.reduce(into: [String: PropertyListValue]()) { $0[$1] = state.items[$1]?.value }, state.isStale)
+        }
         if isStale {
             do throws(PreferenceError) {
                 try look(mayPrompt: false)
@@ -90,7 +103,25 @@ final class KeyringBackend: PreferenceBackend {
                 }
             }
         }
-        return shown.mapValues(\.value)
+        reportLocked(among: names)
+        return shown
+    }
+
+    func failure(of name: String) -> PreferenceError? {
+        state.withLock { $0.items[name] == nil ? $0.locked[name] : nil }
+    }
+
+    /// Reports the names in use whose items are locked, once each until they can be read.
+    private func reportLocked(among names: Set<String>) {
+        let (host, errors) = state.withLock { state -> (PreferenceBackendHost?, [PreferenceError]) in
+            guard !state.locked.isEmpty else { return (nil, []) }
+            let errors = names.sorted().compactMap { name -> PreferenceError? in
+                guard state.items[name] == nil, let error = state.locked[name] else { return nil }
+                return state.reportedLocked.insert(name).inserted ? error.named(name) : nil
+            }
+            return (state.host, errors)
+        }
+        for error in errors { host?.report(error) }
     }
 
     /// Stores the changes one by one, and rolls back those that were stored if one fails.
@@ -102,6 +133,7 @@ final class KeyringBackend: PreferenceBackend {
             let new = try encoded(changes)
             try look(mayPrompt: true)
             let old = state.withLock { $0.items }
+            try checkUnlocked(changes, condition)
             let isStored = condition.holds(for: old.mapValues(\.value))
             if isStored {
                 try store(new.filter { $0.value != old[$0.key]?.bytes }, over: old)
@@ -130,6 +162,19 @@ final class KeyringBackend: PreferenceBackend {
 // MARK: Reading
 
 extension KeyringBackend {
+    /// Throws if an item that changes, or on whose value the changes depend, can't be read.
+    private func checkUnlocked(
+        _ changes: [String: PropertyListValue?],
+        _ condition: PreferenceCondition
+    ) throws(PreferenceError) {
+        let locked = state.withLock { $0.locked }
+        let found = locked.keys.sorted().first { name in
+            changes[name] != nil || condition.values[name] != nil
+                || condition.isComplete && name.hasPrefix(condition.prefix)
+        }
+        if let found, let error = locked[found] { throw error.named(found) }
+    }
+
     /// Reads all items, and passes the differences on.
     private func look(mayPrompt: Bool) throws(PreferenceError) {
         let found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferenceError) in
@@ -137,17 +182,20 @@ extension KeyringBackend {
         }
         state.withLock { state in
             var changes: [String: PropertyListValue?] = [:]
-            for name in state.items.keys where found[name] == nil {
+            // An item that is locked now keeps the value that it had.
+            for name in state.items.keys where found.bytes[name] == nil && found.locked[name] == nil {
                 state.items[name] = nil
                 changes.updateValue(nil, forKey: name)
             }
-            for (name, bytes) in found where state.items[name]?.bytes != bytes {
+            for (name, bytes) in found.bytes where state.items[name]?.bytes != bytes {
                 let value = PropertyListValue(ofKeyring: bytes)
                 state.items[name] = Item(bytes: bytes, value: value)
                 changes.updateValue(value, forKey: name)
             }
             if state.isLoaded { state.host?.collect(changes) }
             state.isReported = false
+            state.locked = found.locked
+            state.reportedLocked = state.reportedLocked.filter { found.locked[$0] != nil }
         }
         setTimer(limits.timeToLive)
     }
@@ -186,10 +234,31 @@ extension KeyringBackend {
     }
 
     private func retry() {
-        let host = state.withLock { state in
+        let isLoaded = state.withLock { state in
             state.isRetrySet = false
-            state.isRetrying = !state.isLoaded
-            return state.isLoaded ? nil : state.host
+            return state.isLoaded
+        }
+        if !isLoaded { readAgain() }
+    }
+
+    /// Handles a notification that items may be readable now.
+    ///
+    /// What can't be read so far is read soon, on another thread, because the program's main thread may post the notification;
+    /// everything else is read before it is used.
+    private func noteUnlocking() {
+        let (host, isAnyLocked) = state.withLock { state in
+            state.isStale = true
+            return (state.host, !state.isLoaded || state.isReported || !state.locked.isEmpty)
+        }
+        host?.outdated()
+        if isAnyLocked { timer.run { [weak self] in self?.readAgain() } }
+    }
+
+    /// Has the store load the items, or read them again, and notify observers. No caller waits for it, so the keyring must not prompt.
+    private func readAgain() {
+        let host = state.withLock { state in
+            state.isRetrying = true
+            return state.host
         }
         host?.changed()
         state.withLock { $0.isRetrying = false }

@@ -31,13 +31,13 @@ final class SecretService: Keyring, @unchecked Sendable {  // used by one thread
         if let context { library.freeContext(context) }
     }
 
-    func items(_ call: KeyringCall) throws(PreferenceError) -> [String: [UInt8]] {
+    func items(_ call: KeyringCall) throws(PreferenceError) -> KeyringItems {
         try connected(call) { (proxy) throws(Failure) in
             let items = try items(nil, proxy, call)
             try load(items, call)
-            var contents: [String: [UInt8]] = [:]
+            var contents = KeyringItems()
             for item in items.sorted(by: { $0.isOlder(than: $1) }) {
-                if let name = item.name { contents[name] = try bytes(of: item) }
+                if let name = item.name { contents.bytes[name] = try bytes(of: item) }
             }
             return contents
         }

@@ -63,8 +63,8 @@ final class MemoryKeyring: Keyring {
     /// Waits until a call hangs.
     func waitForCall() { state.wait { $0.waiting > 0 ? .done(()) : .until(nil) } }
 
-    func items(_ call: KeyringCall) throws(PreferenceError) -> [String: [UInt8]] {
-        try enter(call.mayPrompt ? "items!" : "items") { $0.items }
+    func items(_ call: KeyringCall) throws(PreferenceError) -> KeyringItems {
+        KeyringItems(bytes: try enter(call.mayPrompt ? "items!" : "items") { $0.items })
     }
 
     func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError) {

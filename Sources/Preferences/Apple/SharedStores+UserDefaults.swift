@@ -54,8 +54,8 @@ internal import Foundation
 /// Between its start and the first unlocking, a device keeps the file encrypted. A program that is launched in that time
 /// reads nil for everything, and its writes replace the contents of the file. The system has no API to ask for that state, so
 /// the file itself is tried: one that exists and can't be opened is locked.
-struct DataProtection: Sendable {
-    let isLocked: @Sendable () -> Bool
+package struct DataProtection: Sendable {
+    package let isLocked: @Sendable () -> Bool
 
     /// No test: for defaults whose file isn't known or is never locked.
     static let none = DataProtection { false }
@@ -77,6 +77,12 @@ struct DataProtection: Sendable {
     /// `UIApplication.protectedDataDidBecomeAvailableNotification`, by name, as not every process may use UIKit.
     static let unlocked = Notification.Name("UIApplicationProtectedDataDidBecomeAvailable")
 
+    /// Calls `body` when protected data becomes available and when the program becomes active, on the thread that posts the
+    /// notification, until the result is released.
+    package static func observeUnlocking(_ body: @escaping @Sendable () -> Void) -> any Sendable {
+        ([unlocked] + NotificationObserver.activations).map { NotificationObserver(of: $0) { _ in body() } }
+    }
+
     private static func isLocked(_ path: String) -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return false }
         guard let file = FileHandle(forReadingAtPath: path) else { return true }
@@ -90,12 +96,12 @@ struct DataProtection: Sendable {
     // A Mac is unlocked before any program of the user starts. And looking up a group's container may ask the user whether
     // the program may access other programs' data.
     /// Returns no test.
-    static func domain(_ domain: String?) -> DataProtection { .none }
+    package static func domain(_ domain: String?) -> DataProtection { .none }
     /// Returns no test.
     static func suite(_ name: String) -> DataProtection { .none }
     #else
     /// Tests the file of one of the program's own domains.
-    static func domain(_ domain: String?) -> DataProtection {
+    package static func domain(_ domain: String?) -> DataProtection {
         domain.map { .file(at: NSHomeDirectory() + preferences($0)) } ?? .none
     }
 

@@ -252,16 +252,13 @@ extension UserDefaultsBackend {
     /// Notifications that something may have changed, without its name: that any user defaults changed, which covers names that
     /// can't be observed and domains that are removed; or that the program becomes active, because other processes' changes are only
     /// delivered to a run loop on the main thread, which not every program has.
-    private static let invalidatingNotifications = [
-        UserDefaults.didChangeNotification,
-        // By name, as not every process may use UIKit, AppKit or WatchKit.
-        Notification.Name("UIApplicationDidBecomeActiveNotification"),
-        Notification.Name("NSApplicationDidBecomeActiveNotification"),
-        Notification.Name("WKApplicationDidBecomeActiveNotification"),
-        Notification.Name("NSExtensionHostDidBecomeActiveNotification"),
-    ]
+    private static let invalidatingNotifications =
+        [UserDefaults.didChangeNotification] + NotificationObserver.activations
 
-    /// Invalidates all names: each is read again before it is used, and soon in any case, for its observers.
+    /// Invalidates all names: each is read again before it is used, and if it has observers soon in any case.
+    ///
+    /// A program may set something often and use many names, so neither a name without observers is read for each notification, nor are
+    /// those that Observation may track: they are all names that were read, as it can't be asked.
     ///
     /// - Parameter isPostedBySets: Whether a set posts such a notification, which is ignored if the set is the store's own.
     private func invalidate(isPostedBySets: Bool) {

@@ -30,6 +30,12 @@ final class NotificationObserver: @unchecked Sendable {  // the token is written
     deinit {
         NotificationCenter.default.removeObserver(token)
     }
+
+    /// The notifications that the program becomes active; by name, as not every process may use UIKit, AppKit or WatchKit.
+    static let activations = [
+        "UIApplicationDidBecomeActiveNotification", "NSApplicationDidBecomeActiveNotification",
+        "WKApplicationDidBecomeActiveNotification", "NSExtensionHostDidBecomeActiveNotification",
+    ].map { Notification.Name($0) }
 }
 #endif
 

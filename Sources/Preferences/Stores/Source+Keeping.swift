@@ -129,19 +129,23 @@ extension Source {
 }
 
 extension StoreCore {
-    /// Throws if the writable layer can't be opened, unless a stronger layer has a value of the preference.
+    /// Throws if the writable layer can't be opened or has a locked value of the preference, unless a stronger layer has a value.
     ///
     /// If the backend's calls are short, tries again; returns whether that has opened it.
     func checkOpened(for name: String) throws(PreferenceError) -> Bool {
         let list = attachedLayers
-        guard let index = list.writableIndex, !list.layers[index].source.isOpen,
-            let failure = list.layers[index].source.failure
-        else { return false }
+        guard let index = list.writableIndex else { return false }
+        let layer = list.layers[index]
+        let isOpen = layer.source.isOpen
+        guard !isOpen || layer.source.locking != nil else { return false }
         let names = [name] + formerNames(of: name)
+        let locked = names.lazy.compactMap { layer.source.locking?.failure(of: layer.spelled($0)) }
+        let failure = isOpen ? locked.first : layer.source.failure
+        guard let failure else { return false }
         let isDecided = list.layers[..<index].contains { layer in names.contains { layer.value(of: $0) != nil } }
         guard !isDecided else { return false }
-        guard !list.layers[index].source.isSlow else { throw PreferenceError(unread: failure) }
-        do throws(PreferenceError) { try list.layers[index].source.open() } catch {
+        guard !layer.source.isSlow else { throw PreferenceError(unread: failure) }
+        do throws(PreferenceError) { try layer.source.open() } catch {
             throw PreferenceError(unread: error)
         }
         return true

@@ -19,6 +19,8 @@ final class Source: Sendable {
     let isSlow: Bool
     /// The backend if its reads may run code of the program.
     let reentrant: (any ReentrantBackend)?
+    /// The backend if single values of it may be locked.
+    let locking: (any LockingBackend)?
     /// Whether the backend is queried by name.
     let isQueriedByName: Bool
     /// The issue handler of the store that was created over this source.
@@ -57,6 +59,7 @@ final class Source: Sendable {
         timeout = nil
         isSlow = false
         reentrant = nil
+        locking = nil
         isQueriedByName = false
         values = StoredValues(contents)
         isOpened = Atomic(true)
@@ -73,8 +76,9 @@ final class Source: Sendable {
         timeout = backend.timeout ?? file?.lockTimeout
         isSlow = backend.timeout != nil
         isQueriedByName = !backend.listsAllNames
-        // The first cast to a protocol in a process costs 890,000 instructions; a reentrant backend is queried by name.
+        // The first cast to a protocol in a process costs 890,000 instructions; such backends are queried by name.
         reentrant = isQueriedByName ? backend as? any ReentrantBackend : nil
+        locking = isQueriedByName && isSlow ? backend as? any LockingBackend : nil
         values = StoredValues()
         isOpened = Atomic(false)
         isOpenAttempted = Atomic(false)

@@ -117,7 +117,7 @@ public struct PreferenceError: Error, Sendable {
 
 extension PreferenceError {
     /// Returns the error with the preference's name, unless it has one.
-    func named(_ name: String) -> PreferenceError { of(self.name ?? name) }
+    package func named(_ name: String) -> PreferenceError { of(self.name ?? name) }
 
     /// Returns the error with the name of a preference.
     func of(_ name: String) -> PreferenceError {

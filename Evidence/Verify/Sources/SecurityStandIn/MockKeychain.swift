@@ -24,6 +24,8 @@ public struct MockKeychain: Sendable {
 
     public var items: [Item] = []
     public var lock = Lock.unlocked
+    /// Whether a search finds nothing before the first unlock, as it does in a program that the system starts early, instead of failing.
+    public var hidesItems = false
     public var hasPasscode = true
     /// The access groups by the program's entitlements; new items get the first one.
     public var accessGroups = ["team.program", "team.shared"]
@@ -166,7 +168,8 @@ extension MockKeychain {
             return (errSecParam, nil)
         }
         let found = items.filter { matches($0, request) }
-        guard let first = found.first else { return (errSecItemNotFound, nil) }
+        let isHidden = hidesItems && lock == .beforeFirstUnlock
+        guard !isHidden, let first = found.first else { return (errSecItemNotFound, nil) }
         // Attributes are encrypted with a key that is available from the first unlock on, whatever the item's accessibility is.
         if request.returnsAttributes {
             return lock == .beforeFirstUnlock

@@ -1,9 +1,9 @@
 import DurableFile
 import Foundation
-import Preferences
 import Security
 import Testing
 
+@testable import Preferences
 @testable import PreferencesKeyring
 
 /// A separate keychain for a test, under its own service.
@@ -13,13 +13,15 @@ struct TestKeychain {
     func keyring(
         _ accessibility: PreferenceStore.KeychainAccessibility = .afterFirstUnlock,
         accessGroup: String? = nil,
-        isSynchronizable: Bool = false
+        isSynchronizable: Bool = false,
+        protection: DataProtection = .none
     ) -> Keychain {
         Keychain(
             service: service,
             accessibility: accessibility,
             accessGroup: accessGroup,
-            isSynchronizable: isSynchronizable
+            isSynchronizable: isSynchronizable,
+            protection: protection
         )
     }
 
@@ -42,8 +44,10 @@ struct TestKeychain {
 
 extension Keychain {
     func texts() throws(PreferenceError) -> [String: String] {
-        try items(begun(KeyringCall(mayPrompt: false))).mapValues { String(decoding: $0, as: UTF8.self) }
+        try items().bytes.mapValues { String(decoding: $0, as: UTF8.self) }
     }
+
+    func items() throws(PreferenceError) -> KeyringItems { try items(begun(KeyringCall(mayPrompt: false))) }
 
     func set(_ text: String?, for name: String) throws(PreferenceError) {
         try set(text.map { Array($0.utf8) }, for: name, begun(KeyringCall(mayPrompt: true)))
@@ -233,13 +237,33 @@ struct KeychainErrorTests {
         #expect(try keychain.texts() == ["token": "two"])
     }
 
+    /// The device may hide items until it is unlocked; they aren't missing.
+    @Test
+    func itemThatIsNotFoundBeforeTheFirstUnlockIsNotMissing() throws {
+        device.change {
+            $0.insert("token", "stored")
+            ($0.lock, $0.hidesItems) = (.beforeFirstUnlock, true)
+        }
+        let isLocked = Lock(true)
+        let keychain = device.keyring(protection: DataProtection { isLocked.withLock { $0 } })
+        #expect(errors(keychain).map(\.code) == [.unavailable, .unavailable])
+        #expect(throws: PreferenceError.self) { try keychain.items() }
+        device.change { $0.lock = .unlocked }
+        isLocked.withLock { $0 = false }
+        #expect(try keychain.texts() == ["token": "stored"])
+        device.change { $0.items = [] }
+        #expect(try keychain.texts() == [:])
+    }
+
     /// An item that can't be read must not appear to be removed.
     @Test
-    func oneLockedItemFailsTheRead() throws {
+    func lockedItemIsNamedAndTheOthersAreRead() throws {
         try device.keyring(.afterFirstUnlock).set("one", for: "first")
         try device.keyring(.whenUnlocked).set("two", for: "second")
         device.change { $0.lock = .locked }
-        #expect(throws: PreferenceError.self) { try device.keyring().texts() }
+        let items = try device.keyring().items()
+        #expect(items.bytes.mapValues { String(decoding: $0, as: UTF8.self) } == ["first": "one"])
+        #expect(items.locked.mapValues(\.code) == ["second": .unavailable])
     }
 
     @Test
@@ -314,47 +338,5 @@ struct KeychainErrorTests {
                 #expect(try keychain.texts()["token"] == (isStored ? "secret-value" : hasItem ? "former" : nil))
             }
         }
-    }
-}
-
-/// A store over the Keychain.
-struct KeychainStoreTests {
-    private let device = TestKeychain()
-
-    private func makeStore() -> PreferenceStore {
-        let timer = WorkerQueue(isManual: true)  // no value gets stale by the time that passes
-        return PreferenceStore(backend: KeyringBackend(device.keyring(), timer: timer), isSecret: true)
-    }
-
-    @Test
-    func storeKeepsItsValuesInTheKeychain() async throws {
-        let token = Preference<String?>("apiToken", default: nil, in: makeStore())
-        try await token.write("hunter2")
-        #expect(device.items.map { String(decoding: $0.data, as: UTF8.self) } == ["hunter2"])
-        let other = Preference<String?>("apiToken", default: nil, in: makeStore())
-        #expect(other.value == "hunter2")
-        device.change { $0.items[0].data = Data("changed".utf8) }
-        try await other.store.refresh()
-        #expect(other.value == "changed")
-        other.reset()
-        #expect(device.items.isEmpty)
-    }
-
-    @Test
-    func lockedKeychainGivesTheDefaultAndReportsAndIsReadOnceItIsUnlocked() async throws {
-        device.change {
-            $0.insert("apiToken", "stored")
-            $0.lock = .beforeFirstUnlock
-        }
-        let store = makeStore()
-        let issues = Log<PreferenceError>()
-        store.issueHandler = { issues.append($0) }
-        let token = Preference<String?>("apiToken", default: nil, in: store)
-        #expect(token.value == nil)
-        #expect(issues.all.contains { $0.code == .unavailable })
-        await #expect(throws: PreferenceError.self) { try await token.write("new") }
-        device.change { $0.lock = .unlocked }
-        try await store.refresh()
-        #expect(token.value == "stored")
     }
 }

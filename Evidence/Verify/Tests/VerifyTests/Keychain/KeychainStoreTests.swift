@@ -1,0 +1,122 @@
+import DurableFile
+import Foundation
+import Security
+import Testing
+
+@testable import Preferences
+@testable import PreferencesKeyring
+
+/// A store over the Keychain.
+struct KeychainStoreTests {
+    private let device = TestKeychain()
+
+    /// Creates a store whose values get stale, and are read again, when the test runs the timer's jobs.
+    private func makeStore(timer: WorkerQueue = WorkerQueue(isManual: true)) -> PreferenceStore {
+        PreferenceStore(backend: KeyringBackend(device.keyring(), timer: timer), isSecret: true)
+    }
+
+    @Test
+    func storeKeepsItsValuesInTheKeychain() async throws {
+        let token = Preference<String?>("apiToken", default: nil, in: makeStore())
+        try await token.write("hunter2")
+        #expect(device.items.map { String(decoding: $0.data, as: UTF8.self) } == ["hunter2"])
+        let other = Preference<String?>("apiToken", default: nil, in: makeStore())
+        #expect(other.value == "hunter2")
+        device.change { $0.items[0].data = Data("changed".utf8) }
+        try await other.store.refresh()
+        #expect(other.value == "changed")
+        other.reset()
+        #expect(device.items.isEmpty)
+    }
+
+    @Test
+    func lockedKeychainGivesTheDefaultAndReportsAndIsReadOnceItIsUnlocked() async throws {
+        device.change {
+            $0.insert("apiToken", "stored")
+            $0.lock = .beforeFirstUnlock
+        }
+        let store = makeStore()
+        let issues = Log<PreferenceError>()
+        store.issueHandler = { issues.append($0) }
+        let token = Preference<String?>("apiToken", default: nil, in: store)
+        #expect(token.value == nil)
+        #expect(issues.all.contains { $0.code == .unavailable })
+        await #expect(throws: PreferenceError.self) { try await token.write("new") }
+        device.change { $0.lock = .unlocked }
+        try await store.refresh()
+        #expect(token.value == "stored")
+    }
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [DataProtection.unlocked, NotificationObserver.activations[0]].map(\.rawValue)
+    )
+    func secretsAreReadAndNotifiedWhenTheDeviceIsUnlocked(notification: String) {
+        device.change {
+            $0.insert("apiToken", "stored")
+            $0.lock = .beforeFirstUnlock
+        }
+        // The timer alone would try again after an hour.
+        let limits = KeyringLimits(timeToLive: .seconds(3600), pauseAfterFailure: .seconds(3600))
+        let store = PreferenceStore(backend: KeyringBackend(device.keyring(), limits: limits), isSecret: true)
+        store.issueHandler = { _ in }
+        let token = Preference<String?>("apiToken", default: nil, in: store)
+        let changes = Log<String?>()
+        let observation = token.observe { changes.append($0.new) }
+        #expect(token.value == nil)
+        #expect(throws: PreferenceError.self) { try token.read() }
+        device.change { $0.lock = .unlocked }
+        NotificationCenter.default.post(name: Notification.Name(notification), object: nil)
+        while changes.all.isEmpty { usleep(100) }
+        #expect(changes.all == ["stored"])
+        #expect(token.value == "stored")
+        observation.cancel()
+    }
+
+    /// A secret for the foreground and one for the background, which the device doesn't lock.
+    @Test
+    func lockedItemIsUnavailableByItselfAndComesBack() async throws {
+        device.change {
+            $0.insert("background", "one")
+            $0.insert("foreground", "two", accessible: "ak")
+            $0.lock = .locked
+        }
+        let timer = WorkerQueue(isManual: true)
+        let store = makeStore(timer: timer)
+        let issues = Log<PreferenceError>()
+        store.issueHandler = { issues.append($0) }
+        let background = Preference<String?>("background", default: nil, in: store)
+        let foreground = Preference<String?>("foreground", default: nil, in: store)
+        #expect(try background.read() == "one")
+        for _ in 1...2 { #expect(foreground.value == nil) }
+        #expect(issues.all.filter { $0.code == .unavailable }.map(\.name) == ["foreground"])
+        #expect(throws: PreferenceError.self) { try foreground.read() }
+        await #expect(throws: PreferenceError.self) { try await foreground.write("lost") }
+        await #expect(throws: PreferenceError.self) { try await foreground.update { $0 = ($0 ?? "") + "lost" } }
+        try await background.write("changed")
+        #expect(device.items.map { String(decoding: $0.data, as: UTF8.self) } == ["changed", "two"])
+        let changes = Log<String?>()
+        let observation = foreground.observe { changes.append($0.new) }
+        device.change { $0.lock = .unlocked }
+        NotificationCenter.default.post(name: DataProtection.unlocked, object: nil)
+        #expect(timer.runNextJob())
+        #expect(changes.all == ["two"])
+        #expect(try foreground.read() == "two")
+        observation.cancel()
+    }
+
+    @Test
+    func valueThatWasReadStaysWhenTheDeviceIsLocked() async throws {
+        device.change { $0.insert("foreground", "two", accessible: "ak") }
+        let store = makeStore()
+        let issues = Log<PreferenceError>()
+        store.issueHandler = { issues.append($0) }
+        let foreground = Preference<String?>("foreground", default: nil, in: store)
+        #expect(foreground.value == "two")
+        device.change { $0.lock = .locked }
+        try await store.refresh()
+        #expect(try foreground.read() == "two")
+        #expect(!issues.all.contains { $0.code == .unavailable })
+        await #expect(throws: PreferenceError.self) { try await foreground.write("lost") }
+        #expect(foreground.value == "two")
+    }
+}
