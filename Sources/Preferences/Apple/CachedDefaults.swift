@@ -150,7 +150,8 @@ struct CachedDefaults {
         }
     }
 
-    private static func size(of value: PropertyListValue?, named name: String) -> Int {
+    /// Returns the approximate size of a value with its name, in bytes.
+    static func size(of value: PropertyListValue?, named name: String) -> Int {
         value.map { 9 + name.utf8.count + $0.approximateSize } ?? 0
     }
 }

@@ -19,7 +19,27 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
         var host: PreferenceBackendHost?
         var observation: (any AnyObject & Sendable)?
         /// The values as they were last read.
-        var cached: [String: PropertyListValue] = [:]
+        private(set) var cached: [String: PropertyListValue] = [:]
+        /// The approximate size of these values, in bytes.
+        private var size = 0
+
+        mutating func set(_ name: String, to value: PropertyListValue?) {
+            size += growth(name, to: value)
+            cached[name] = value
+        }
+
+        private func growth(_ name: String, to value: PropertyListValue?) -> Int {
+            CachedDefaults.size(of: value, named: name) - CachedDefaults.size(of: cached[name], named: name)
+        }
+
+        var usage: CloudLimits.Usage { CloudLimits.Usage(nameCount: cached.count, size: size) }
+
+        func usage(after changes: [String: PropertyListValue?]) -> CloudLimits.Usage {
+            changes.reduce(into: usage) { usage, change in
+                usage.nameCount += (change.value == nil ? 0 : 1) - (cached[change.key] == nil ? 0 : 1)
+                usage.size += growth(change.key, to: change.value)
+            }
+        }
     }
 
     init(_ values: any CloudValues, limits: CloudLimits = CloudLimits()) {
@@ -53,7 +73,10 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
         // Requests the cloud's values, which arrive as external changes; without an account there are only this device's.
         _ = values.synchronize()
         let contents = read(host)
-        state.withLock { ($0.cached, $0.host) = (contents, host) }
+        state.withLock { state in
+            for (name, value) in contents { state.set(name, to: value) }
+            state.host = host
+        }
         return contents
     }
 
@@ -61,21 +84,23 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
-        catchUp()
-        let known = state.withLock { $0.cached }
-        let isStored = condition.holds(for: known)
-        if isStored {
-            let changes = changes.filter { known[$0.key] != $0.value }
-            var contents = known
-            for (name, value) in changes { contents[name] = value }
-            try limits.check(changes, making: contents, of: known)
-            for (name, value) in changes { values.set(value?.propertyList, for: name) }
-            state.withLock { [contents] state in
-                state.cached = contents
-                state.host?.noteApplied()
-            }
+        // Not all names, so that a set costs the same however many there are: iCloud notifies of changes of the others.
+        let names = condition.isComplete ? nil : Set(changes.keys).union(condition.values.keys)
+        catchUp(names)
+        let new = try state.withLock { state throws(PreferenceError) -> [String: PropertyListValue?]? in
+            let known = names.map { $0.reduce(into: [String: PropertyListValue]()) { $0[$1] = state.cached[$1] } }
+            guard condition.holds(for: known ?? state.cached) else { return nil }
+            let new = changes.filter { state.cached[$0.key] != $0.value }
+            try limits.check(new, from: state.usage, to: state.usage(after: new))
+            return new
         }
-        return PreferenceBackendCommit(isStored: isStored)
+        guard let new else { return PreferenceBackendCommit(isStored: false) }
+        for (name, value) in new { values.set(value?.propertyList, for: name) }
+        state.withLock { state in
+            for (name, value) in new { state.set(name, to: value) }
+            state.host?.noteApplied()
+        }
+        return PreferenceBackendCommit()
     }
 
     /// Writes to this device's disk; iCloud doesn't report when it has the values.
@@ -86,16 +111,24 @@ final class CloudBackend: PreferenceBackend, PlainTextBackend {
     }
 
     /// Passes on the differences between the current values and those that were last read.
-    func catchUp() {
-        let contents = read(nil)
+    func catchUp() { catchUp(nil) }
+
+    /// Passes on the differences of some names, or of all.
+    private func catchUp(_ names: Set<String>?) {
+        let contents =
+            names.map { names in
+                names.reduce(into: [String: PropertyListValue]()) { contents, name in
+                    contents[name] = values.object(for: name).flatMap { PropertyListValue(propertyList: $0) }
+                }
+            } ?? read(nil)
         state.withLock { state in
             guard let host = state.host else { return }
             var changes: [String: PropertyListValue?] = [:]
-            for name in Set(contents.keys).union(state.cached.keys) {
+            for name in names ?? Set(contents.keys).union(state.cached.keys) {
                 let (old, new) = (state.cached[name], contents[name])
                 if let old, let new, new.isSame(as: old) { continue }
                 guard old != new else { continue }
-                state.cached[name] = new
+                state.set(name, to: new)
                 changes.updateValue(new, forKey: name)
             }
             host.collect(changes)
@@ -129,11 +162,17 @@ struct CloudLimits: Sendable {
     var nameCount = 1024
     var size = 1024 * 1024
 
-    /// Throws if iCloud wouldn't accept `changes`, which turn `before` into `contents`.
+    /// The number of names, and the approximate size of all values together, in bytes.
+    struct Usage: Sendable {
+        var nameCount = 0
+        var size = 0
+    }
+
+    /// Throws if iCloud wouldn't accept `changes`, after which it has `after` in place of `before`.
     func check(
         _ changes: [String: PropertyListValue?],
-        making contents: [String: PropertyListValue],
-        of before: [String: PropertyListValue]
+        from before: Usage,
+        to after: Usage
     ) throws(PreferenceError) {
         for (name, value) in changes where value != nil && name.utf8.count > nameSize {
             throw PreferenceError(
@@ -142,24 +181,18 @@ struct CloudLimits: Sendable {
                 "iCloud allows names of at most \(nameSize) bytes; nothing was changed. Use a shorter name"
             )
         }
-        if contents.count > nameCount, contents.count > before.count {
+        if after.nameCount > nameCount, after.nameCount > before.nameCount {
             throw PreferenceError(
                 .tooLarge,
                 "iCloud allows at most \(nameCount) names; nothing was changed. Keep related values in one dictionary"
             )
         }
-        let total = Self.size(of: contents)
-        if total > size, total > Self.size(of: before) {
+        if after.size > size, after.size > before.size {
             throw PreferenceError(
                 .tooLarge,
-                "the values would take about \(total) bytes, but iCloud holds at most \(size); nothing was changed"
+                "the values would take about \(after.size) bytes, but iCloud holds at most \(size); nothing was changed"
             )
         }
-    }
-
-    /// Returns the approximate size of all values together, in bytes.
-    private static func size(of contents: [String: PropertyListValue]) -> Int {
-        PropertyListValue.dictionary(contents).approximateSize
     }
 }
 #endif
@@ -169,6 +202,8 @@ struct CloudLimits: Sendable {
 protocol CloudValues: Sendable {
     /// All current values.
     var contents: [String: Any] { get }
+    /// Returns the current value of one name.
+    func object(for name: String) -> Any?
     /// Stores an object of a property list, or removes the name.
     func set(_ object: Any?, for name: String)
     /// Writes to the disk and requests the cloud's values; returns false if that isn't possible.
@@ -194,6 +229,8 @@ struct UbiquitousValues: CloudValues, @unchecked Sendable {  // the process has 
     private let store = NSUbiquitousKeyValueStore.default
 
     var contents: [String: Any] { store.dictionaryRepresentation }
+
+    func object(for name: String) -> Any? { store.object(forKey: name) }
 
     func set(_ object: Any?, for name: String) {
         if let object {

@@ -52,6 +52,34 @@ struct CloudBackendTests {
         observation.cancel()
     }
 
+    /// The cost of a set doesn't depend on the number of names.
+    @Test
+    func setsReadTheirNamesAlone() throws {
+        let store = makeStore()
+        let number = Preference("n", default: 0, in: store)
+        #expect(number.value == 0)
+        #expect(cloud.copyCount == 1)
+        for value in 1...10 { number.value = value }
+        try number.update { $0 += 1 }
+        #expect(cloud.copyCount == 1)
+        #expect(cloud.stored == ["theme": "dark", "n": 11])
+        cloud.receive(["n": 20, "theme": "blue"])
+        #expect(cloud.copyCount == 2)
+        #expect(store.contents == ["theme": "blue", "n": 20])
+    }
+
+    @Test
+    func valueThatArrivesBeforeASetIsChangedFirst() {
+        let store = makeStore()
+        let theme = Preference("theme", default: "light", in: store)
+        let changes = Log<[String]>()
+        let observation = theme.observe { changes.append([$0.old, $0.new, "\($0.origin)"]) }
+        cloud.set("blue", for: "theme")
+        theme.value = "green"
+        #expect(changes.all == [["dark", "blue", "external"], ["blue", "green", "local"]])
+        observation.cancel()
+    }
+
     @Test
     func tooLongANameTooManyAndTooLargeAreRefused() throws {
         let store = makeStore(CloudLimits(nameSize: 8, nameCount: 3, size: 200))

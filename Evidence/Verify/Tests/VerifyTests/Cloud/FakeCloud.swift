@@ -10,6 +10,7 @@ final class FakeCloud: CloudValues {
         var sets: [String] = []
         var observers: [Weak] = []
         var synchronizeCount = 0
+        var copyCount = 0
         var isEntitled = true
     }
 
@@ -29,8 +30,16 @@ final class FakeCloud: CloudValues {
     }
 
     var contents: [String: Any] {
-        state.withLock { $0.contents.mapValues { value in Shown(value.propertyList) } }.mapValues(\.object)
+        state.withLock { state in
+            state.copyCount += 1
+            return state.contents.mapValues { value in Shown(value.propertyList) }
+        }.mapValues(\.object)
     }
+
+    func object(for name: String) -> Any? { state.withLock { $0.contents[name].map { Shown($0.propertyList) } }?.object }
+
+    /// The number of times that all values were copied.
+    var copyCount: Int { state.withLock { $0.copyCount } }
     var stored: [String: PropertyListValue] { state.withLock { $0.contents } }
     var sets: [String] { state.withLock { $0.sets } }
     var synchronizeCount: Int { state.withLock { $0.synchronizeCount } }
