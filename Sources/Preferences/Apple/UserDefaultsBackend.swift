@@ -372,13 +372,14 @@ extension UserDefaultsSizeLimit {
 enum UserDefaultsSuite {
     /// Throws for the program's own domain and the domain of all programs, for which no `UserDefaults` can be created.
     static func check(_ name: String, ownDomain: String?) throws(PreferenceError) {
-        if name == ownDomain {
+        // The constants of CFPreferences name these domains, too.
+        if name == ownDomain || name == "kCFPreferencesCurrentApplication" {
             throw PreferenceError(
                 .invalidName,
                 "\"\(name)\" can't name a suite: it is the program's own identifier; use PreferenceStore.standard"
             )
         }
-        if name == UserDefaults.globalDomain {
+        if name == UserDefaults.globalDomain || name == "kCFPreferencesAnyApplication" {
             throw PreferenceError(
                 .invalidName,
                 "\"\(name)\" can't name a suite: it holds the settings of all programs; use a name of your own"

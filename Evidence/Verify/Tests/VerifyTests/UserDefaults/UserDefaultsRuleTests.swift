@@ -454,6 +454,9 @@ struct UserDefaultsRuleTests {
         #expect(throws: PreferenceError.self) {
             try UserDefaultsSuite.check(UserDefaults.globalDomain, ownDomain: nil)
         }
+        for name in ["kCFPreferencesCurrentApplication", "kCFPreferencesAnyApplication"] {
+            #expect(throws: PreferenceError.self) { try UserDefaultsSuite.check(name, ownDomain: "com.me") }
+        }
         try UserDefaultsSuite.check("group.com.me", ownDomain: "com.me")
     }
 
